@@ -6,7 +6,7 @@ import pytest
 
 from normstat.artefacts.packed_reading import INLINE_BYTES, ReadingRequest, pack_reading, read_packed
 from normstat.artefacts.part_codec import unpack_part
-from normstat.artefacts.parts import HistogramPart, LogPart, Part, StackPart, TablePart
+from normstat.artefacts.parts import Part, StackPart, TablePart
 from normstat.artefacts.reading import read_artefact
 from normstat.artefacts.table_view import TableRequest, merge_rows, view_table
 from normstat.artefacts.tools import Effect, is_artefact
@@ -82,36 +82,6 @@ def test_repeated_reports_are_summed_or_shown_alone() -> None:
     assert table.report == [0, 0, 1, 1]
     assert [(row.key, row.values) for row in merge_rows(table, ("key",))] == [(("read",), [24222]), (("write",), [16])]
     assert view_table(table, TableRequest(report=1)).rows[0].values == [11938]
-
-
-def test_the_log_of_the_slides_keeps_its_nanoseconds() -> None:
-    text = """| 時刻 | cpu | コマンド名 | lock/unlock | 関数 |
-|---------------------------|-----|-----------|-------------|--------------|
-| 10:59:59.109884679 | 0 | kdm_greet | lock | |
-| 11:00:15.543851385 | 3 | iozone | unlock | schedule() |
-"""
-    (log,) = read_artefact(text.encode()).parts
-    assert isinstance(log, LogPart)
-    assert (log.time_ns.tolist(), log.cpu.tolist()) == ([39_599_109_884_679, 39_615_543_851_385], [0, 3])
-    assert (list(log.command), list(log.event), list(log.function)) == (
-        ["kdm_greet", "iozone"],
-        ["lock", "unlock"],
-        ["", "schedule()"],
-    )
-
-
-def test_buckets_of_the_slides_sum_to_their_calls() -> None:
-    buckets = "~1マイクロ秒 | ~10マイクロ秒 | ~100マイクロ秒 | ~1ミリ秒 | ~10ミリ秒 | ~100ミリ秒 | ~1秒 | ~10秒 | 10秒以上"
-    text = f"""| アドレス | {buckets} |
-|------------|------|------|------|------|------|------|-----|------|------|
-| 0xc019f83e | 82 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 2 |
-| 0xc01977d1 | 963 | 48 | 11 | 3 | 1 | 0 | 0 | 0 | 2 |
-| 0xc018ad07 | 2 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 1 |
-"""
-    (part,) = read_artefact(text.encode()).parts
-    assert isinstance(part, HistogramPart)
-    assert [sum(counts) for counts in part.counts] == [85, 1028, 4]
-    assert (part.unit, part.buckets[-1].low, part.buckets[-1].high) == ("s", 10.0, None)
 
 
 def test_stacks_share_their_beginnings() -> None:

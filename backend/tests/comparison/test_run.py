@@ -408,17 +408,6 @@ async def test_what_is_not_there_is_said(sessions: Sessions) -> None:
         await compare(sessions, BaselineChoice())
 
 
-async def test_a_tool_that_did_not_run_on_one_side_has_nothing_appeared(sessions: Sessions) -> None:
-    await fill_host(sessions)
-    at = to_us(INCIDENT.start) + np.arange(60) * 1_000_000
-    await fill_values(sessions, "web1", "vmstat_linux", time_us=at, instances=("",) * 60, values={"cpu_us": np.full(60, 50)})
-    found = await compare(sessions)
-    assert [series.stat for series in found.appeared] == ["pidstat_linux"]
-    [series] = found.insufficient_data
-    assert (series.stat, series.n_baseline, series.n_incident) == ("vmstat_linux", 0, 60)
-    assert series.reason == "the baseline has no sample of this field of vmstat_linux"
-
-
 async def test_progress_is_told_from_nothing_to_all(sessions: Sessions) -> None:
     await fill_host(sessions)
     steps: list[tuple[int, int, str]] = []

@@ -58,16 +58,6 @@ def test_examples_in_docstrings() -> None:
     assert (result.attempted, result.failed) == (1, 0)
 
 
-def test_a_disk_that_stops_for_five_seconds_now_and_then() -> None:
-    rng = np.random.default_rng(3)
-    normal, incident = (np.round(rng.uniform(900, 1100, n)) for n in (2000, 200))
-    for begin in range(10, 200, 38):
-        incident[begin : begin + 5] = 0
-    [group] = compare_values({"iostat_linux": ({("sda", "r_per_s"): normal}, {("sda", "r_per_s"): incident})}).groups
-    assert group.kind == "stall"
-    assert group.sentence.endswith(" It stops for 5 s every 38 s.")
-
-
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("is_counted", [False, True])
 def test_stalls_that_move_the_level_most_are_told_as_stalls(seed: int, *, is_counted: bool) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.artefacts import import_keeper
 from normstat.artefacts.import_keeper import ImportKeeper
-from normstat.errors import BadRequest, DatabaseAway, NotFound
+from normstat.errors import DatabaseAway
 from normstat.ingest.batching import Recording, ingest_request
 from normstat.ingest.imports import load
 from normstat.ingest.imports.import_options import ImportOptions
@@ -305,18 +305,6 @@ async def test_what_was_said_of_the_times_stays_with_the_stream(engine: AsyncEng
     assert told == ("Europe/Berlin", dt.date(2026, 11, 21), None, None, True)
 
 
-@on_either_database
-async def test_what_cannot_be_loaded_is_listed(engine: AsyncEngine, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("Dear customer\n")
-    (tmp_path / "b.bin").write_bytes(bytes(100))
-    (tmp_path / "c.out").write_bytes(vmstat_text(vmstat_times(5)))
-    (tmp_path / "d.gz").write_bytes(gzip.compress(vmstat_text(vmstat_times(6)))[:-20])
-    results = {Path(result.path).name: result for result in await load_files(engine, tmp_path, tmp_path / "none")}
-    assert [results[name].spec for name in ("a.txt", "b.bin", "c.out")] == [None, None, "vmstat_linux"]
-    assert "cut off" in results["d.gz"].note
-    assert "No such file" in results["none"].note
-
-
 SAMPLES = b"""java 4711/4712 [001] 1000.000001:     250000 cpu-clock:
 \t    7f0000001000 read+0x10 (/lib/libc.so.6)
 \t    7f0000002000 main+0x20 (/usr/bin/java)
@@ -393,14 +381,6 @@ async def test_samples_of_too_many_days_are_loaded_in_smaller_pieces(engine: Asy
     (tmp_path / "years.out").write_bytes(vmstat_text(times))
     (result,) = await load_files(engine, tmp_path)
     assert (result.n_samples, result.n_rejected) == (599, 0)
-
-
-@on_either_database
-async def test_impossible_wishes_are_refused_before_anything_is_read(engine: AsyncEngine, tmp_path: Path) -> None:
-    with pytest.raises(BadRequest, match="host's name"):
-        await load_files(engine, tmp_path, host="a b")
-    with pytest.raises(NotFound, match="there is no spec"):
-        await load_files(engine, tmp_path, options=ImportOptions(spec="nothing"))
 
 
 async def test_a_database_that_stays_away_ends_the_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

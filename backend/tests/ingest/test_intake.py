@@ -16,7 +16,7 @@ from normstat.storage import ingest_rows, stream_rows
 from normstat.storage.chunks import unpack_body
 from normstat.storage.session import make_engine
 from tests.databases import on_either_database
-from tests.generated import MPSTAT_COLUMNS, START, mpstat_text, vmstat_text, vmstat_times
+from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent, gap, stream
 
 VMSTAT_ROWS = (
@@ -62,29 +62,6 @@ def assert_books_balance(url: str) -> None:
     bytes_by_kind = stream_row["bytes_by_kind"]
     assert isinstance(bytes_by_kind, dict)
     assert sum(bytes_by_kind.values()) + int(str(stream_row["n_gap_bytes"])) == stream_row["acked_offset"]
-
-
-@on_either_database
-async def test_values_come_out_as_the_file_has_them(agent: Agent, database_url: str) -> None:
-    text = vmstat_text(vmstat_times(50))
-    assert await agent.send_file(text) == len(text)
-    assert query(database_url, VMSTAT_ROWS) == vmstat_rows(text)
-    assert raw_bytes(database_url) == text
-    assert_books_balance(database_url)
-
-
-@on_either_database
-async def test_decimals_come_out_digit_for_digit(agent: Agent, database_url: str) -> None:
-    text = mpstat_text(20, 3)
-    assert await agent.send_file(text, "mpstat_linux") == len(text)
-    columns = ", ".join(f"{name}_pct::float8::numeric(9,2)::text" for name in MPSTAT_COLUMNS)
-    found = query(
-        database_url,
-        f"SELECT to_char(time, 'HH24:MI:SS'), instance, {columns} FROM stat.mpstat_linux"
-        " ORDER BY time, length(instance) DESC, instance",
-    )
-    expected = [tuple(line.split()) for line in text.decode().splitlines()[1:] if line and "CPU" not in line]
-    assert found == expected
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import itertools
-import random
 
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -10,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from normstat.errors import TooLarge
 from normstat.storage.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM
 from tests.databases import TestServer, on_either_database
-from tests.generated import START, VMSTAT_HEADER, mpstat_text, vmstat_text, vmstat_times
+from tests.generated import START, VMSTAT_HEADER, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent, gap, stream
 from tests.ingest.test_intake import VMSTAT_ROWS, accounts, assert_books_balance, query, raw_bytes, vmstat_rows
 
@@ -50,44 +49,10 @@ async def test_binary_in_a_stream_is_rejected_lines_between_samples(agent: Agent
     assert "\\x00" in str(kept[0][2])
 
 
-async def test_noise_stops_nothing(agent: Agent, database_url: str) -> None:
-    numbers = random.Random(1)
-    text = vmstat_text(vmstat_times(30))
-    noise = numbers.randbytes(20_000) + b"\n"
-    mixed = VMSTAT_HEADER.encode() + noise + text
-    acked = 0
-    while acked < len(mixed):
-        acked = await agent.send_file(mixed[acked : acked + 7000], offset=acked)
-    assert raw_bytes(database_url) == mixed
-    assert_books_balance(database_url)
-    assert set(vmstat_rows(text)) <= set(query(database_url, VMSTAT_ROWS))
-
-
 async def test_bytes_that_are_no_text_stand_in_commands_and_names(agent: Agent, database_url: str) -> None:
     text = vmstat_text(vmstat_times(2))
     await agent.send(stream(text, command="vmstat \0 \ud800 ä"))
     assert query(database_url, "SELECT command FROM streams") == [("vmstat \\x00 \\ud800 ä",)]
-
-
-async def test_endless_line_is_taken_in_pieces(agent: Agent, database_url: str) -> None:
-    """A 100 MB line must not need 100 MB at once: here 5 MiB, sent by at most 2 MiB."""
-    text = vmstat_text(vmstat_times(20))
-    long_line = b"x" * (5 * MIB)
-    mixed = with_lines(text, long_line + b"\n")
-    acked, n_requests = 0, 0
-    while acked < len(mixed):
-        last, acked = acked, await agent.send_file(mixed[acked : acked + 2 * MIB], offset=acked)
-        assert acked > last
-        n_requests += 1
-    assert n_requests <= 4
-    assert query(database_url, VMSTAT_ROWS) == vmstat_rows(text)
-    assert raw_bytes(database_url) == mixed
-    assert_books_balance(database_url)
-    found = accounts(database_url)
-    assert found["n_rejected"] == 1
-    ((reason, n_chars),) = query(database_url, "SELECT reason, length(line_text) FROM rejected_lines")
-    assert reason == "line longer than 1 MiB"
-    assert int(str(n_chars)) <= 2000
 
 
 async def test_endless_line_of_unknown_spec_is_taken(agent: Agent, database_url: str) -> None:
@@ -95,30 +60,6 @@ async def test_endless_line_of_unknown_spec_is_taken(agent: Agent, database_url:
     acked = await agent.send_file(data, "fancystat_beos")
     assert acked == len(data)
     assert raw_bytes(database_url) == data
-
-
-async def test_clock_that_goes_back_an_hour_is_stored_as_printed(agent: Agent, database_url: str) -> None:
-    times = [*vmstat_times(10), *vmstat_times(10, START - dt.timedelta(hours=1))]
-    text = vmstat_text(times)
-    assert await agent.send_file(text) == len(text)
-    assert query(database_url, VMSTAT_ROWS) == vmstat_rows(text)
-    assert [row[0] for row in vmstat_rows(text)] == times[1:]
-    found = accounts(database_url)
-    assert found["n_rejected"] == 0
-    assert (found["first_sample_at"], found["last_sample_at"]) == (times[10], times[9])
-
-
-async def test_clock_without_date_that_goes_back_an_hour_is_no_midnight(agent: Agent, database_url: str) -> None:
-    text = mpstat_text(3, 1)
-    jumped = text.replace(b"12:00:02", b"11:00:02").replace(b"12:00:03", b"11:00:03")
-    assert await agent.send_file(jumped, "mpstat_linux") == len(text)
-    found = query(
-        database_url, "SELECT time FROM stat.mpstat_linux WHERE instance_id = (SELECT min(id) FROM instances) ORDER BY line_offset"
-    )
-    hour = dt.timedelta(hours=1)
-    assert [time for (time,) in found] == [
-        START + dt.timedelta(seconds=1), START + dt.timedelta(seconds=2) - hour, START + dt.timedelta(seconds=3) - hour
-    ]  # fmt: skip
 
 
 async def test_times_far_away_are_stored_as_printed(agent: Agent, database_url: str) -> None:
@@ -140,15 +81,6 @@ async def test_rows_without_a_time_are_rejected_and_kept(agent: Agent, database_
     assert (found["n_header"], found["n_since_boot"], found["n_sample"], found["n_rejected"]) == (2, 1, 0, 2)
     assert_books_balance(database_url)
     assert query(database_url, "SELECT count(*) FROM stats") == [(0,)]
-
-
-async def test_some_rows_without_a_time_do_not_harm_the_others(agent: Agent, database_url: str) -> None:
-    text = (SOLARIS_HEADER + SOLARIS_ROW * 2 + f"{1_795_262_400}\n" + SOLARIS_ROW).encode()
-    assert await agent.send_file(text, "vmstat_solaris") == len(text)
-    assert query(database_url, "SELECT time, cpu_sy, faults_sy FROM stat.vmstat_solaris") == [(START, 3, 5736)]
-    found = accounts(database_url)
-    assert (found["n_since_boot"], found["n_sample"], found["n_rejected"], found["n_timestamp"]) == (1, 1, 1, 1)
-    assert_books_balance(database_url)
 
 
 async def test_times_that_no_calendar_has_are_rejected(agent: Agent, database_url: str) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from normstat.local.log_files import LogFiles
 from normstat.local.log_writer import RotatingFile
-from normstat.local.processes import ChildProcess
 from tests.e2e.product import wait_until
 
 PRINT = "import sys\nfor n in range(int(sys.argv[1]), int(sys.argv[2])): print(f'line {n} ' + 'x' * (n % 97))"
@@ -146,12 +145,3 @@ def test_last_words_are_kept_and_nothing_is_left_when_the_owner_is_killed(tmp_pa
     owner.stdout.close()
     wait_until(lambda: not any(Path(f"/proc/{int(pid)}").exists() for pid in pids), "child and writer end")
     assert path.read_text() == "on\nlast words\n"
-
-
-def test_a_child_prints_into_its_log(tmp_path: Path) -> None:
-    logs = LogFiles(tmp_path / "log", ["server"], max_bytes=5000, n_files=3)
-    logs.start()
-    child = ChildProcess([sys.executable, "-c", PRINT, "0", "3"], output=logs.output("server"), environment={})
-    wait_until(lambda: child.poll() == 0, "the child ends")
-    logs.close()
-    assert logs.path("server").read_text().splitlines() == expected(0, 3)

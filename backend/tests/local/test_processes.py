@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from normstat.local.processes import MAX_PAUSE_S, STEADY_S, Backoff, ChildProcess, Supervisor, describe_exit, processes_in
+from normstat.local.processes import MAX_PAUSE_S, STEADY_S, ChildProcess, Supervisor, describe_exit, processes_in
 
 
 class FakePart:
@@ -117,14 +117,6 @@ def test_it_waits_for_what_it_needs_and_hurries_when_told_to() -> None:
     assert scene.launched_within(5) is None
     scene.part.may = True
     assert scene.launched_within(0) == 0
-
-
-def test_backoff_is_reset() -> None:
-    backoff = Backoff()
-    assert [backoff.pause_s(ran_s=1) for _ in range(3)] == [0.5, 1, 2]
-    assert backoff.pause_s(ran_s=STEADY_S) == 0.5
-    backoff.reset()
-    assert backoff.pause_s(ran_s=1) == 0.5
 
 
 def test_how_a_process_ended_is_said() -> None:
