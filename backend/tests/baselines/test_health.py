@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact
 from normstat.baselines.baseline_health import HostHealth, read_health
@@ -20,11 +19,10 @@ from normstat.storage.schema.models import Host
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window, to_us
 from tests.databases import on_either_database
-from tests.query.filling import fill_values
+from tests.query.filling import Sessions, fill_values
 
 pytestmark = on_either_database
 
-Sessions = async_sessionmaker[AsyncSession]
 START = datetime(2026, 11, 2, 9, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 STEP_S = 10

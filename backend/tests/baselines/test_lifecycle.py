@@ -5,7 +5,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy import select, text, update
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from structlog.testing import capture_logs
 
 from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested, update_baselines, update_requested
@@ -20,10 +19,10 @@ from normstat.storage.schema.models import Host
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window
 from tests.databases import on_either_database
+from tests.query.filling import Sessions
 
 pytestmark = on_either_database
 
-Sessions = async_sessionmaker[AsyncSession]
 NOW = datetime(2026, 11, 20, 18, 0, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")
 WEEKDAYS = RuleRequest("weekdays", "09:00", 8 * 3600, 28)

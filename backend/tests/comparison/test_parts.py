@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat import work_budget
 from normstat.comparison import score as scoring
@@ -25,9 +25,8 @@ from normstat.work_budget import MIB, MemoryPool, working
 from tests.comparison.test_before_on_hosts import make_pair, score_by_profile
 from tests.comparison.test_run import IN_NORMAL, INCIDENT, NORMAL, START, fill_host
 from tests.databases import on_either_database
-from tests.query.filling import fill_values, seal_all
-
-Sessions = async_sessionmaker[AsyncSession]
+from tests.ingest.sending import opened_engine
+from tests.query.filling import Sessions, fill_values, seal_all
 
 
 @pytest.mark.parametrize("by_profile", [False, True])
@@ -157,8 +156,7 @@ async def test_two_connections_read_one_state(
 @on_either_database
 async def test_where_connections_are_scarce_one_must_do(database_url: str) -> None:
 
-    small = make_engine(database_url, pool_size=2)
-    try:
+    async with opened_engine(database_url, pool_size=2) as small:
         async with (
             open_read_session(make_sessions(small)) as session,
             open_second_session(session, await driver_of(session)) as second,
@@ -170,8 +168,6 @@ async def test_where_connections_are_scarce_one_must_do(database_url: str) -> No
             open_second_session(bound, await driver_of(bound)) as second,
         ):
             assert second is None
-    finally:
-        await small.dispose()
 
 
 @on_either_database

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact
 from normstat.comparison import saved_baseline
@@ -24,11 +23,10 @@ from normstat.storage.mute_rows import MuteDraft, create_mute
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window, to_us
 from tests.databases import on_either_database
-from tests.query.filling import fill_values
+from tests.query.filling import Sessions, fill_values
 
 pytestmark = on_either_database
 
-Sessions = async_sessionmaker[AsyncSession]
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)
 N_NORMAL, N_INCIDENT = 600, 60
 N = N_NORMAL + N_INCIDENT

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import psycopg
 from psycopg import sql
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.ingest.reparse.reparse_stream import StreamReparse
 from normstat.ingest.reparse.reparse_worker import work_off
@@ -19,8 +19,8 @@ from normstat.storage.session import WriteSession, open_locked_sessions, open_re
 from normstat.storage.spec_refresh import refresh_catalogue
 from normstat.storage.user_specs import put_user_spec
 from normstat.window import Window, from_us
+from tests.query.filling import Sessions
 
-Sessions = async_sessionmaker[AsyncSession]
 ALWAYS = Window(from_us(0), from_us(4_000_000_000_000_000))
 # What a reparse may change of a stream whose spec did not change: nothing but these.
 MAY_DIFFER = {"id", "host_id", "last_received_at", "created_at"}

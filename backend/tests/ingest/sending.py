@@ -1,11 +1,14 @@
 """What an agent does, for tests of ingest: sends bytes of streams and hears where they stand."""
 
+import contextlib
 import dataclasses
+from collections.abc import AsyncIterator
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.ingest.batching import AgentIdentity, ingest_request
 from normstat.ingest.protocol import Frame, FrameKind
+from normstat.storage.session import make_engine
 
 ANY_HOST = AgentIdentity(host_id=None, token_id=1)
 
@@ -43,3 +46,13 @@ def stream(data: bytes, spec: str = "vmstat_linux", key: str = "k", *, offset: i
 
 def gap(offset: int, length: int, spec: str = "vmstat_linux", key: str = "k") -> Frame:
     return Frame(FrameKind.GAP, spec, key, offset, length, "spool limit reached")
+
+
+@contextlib.asynccontextmanager
+async def opened_engine(url: str, pool_size: int = 2) -> AsyncIterator[AsyncEngine]:
+    """An engine as another process has it."""
+    engine = make_engine(url, pool_size=pool_size)
+    try:
+        yield engine
+    finally:
+        await engine.dispose()

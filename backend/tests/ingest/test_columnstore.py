@@ -8,7 +8,7 @@ import re
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.retention.deletion_worker import work_off_removals
 from normstat.retention.host_deletion import request_deletion
@@ -22,8 +22,8 @@ from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import books, export, put, reparse
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
+from tests.query.filling import Sessions
 
-Sessions = async_sessionmaker[AsyncSession]
 LONG_AGO = START - dt.timedelta(days=30)
 JOBS = """
     SELECT job_id FROM timescaledb_information.jobs
@@ -44,11 +44,6 @@ def server(servers: ServerPool) -> TestServer:
     if CommunityServer.name not in SERVERS:  # asked for by its path
         pytest.skip(f"{COMMUNITY_DSN} names no server")
     return servers.require(CommunityServer.name)
-
-
-@pytest.fixture
-def agent(engine: AsyncEngine) -> Agent:
-    return Agent(engine)
 
 
 def pack(url: str) -> int:

@@ -25,11 +25,6 @@ VMSTAT_ROWS = (
 )
 
 
-@pytest.fixture
-def agent(engine: AsyncEngine) -> Agent:
-    return Agent(engine)
-
-
 def query(url: str, statement: str) -> list[TupleRow]:
     with psycopg.connect(url, options="-c timezone=UTC") as connection:
         return connection.execute(statement).fetchall()

@@ -1,8 +1,7 @@
 """Names of instances may be as long as a folded stack; longer ones are rejected lines."""
 
 import psycopg
-import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.ingest.stream_samples import LONG_INSTANCE_REASON, MAX_INSTANCE_LENGTH
 from normstat.storage.instance_cache import FIND
@@ -24,11 +23,6 @@ def report(time_s: int, *commands: bytes) -> bytes:
     rows = (b"%d      root     %5d    0.00    0.00    0.00    0.98    0.00     1  %s\n" % (time_s, pid, command)
             for pid, command in enumerate(commands, start=1))  # fmt: skip
     return HEADER + b"".join(rows) + b"\n"
-
-
-@pytest.fixture
-def agent(engine: AsyncEngine) -> Agent:
-    return Agent(engine)
 
 
 def stack(n_chars: int, last: str) -> bytes:

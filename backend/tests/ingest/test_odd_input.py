@@ -4,7 +4,6 @@ import datetime as dt
 import itertools
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import TooLarge
 from normstat.storage.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM
@@ -21,11 +20,6 @@ SOLARIS_HEADER = (
     " r b w   swap  free  re  mf pi po fr de sr s0 s1 s2 s3   in   sy   cs us sy id\n"
 )
 SOLARIS_ROW = " 0 0 0 882244 233300 35 62 0 1 1 0 36 5 3 5 3 2260 5736 1933 2 3 95\n"
-
-
-@pytest.fixture
-def agent(engine: AsyncEngine) -> Agent:
-    return Agent(engine)
 
 
 def with_lines(text: bytes, *lines: bytes) -> bytes:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, NotFound
 from normstat.stats.engine.line_engine import TOO_LONG
@@ -17,15 +17,10 @@ from tests.golden_captures import GOLDEN
 from tests.ingest.rereading import books, export, put, reparse, wish
 from tests.ingest.sending import Agent, gap, stream
 from tests.ingest.test_intake import query
+from tests.query.filling import Sessions
 
 # When the bytes came stays as it was.
 RECEIVED = frozenset({"received_at"})
-Sessions = async_sessionmaker[AsyncSession]
-
-
-@pytest.fixture
-def agent(engine: AsyncEngine) -> Agent:
-    return Agent(engine)
 
 
 async def send_in_pieces(agent: Agent, data: bytes, spec: str, key: str = "k", *, size: int = 1000, offset: int = 0) -> int:

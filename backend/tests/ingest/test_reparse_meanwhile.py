@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 from typer.testing import CliRunner
 
 from normstat.cli import app
@@ -33,18 +33,13 @@ from tests.fork_server import ForkedProcess, start_forked
 from tests.ingest.rereading import ALWAYS, books, export, look, put, reparse, reparse_stream, wish
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
+from tests.query.filling import Sessions
 
 pytestmark = on_either_database
 
-Sessions = async_sessionmaker[AsyncSession]
 # A column of another name, so that old and new cannot be taken for each other.
 CHANGED = APP_USER.replace('key = "wait"', 'key = "wait_ms"')
 RECEIVED = frozenset({"received_at"})
-
-
-@pytest.fixture
-def agent(engine: AsyncEngine) -> Agent:
-    return Agent(engine)
 
 
 async def old_stream(agent: Agent, sessions: Sessions, n_reports: int = 60) -> bytes:

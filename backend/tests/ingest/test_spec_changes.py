@@ -2,7 +2,7 @@
 
 import pytest
 from sqlalchemy import text as sql_text
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.ingest.reparse import recover_state
 from normstat.storage.schema.job_models import JobState
@@ -13,10 +13,10 @@ from tests.databases import on_either_database
 from tests.ingest.rereading import reparse
 from tests.ingest.sending import Agent, gap
 from tests.ingest.test_intake import accounts, query
+from tests.query.filling import Sessions
 
 pytestmark = on_either_database
 
-Sessions = async_sessionmaker[AsyncSession]
 MINUTES = APP_USER.replace('unit = "ms"', 'unit = "s"')
 VERSIONS = "SELECT spec_version, reader_version FROM streams"
 # One header at the beginning, as of tools that never print it again.
@@ -30,11 +30,6 @@ def rows(first: int, n: int) -> bytes:
 async def put(sessions: Sessions, toml: str) -> None:
     async with open_write_session(sessions) as session:
         await put_user_spec(session, name="app_user", toml=toml, created_by="admin")
-
-
-@pytest.fixture
-def agent(engine: AsyncEngine) -> Agent:
-    return Agent(engine)
 
 
 async def test_the_header_is_still_known_and_the_stream_is_outdated(agent: Agent, sessions: Sessions, database_url: str) -> None:

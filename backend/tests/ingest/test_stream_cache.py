@@ -14,7 +14,7 @@ from normstat.storage import ingest_rows, stream_cache
 from normstat.storage.session import make_engine
 from tests.databases import on_either_database
 from tests.generated import mpstat_text
-from tests.ingest.sending import stream
+from tests.ingest.sending import opened_engine, stream
 from tests.ingest.test_batches import WAIT_S, job_of
 from tests.ingest.test_intake import query
 
@@ -76,11 +76,8 @@ async def test_rows_that_nobody_else_wrote_are_not_read_again(
 
 
 async def test_rows_that_another_process_wrote_are_read(engine: AsyncEngine, database_url: str, n_read: Callable[[], int]) -> None:
-    other = make_engine(database_url, pool_size=2)
-    try:
+    async with opened_engine(database_url, pool_size=2) as other:
         await send_all([IngestQueue(engine), IngestQueue(other)])
-    finally:
-        await other.dispose()
     assert n_read() == 1 + len(CUTS) - 1
     assert query(database_url, "SELECT count(*), count(DISTINCT time) FROM samples.mpstat_linux") == [(36, 12)]
 

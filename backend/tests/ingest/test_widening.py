@@ -4,15 +4,15 @@ import asyncio
 import csv
 
 import psycopg
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.storage.session import make_engine
 from tests.addons import APP_USER
 from tests.ingest.rereading import export, put, reparse
-from tests.ingest.sending import Agent
+from tests.ingest.sending import Agent, opened_engine
 from tests.ingest.test_intake import accounts, assert_books_balance, query
+from tests.query.filling import Sessions
 
-Sessions = async_sessionmaker[AsyncSession]
 HEAD = b"Linux 6.1.0 (web1) \t2026-11-21 \t_x86_64_\t(2 CPU)\n\n"
 COLUMNS = "\n12:00:{:02}      UID       PID   kB_rd/s   kB_wr/s kB_ccwr/s iodelay  Command\n"
 
@@ -38,16 +38,13 @@ async def test_a_number_beyond_four_bytes_keeps_its_row(engine: AsyncEngine, ses
     ]
     agent = Agent(engine)
     # What another server process remembers of the tables is older than these columns.
-    other_engine = make_engine(database_url, pool_size=1)
-    try:
+    async with opened_engine(database_url, pool_size=1) as other_engine:
         other = Agent(other_engine, host="beta")
         await other.send_file(parts[0], "pidstat_linux")
         offset = 0
         for part in parts:
             offset = await agent.send_file(part, "pidstat_linux", offset=offset)
         await other.send_file(parts[2], "pidstat_linux", offset=len(parts[0]))
-    finally:
-        await other_engine.dispose()
     printed = [
         ("12.34", "0.00", "0"), ("0.05", "21474836.47", "7"),
         ("31000000.25", "5.00", "2147483648"), ("1.00", "21474836.48", "0"),

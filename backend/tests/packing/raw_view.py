@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.packing.packing_run import PackingDone, pack_chunks
 from normstat.storage.chunks import ByteRange, read_batch, read_chunks, read_ranges
 from normstat.storage.pack_codec import StoredChunk
 from normstat.storage.schema.models import Stream
+from tests.query.filling import Sessions
 
-Sessions = async_sessionmaker[AsyncSession]
 # In tests all chunks came just now.
 LATER = timedelta(days=2)
 

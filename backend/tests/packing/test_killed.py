@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from tests.databases import on_either_database
 from tests.fork_server import ForkedProcess, start_forked
@@ -15,8 +15,8 @@ from tests.ingest.sending import Agent
 from tests.ingest.test_reparse import send_in_pieces
 from tests.killed_commands import killed_at_lock
 from tests.packing.raw_view import counts, read_whole, stream_ids
+from tests.query.filling import Sessions
 
-Sessions = async_sessionmaker[AsyncSession]
 PACK = ("pack", "--days", "0")
 N_PACKS = "SELECT count(*) FROM packed_chunks"
 # What the transaction comes upon before it deletes, before it stores the pack, and before it notes that.

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import DamagedChunk
 from normstat.packing import packing_run
@@ -28,8 +28,8 @@ from tests.ingest.sending import Agent, gap
 from tests.ingest.test_intake import query
 from tests.ingest.test_reparse import fill, send_in_pieces
 from tests.packing.raw_view import counts, pack_all, read_whole, stream_ids, views
+from tests.query.filling import Sessions
 
-Sessions = async_sessionmaker[AsyncSession]
 NOON = datetime(2026, 3, 5, 12, 0, 5, tzinfo=UTC)
 DAY = timedelta(days=1)
 OFFSETS = (0, 1, 4321, 9499, 9500, 10**9)

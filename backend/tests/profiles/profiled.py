@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from sqlalchemy import delete, select, update
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.profiles.profile_job import run_profiles
 from normstat.profiles.stored_profile import LoadedProfile, load_profile
@@ -18,9 +17,8 @@ from normstat.storage.schema.models import StatTable
 from normstat.storage.session import driver_of, open_read_session, open_write_session
 from normstat.storage.stream_rows import lock_host_by_id
 from normstat.window import Window, to_us
-from tests.query.filling import fill_values
+from tests.query.filling import Sessions, fill_values
 
-Sessions = async_sessionmaker[AsyncSession]
 START = datetime(2026, 11, 16, 8, tzinfo=UTC)
 LATER = START + timedelta(days=30)
 STAT = "mpstat_linux"

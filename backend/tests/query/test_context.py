@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import DamagedChunk, NotFound
 from normstat.query import context
@@ -14,10 +14,9 @@ from normstat.storage.chunks import compress_chunk, copy_chunks, read_chunks, un
 from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
 from normstat.storage.session import driver_of
 from tests.databases import on_either_database
+from tests.query.filling import Sessions
 
 pytestmark = on_either_database
-
-Sessions = async_sessionmaker[AsyncSession]
 
 
 async def keep(sessions: Sessions, pieces: list[tuple[int, bytes]], rejected: dict[int, int] | None = None) -> int:

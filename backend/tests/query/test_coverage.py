@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NotFound
 from normstat.query import report_coverage
@@ -13,11 +12,10 @@ from normstat.query.report_coverage import Coverage, find_covered, read_coverage
 from normstat.storage.schema.models import Gap, Stream
 from normstat.window import Window, to_us
 from tests.databases import on_either_database
-from tests.query.filling import fill_values
+from tests.query.filling import Sessions, fill_values
 
 pytestmark = on_either_database
 
-Sessions = async_sessionmaker[AsyncSession]
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)
 
 

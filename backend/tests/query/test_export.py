@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from hypothesis import given, strategies
 from sqlalchemy import delete, select
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import NotFound
 from normstat.query import sample_counts
@@ -27,9 +27,8 @@ from normstat.storage.schema.models import Host, Rollup, RollupMark, StatTable
 from normstat.window import Window, to_us
 from tests.databases import on_either_database
 from tests.lock_waits import until_waiting
-from tests.query.filling import fill_capture, fill_values
+from tests.query.filling import Sessions, fill_capture, fill_values
 
-Sessions = async_sessionmaker[AsyncSession]
 DAY = Window(datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 22, tzinfo=UTC))
 START = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.comparison.metric_choice import KnownHost, MetricChoice, choose_metric
 from normstat.query.host_lines import HostRun, HostSeriesRequest, HostSeriesResult, Spread, read_host_series
@@ -21,9 +21,8 @@ from normstat.storage.lookup import (
 from normstat.window import Window, to_us
 from tests.databases import ServerPool, TestServer
 from tests.debian_root import DatabaseUnavailable
-from tests.query.filling import fill_values
+from tests.query.filling import Sessions, fill_values
 
-Sessions = async_sessionmaker[AsyncSession]
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)
 START_US = to_us(START)
 

@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NotFound
 from normstat.query import line_statistics
@@ -14,9 +13,8 @@ from normstat.rollups.rollup_job import roll_up
 from normstat.storage import sample_pages
 from normstat.window import Window, to_us
 from tests.databases import on_one_database
-from tests.query.filling import fill_values
+from tests.query.filling import Sessions, fill_values
 
-Sessions = async_sessionmaker[AsyncSession]
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)
 CPUS = ("all", "0", "1")
 FIELDS = ("usr_pct", "intr_per_s")

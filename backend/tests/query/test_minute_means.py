@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.query import minute_means
 from normstat.query.minute_means import MinuteMeans, SpanSamples, read_minute_means, read_span_samples
@@ -14,9 +14,8 @@ from normstat.storage.lookup import find_stat, require_host
 from normstat.storage.session import driver_of, open_read_session
 from normstat.window import Window, to_us
 from tests.databases import on_either_database
-from tests.query.filling import fill_values, seal_all
+from tests.query.filling import Sessions, fill_values, seal_all
 
-Sessions = async_sessionmaker[AsyncSession]
 START = datetime(2026, 11, 20, 23, 50, tzinfo=UTC)
 HOSTS = [f"web{number}" for number in range(6)]
 N, EVERY_S = 240, 5

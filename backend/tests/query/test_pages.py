@@ -5,7 +5,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 from psycopg import sql
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.stats.spec import Field, Kind, Storage, Worse
 from normstat.storage import sample_pages
@@ -14,10 +14,9 @@ from normstat.storage.sample_pages import Page, PageQuery, read_page, read_pages
 from normstat.storage.session import driver_of
 from normstat.storage.stat_tables import table_of
 from normstat.window import Window, from_us, to_us
-from tests.query.filling import fill_values
+from tests.query.filling import Sessions, fill_values
 from tests.query.test_export import DAY, START
 
-Sessions = async_sessionmaker[AsyncSession]
 N_REPORTS, NAMES = 60, ("all", "0", "1")
 N = N_REPORTS * len(NAMES)
 AT = np.arange(N)

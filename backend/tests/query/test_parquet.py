@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import NotFound
 from normstat.query.export import parquet_export
@@ -18,12 +18,10 @@ from normstat.query.export.parquet_export import stream_parquet
 from normstat.storage.printed_words import parse_printed
 from normstat.window import Window, to_us
 from tests.databases import on_either_database
-from tests.query.filling import fill_capture, fill_values
+from tests.query.filling import Sessions, fill_capture, fill_values
 from tests.query.test_export import DAY, MPSTAT, START, VMSTAT
 
 pytestmark = on_either_database
-
-Sessions = async_sessionmaker[AsyncSession]
 
 
 async def read_file(engine: AsyncEngine, request: ExportRequest) -> pq.ParquetFile:

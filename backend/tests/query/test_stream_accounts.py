@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
 from normstat.query.host_lists import list_hosts, list_rejected, read_host
@@ -13,10 +13,10 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.storage.schema.event_models import EventHost, EventRow
 from normstat.storage.schema.models import Gap, Host, StoredRejectedLine, Stream
 from tests.databases import on_either_database
+from tests.query.filling import Sessions
 
 pytestmark = on_either_database
 
-Sessions = async_sessionmaker[AsyncSession]
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 VERSION = load_catalogue().specs["vmstat_linux"].version
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from psycopg import sql
 from psycopg.rows import TupleRow
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
 from normstat.rollups import rollup_job, rollup_rows
@@ -20,11 +19,10 @@ from normstat.storage.stat_tables import read_stored_stats, table_of
 from normstat.storage.stream_rows import lock_host_by_id
 from normstat.window import Window, from_us, to_us
 from tests.databases import on_either_database
-from tests.query.filling import fill_values
+from tests.query.filling import Sessions, fill_values
 
 pytestmark = on_either_database
 
-Sessions = async_sessionmaker[AsyncSession]
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 START_US = to_us(START)
 SECOND_US = 1_000_000

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import numpy as np
 import psycopg
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 from typer.testing import CliRunner
 
 from normstat.cli import app
@@ -22,10 +22,10 @@ from tests.generated import START, vmstat_text, vmstat_times
 from tests.ingest.rereading import put, reparse
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
+from tests.query.filling import Sessions
 
 pytestmark = on_either_database
 
-Sessions = async_sessionmaker[AsyncSession]
 # Of everything that the tests send.
 END = START + timedelta(hours=9)
 

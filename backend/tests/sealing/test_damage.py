@@ -2,7 +2,7 @@
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.comparison.service import BaselineChoice, ComparisonRequest, run_comparison
 from normstat.errors import DamagedSamples
@@ -13,9 +13,8 @@ from tests.databases import on_either_database
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import books, export, reparse
 from tests.ingest.sending import Agent
-from tests.query.filling import seal_all
+from tests.query.filling import Sessions, seal_all
 
-Sessions = async_sessionmaker[AsyncSession]
 SAID = (
     r"\d+ sealed samples of alpha, vmstat_linux, from 20\d\d-\d\d-\d\dT00:00:00Z to 20\d\d-\d\d-\d\dT00:00:00Z cannot be read: .+\."
     r" Make them again from the raw text: normstat reparse --host alpha\. Or restore a backup"

@@ -2,19 +2,17 @@
 
 from pathlib import Path
 
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
-from normstat.storage.session import make_engine
 from tests.databases import on_either_database
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.rereading import export
-from tests.ingest.sending import Agent
-from tests.query.filling import seal_all
+from tests.ingest.sending import Agent, opened_engine
+from tests.query.filling import Sessions, seal_all
 from tests.storage.test_backup import bring, files_of, fill, other_url, save
 
 pytestmark = on_either_database
 
-Sessions = async_sessionmaker[AsyncSession]
 __all__ = ["other_url"]
 
 
@@ -38,8 +36,5 @@ async def test_rows_that_were_sealed_since_are_not_restored_twice(
     assert files_of(tmp_path) == {piece.file for piece in last.pieces}
     csv = await export(engine), csv[1]
     await bring(other_url, tmp_path)
-    other = make_engine(other_url, pool_size=2)
-    try:
+    async with opened_engine(other_url, pool_size=2) as other:
         assert (await export(other), await export(other, "beta")) == csv
-    finally:
-        await other.dispose()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from normstat.query.report_coverage import read_coverage
 from normstat.retention.retention_rules import RetentionRuleRequest
@@ -29,10 +29,9 @@ from tests.golden_captures import GOLDEN
 from tests.ingest.rereading import books, export, reparse
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
-from tests.query.filling import seal_all
+from tests.query.filling import Sessions, seal_all
 from tests.storage.test_retention import apply
 
-Sessions = async_sessionmaker[AsyncSession]
 ROWS_LEFT = (
     "SELECT sum(n) FROM (SELECT count(*) AS n FROM samples.vmstat_linux UNION ALL SELECT count(*) FROM samples.mpstat_linux) AS t"
 )

@@ -35,13 +35,13 @@ from normstat.storage.mute_rows import MuteDraft, create_mute
 from normstat.storage.schema.baseline_models import SavedComparisonRow
 from normstat.storage.schema.models import Base
 from normstat.storage.schema.schema_version import require_current_schema
-from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
+from normstat.storage.session import make_sessions, open_read_session, open_write_session
 from normstat.window import Window
 from tests.databases import SERVERS, CommunityServer, ServerPool, TestServer, on_either_database
 from tests.debian_root import DatabaseUnavailable
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, reparse
-from tests.ingest.sending import Agent, gap, stream
+from tests.ingest.sending import Agent, gap, opened_engine, stream
 from tests.ingest.test_intake import query
 from tests.killed_commands import killed_at_lock
 from tests.packing.raw_view import counts, pack_all
@@ -174,8 +174,7 @@ async def test_round_trip_into_another_kind_of_store(engine: AsyncEngine, databa
     assert manifest.n_rows > 1000
     await bring(bare_url, tmp_path / "backup")
     assert content(bare_url) == before
-    other = make_engine(bare_url, pool_size=2)
-    try:
+    async with opened_engine(bare_url, pool_size=2) as other:
         assert await export(other) == csv
         # Agents go on where they were acknowledged, and new rows get numbers that nobody had.
         text = vmstat_text(vmstat_times(200, START + timedelta(days=2, hours=9)))
@@ -186,8 +185,6 @@ async def test_round_trip_into_another_kind_of_store(engine: AsyncEngine, databa
             await each.send_file(more, "mpstat_linux", "new")
         assert await export(other) == await export(engine)
         assert content(bare_url)["instances"] == content(database_url)["instances"]
-    finally:
-        await other.dispose()
     require_current_schema(bare_url)
 
 
@@ -255,8 +252,7 @@ async def test_artefacts_are_restored_and_only_changed_ones_copied_again(
     assert copied == {f"artefact_parts/{made[0].id}", f"artefact_bytes/{made[2].id}", f"artefact_parts/{made[2].id}"}
     await bring(other_url, tmp_path / "backup")
     assert content(other_url) == content(database_url)
-    other = make_engine(other_url, pool_size=2)
-    try:
+    async with opened_engine(other_url, pool_size=2) as other:
         async with open_read_session(make_sessions(other)) as session:
             assert b"".join([piece async for piece in read_text(session, made[0].id)]) == text
             assert b"".join([piece async for piece in read_text(session, made[1].id)]) == b"nobody knows this\r\n\x00"
@@ -264,8 +260,6 @@ async def test_artefacts_are_restored_and_only_changed_ones_copied_again(
         assert part.n_rows == 1000
         # A new one gets a number that no other had.
         assert (await add_artefact(make_sessions(other), tmp_path, b"e;f 1\ng;h 2\n")).id > made[2].id
-    finally:
-        await other.dispose()
 
 
 async def add_artefact(sessions: Sessions, folder: Path, text: bytes) -> Artefact:
@@ -355,14 +349,11 @@ async def test_all_of_a_backup_is_of_one_instant(engine: AsyncEngine, database_u
     for _, n_sample, n_rows, acked, n_bytes in streams:
         assert (n_rows, acked) == (n_sample, n_bytes)
     # Sent once more from where each stream stands, all of it is there once.
-    other = make_engine(other_url, pool_size=2)
-    try:
+    async with opened_engine(other_url, pool_size=2) as other:
         for key, text in texts.items():
             for url_engine in (engine, other):
                 await Agent(url_engine).send_file(text, key=key)
         assert await export(other) == await export(engine)
-    finally:
-        await other.dispose()
 
 
 @on_either_database

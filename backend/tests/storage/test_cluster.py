@@ -25,11 +25,11 @@ from normstat.storage.cluster_nodes import Address, parse_address
 from normstat.storage.distribution import is_worker_away
 from normstat.storage.schema.migrations import upgrade
 from normstat.storage.schema.schema_version import require_current_schema
-from normstat.storage.session import connect_arguments, make_engine, make_sessions
+from normstat.storage.session import connect_arguments, make_sessions
 from tests.databases import IS_ON_CITUS, CitusServer, PlainServer, ServerPool, TestServer
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export
-from tests.ingest.sending import Agent
+from tests.ingest.sending import Agent, opened_engine
 from tests.packing.raw_view import pack_all, views
 
 NOT_ON_CITUS = pytest.mark.skipif(IS_ON_CITUS, reason="of the stub")
@@ -253,15 +253,12 @@ async def fill(engine: AsyncEngine) -> None:
 async def test_a_cluster_gives_what_one_database_gives(
     server: TestServer, cluster_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    engine = make_engine(cluster_url, pool_size=4)
-    try:
+    async with opened_engine(cluster_url, pool_size=4) as engine:
         await fill(engine)
         sessions = make_sessions(engine)
         await pack_all(sessions)
         exports = [await export(engine, host) for host in ("alpha", "beta")]
         raw = await views(sessions, [0, 500])
-    finally:
-        await engine.dispose()
     manifest = back_up(cluster_url, tmp_path, lambda _: None)
     with psycopg.connect(cluster_url) as connection:
         assert connection.execute("SELECT count(*) FROM packed_chunks WHERE host_id <> 0").fetchone() != (0,)
@@ -272,12 +269,9 @@ async def test_a_cluster_gives_what_one_database_gives(
     load_settings.cache_clear()
     with server.fresh_database(is_migrated=False) as url:
         await asyncio.to_thread(restore, url, tmp_path, manifest, lambda _: None)
-        engine = make_engine(url, pool_size=4)
-        try:
+        async with opened_engine(url, pool_size=4) as engine:
             assert [await export(engine, host) for host in ("alpha", "beta")] == exports
             assert await views(make_sessions(engine), [0, 500]) == raw
-        finally:
-            await engine.dispose()
 
 
 @pytest.mark.matrix
@@ -287,24 +281,18 @@ async def test_a_backup_of_one_database_becomes_a_cluster(
     if not isinstance(server, CitusServer):
         monkeypatch.delenv("NORMSTAT_DISTRIBUTED")
         load_settings.cache_clear()
-    engine = make_engine(database_url, pool_size=4)
-    try:
+    async with opened_engine(database_url, pool_size=4) as engine:
         await fill(engine)
         exports = [await export(engine, host) for host in ("alpha", "beta")]
         raw = await views(make_sessions(engine), [0, 500])
-    finally:
-        await engine.dispose()
     back_up(database_url, tmp_path, lambda _: None)
     monkeypatch.setenv("NORMSTAT_DISTRIBUTED", "citus")
     load_settings.cache_clear()
     manifest = check_backup(tmp_path, lambda _: None)
     await asyncio.to_thread(restore, cluster_url, tmp_path, manifest, lambda _: None)
-    engine = make_engine(cluster_url, pool_size=4)
-    try:
+    async with opened_engine(cluster_url, pool_size=4) as engine:
         assert [await export(engine, host) for host in ("alpha", "beta")] == exports
         assert await views(make_sessions(engine), [0, 500]) == raw
-    finally:
-        await engine.dispose()
     with psycopg.connect(cluster_url) as connection:
         owners = {row[0]: row[1] for row in connection.execute("SELECT id, host_id FROM streams").fetchall()}
         found = connection.execute("SELECT stream_id, host_id FROM chunks").fetchall()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact
 from normstat.auth.accounts import create_agent_token
@@ -37,6 +37,7 @@ from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
 from tests.killed_commands import killed_at_lock
 from tests.packing.raw_view import pack_all
+from tests.query.filling import Sessions
 
 LOCKS = b"""Mutex block
 
@@ -44,7 +45,6 @@ Count     nsec Lock                         Caller
 -------------------------------------------------------------------------------
    78    69427 libc.so.1`libc_malloc_lock   libzip.so`deflate+0x29c
 """
-Sessions = async_sessionmaker[AsyncSession]
 
 
 async def fill(engine: AsyncEngine) -> None:

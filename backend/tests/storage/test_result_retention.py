@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import BadRequest
 from normstat.retention import result_removal
@@ -12,9 +11,9 @@ from normstat.retention.retention_rules import RESULTS, RetentionRuleRequest
 from normstat.storage.schema.job_models import JobState
 from tests.databases import on_either_database
 from tests.ingest.test_intake import query
+from tests.query.filling import Sessions
 from tests.storage.test_retention import NOW, apply
 
-Sessions = async_sessionmaker[AsyncSession]
 pytestmark = on_either_database
 DAY = timedelta(days=1)
 # Rules count from midnight.

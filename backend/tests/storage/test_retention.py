@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest
 from normstat.jobs.claims import REMOVALS, open_claims_in
@@ -24,8 +24,8 @@ from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
 from tests.ingest.test_reparse import send_in_pieces
 from tests.packing.raw_view import read_whole, stream_ids
+from tests.query.filling import Sessions
 
-Sessions = async_sessionmaker[AsyncSession]
 DAY = timedelta(days=1)
 # Long before today, so that no clock comes into it.
 FIRST = datetime(2026, 3, 1, 22, 0, tzinfo=UTC)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.query.disk_usage import StorageInfo, StorageMonitor, build_info, read_storage_info
 from normstat.storage import storage_sizes
@@ -18,8 +18,8 @@ from tests.databases import TestServer
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
+from tests.query.filling import Sessions
 
-Sessions = async_sessionmaker[AsyncSession]
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
 CHANGED = """

@@ -2,7 +2,7 @@
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.stats.catalogue import install_user_specs, load_catalogue
@@ -13,10 +13,9 @@ from tests.addons import APP_USER, app_user_text
 from tests.databases import on_either_database
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
+from tests.query.filling import Sessions
 
 pytestmark = on_either_database
-
-Sessions = async_sessionmaker[AsyncSession]
 
 
 async def put(sessions: Sessions, toml: str = APP_USER, name: str = "app_user") -> int:
