@@ -9,19 +9,9 @@ from normstat.artefacts.answers.answer_model import Answer, Evidence, SeriesMean
 from normstat.artefacts.answers.artefact_answers import answer_all, series_needed
 from normstat.artefacts.answers.hint_book import load_hints
 from normstat.artefacts.reading import read_artefact
+from tests.artefacts.test_reading import TRUSS
 from tests.golden_captures import GOLDEN
 
-TRUSS: Final = """syscall               seconds   calls  errors
-open                      .26    2868
-close                     .43   17209
-getpid                    .44   17208
-dup                       .31   14341
-sigprocmask               .65   28690
-                         ----     ---    ---
-sys totals:              2.09   80316      0
-usr time:                 .39
-elapsed:                 6.51
-"""
 LOCKSTAT: Final = """Adaptive mutex spin: 3318 events
 
 Count indv cuml rcnt     spin Lock                   Caller
@@ -61,7 +51,7 @@ def answers(
 
 
 def test_calls_a_second_under_truss() -> None:
-    found = answers(TRUSS, "truss -c -p 351")
+    found = answers(TRUSS.decode(), "truss -c -p 351")
     rate = found["calls_per_second"]
     assert rate.sentence == "12,337 system calls/s, under truss."
     assert rate.value == pytest.approx(80316 / 6.51)

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from normstat.artefacts.log_builder import LogBuilder
 from normstat.artefacts.part_codec import pack_part, unpack_part
-from normstat.artefacts.parts import NO_NUMBER, LogClock, LogPart, TablePart
+from normstat.artefacts.parts import NO_NUMBER, LogClock, LogPart
 from normstat.artefacts.reading import read_artefact
 from normstat.artefacts.tools import Effect
 from normstat.artefacts.trace_log.blocking import find_blocking
 from normstat.artefacts.trace_log.event_list import list_events
 from normstat.artefacts.trace_log.lanes import MAX_ITEMS, LaneRequest, view_lanes
-from normstat.artefacts.trace_log.latency import measure_latencies, say_concentration
+from normstat.artefacts.trace_log.latency import measure_latencies
 from normstat.artefacts.trace_log.log_filter import choose_events
 from normstat.artefacts.trace_log.log_times import print_span, read_time
 from normstat.artefacts.trace_log.pairing import available_rules, find_rule, find_spans
@@ -29,14 +29,6 @@ LKST = """| 時刻 | cpu | コマンド名 | lock/unlock | 関数 |
 | 11:00:15.543851385 | 3 | iozone | unlock | schedule() |
 | 11:00:15.543853871 | 1 | crond | lock | permission() |
 | 11:00:15.543862258 | 1 | crond | unlock | |
-"""
-BUSY_WAIT = """| 順位 | アドレス | 回数 | 平均(秒) | 最大(秒) | 合計(秒) | 割合(%) |
-|----|------------|--------|----------|----------|--------|--------|
-| 1 | 0xc019f83e | 85 | 0.3777 | 16.14 | 32.1 | 41.1 |
-| 2 | 0xc01977d1 | 1,028 | 0.02984 | 15.51 | 30.7 | 39.3 |
-| 3 | 0xc018ad07 | 4 | 3.786 | 15.14 | 15.1 | 19.4 |
-| 4 | 0xf8863ba3 | 61,477 | 1.8E-07 | 2.49E-05 | 0.0111 | 0.0142 |
-| 5 | 0xf88637bb | 61,476 | 1.79E-07 | 7.42E-06 | 0.0110 | 0.0141 |
 """
 STRACE = rb"""4711 1795824982.690000 execve("/usr/bin/python3", ["python3"], 0x7ffe /* 35 vars */) = 0 <0.000200>
 4711 1795824982.700000 clone3({flags=CLONE_VM|CLONE_THREAD}, 88) = 4712 <0.000050>
@@ -86,18 +78,6 @@ def test_spans_of_the_slide_and_what_has_no_beginning() -> None:
     lanes = {lane.label: lane for lane in view_lanes(log, np.ones(5, bool), LaneRequest(by="cpu")).lanes}
     (start,), (end,), (is_open,) = (lanes["CPU 3"].spans.start_ns, lanes["CPU 3"].spans.end_ns, lanes["CPU 3"].spans.is_open)
     assert (start, end, is_open) == (209, 16_433_966_706, True)
-
-
-def test_the_slides_statistics_keep_their_numbers() -> None:
-    (table,) = read_artefact(BUSY_WAIT.encode()).parts
-    assert isinstance(table, TablePart)
-    rows = list(
-        zip(table.keys[0], *(table.column(key) for key in ("count", "avg_s", "max_s", "total_s", "share_pct")), strict=True)
-    )
-    assert rows[0] == ("0xc019f83e", 85, 0.3777, 16.14, 32.1, 41.1)
-    assert rows[3] == ("0xf8863ba3", 61_477, 1.8e-07, 2.49e-05, 0.0111, 0.0142)
-    shares = [float(share or 0) for share in table.column("share_pct")]
-    assert say_concentration(shares, whole=100) == "99.8 % of the time is in 3 of 5 places"
 
 
 def test_decades_as_on_the_slide() -> None:

@@ -96,15 +96,6 @@ async def test_a_window_counts_when_its_last_samples_are_there(sessions: Session
     assert (await look(sessions, made.id)).windows[-1].end == end
 
 
-async def test_a_rule_that_begins_later_has_no_window_until_then(sessions: Sessions) -> None:
-    made = await make(sessions, rule=RuleRequest("daily", "2026-12-01T09:00", 3600, 7))
-    assert made.windows == []
-    await update_baselines(sessions, NOW + timedelta(days=1))
-    assert (await look(sessions, made.id)).version == 1
-    await update_baselines(sessions, datetime(2026, 12, 1, 12, tzinfo=UTC))
-    assert len((await look(sessions, made.id)).windows) == 1
-
-
 async def test_a_recording_goes_on_until_it_is_over(sessions: Sessions) -> None:
     made = await make(sessions, record_hours=2.5)
     assert made.windows == [Window(NOW, NOW + timedelta(hours=2.5))]

@@ -1,6 +1,5 @@
 """Rules: local times stay local over both changes of the clocks, lengths stay lengths, and bad rules are refused at once."""
 
-import doctest
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -28,10 +27,6 @@ def rule(text: str = WEEKDAYS, start: str = "09:00", hours: float = 8, days: int
 def local(window: Window, zone: str = BERLIN) -> str:
     start, end = (instant.astimezone(ZoneInfo(zone)) for instant in (window.start, window.end))
     return f"{start:%a %m-%d %H:%M}-{end:%H:%M}"
-
-
-def test_doctest() -> None:
-    assert doctest.testmod(recurrence).failed == 0
 
 
 def test_four_weeks_of_working_days() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from bench import compare_measure
 from bench.compare_cases import Case
-from bench.compare_measure import PEERS, Outcome, bootstrap, figures, judge, measure, place_of_truth, wilson
+from bench.compare_measure import PEERS, Outcome, judge, measure, place_of_truth
 
 
 def made_case(**other: object) -> Case:
@@ -89,22 +89,6 @@ def test_measures_of_places() -> None:
 
 def test_where_nothing_happened_only_false_alarms_count() -> None:
     assert set(measure([outcome(None, "none/idle", 1)])) == {"false alarms", "CPU s"}
-
-
-def test_intervals() -> None:
-    # Known figures: 8 of 10 by Wilson's formula.
-    assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-3)
-    assert wilson(0, 0) == (0.0, 1.0)
-    low, high = bootstrap([0.0] * 50 + [1.0] * 50)
-    assert 0.38 < low < 0.5 < high < 0.62
-    assert bootstrap([0.3, 0.3]) == pytest.approx((0.3, 0.3))
-
-
-def test_tables_have_each_kind_and_all_together() -> None:
-    table = figures([outcome(1), outcome(4, "frozen"), outcome(None, "none/idle", 2)])
-    assert list(table) == ["stalls", "frozen", "none/idle", "faults, hard", "faults", "none"]
-    assert table["faults"]["m"]["hit@1"].value == 0.5
-    assert table["none"]["m"]["false alarms"].value == 0.02
 
 
 def test_the_command_prints_tables_and_keeps_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

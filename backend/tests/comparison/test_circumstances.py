@@ -1,6 +1,5 @@
 """What is said of the circumstances of an incident: every sentence, by a table of cases."""
 
-import doctest
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -8,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from normstat.comparison import observers
 from normstat.comparison.circumstance_reader import to_onset
 from normstat.comparison.circumstances import Onset, describe_events, describe_losses, describe_observer, describe_silences
 from normstat.comparison.missing_data import Silence, find_silences
@@ -164,12 +162,6 @@ N, M = 200, 60
 
 def flat(n: int, value: float = 5.0) -> FloatArray:
     return value + np.arange(n, dtype=np.float64) % 2
-
-
-def test_examples_in_docstrings() -> None:
-    result = doctest.testmod(observers)
-    assert result.attempted > 0
-    assert result.failed == 0
 
 
 def test_an_observer_is_found_among_the_processes() -> None:

@@ -12,6 +12,7 @@ from normstat.comparison.series_reasons import SUBJECTS, describe_counts, round_
 from normstat.comparison.series_rows import VERDICTS, SeriesRows, SeriesVerdict, make_rows
 from normstat.comparison.series_search import AskedSeries, SeriesQuestion, ask_series
 from normstat.scoring.change_scale import KINDS
+from normstat.scoring.host_profile import WindowScores
 from normstat.scoring.summary import FloatArray
 from tests.comparison.sides import Values, compare_values, make_side, stat_of
 
@@ -189,29 +190,19 @@ def test_a_load_that_explains_a_change_is_said() -> None:
         significance=np.minimum(scored.scores.significance, 2.0),
         explained_by_load=np.full(len(scored.series), 0.92, np.float32),
     )
-    rows = make_rows(
-        "web1",
-        replace(scored, scores=by_load),
-        {"iostat_linux": pair},
-        None,
-        is_left_out=lambda _: False,
-        is_muted=lambda _: False,
-    )
+
+    def rows_of(scores: WindowScores) -> SeriesRows:
+        own, pairs = replace(scored, scores=scores), {"iostat_linux": pair}
+        return make_rows("web1", own, pairs, None, is_left_out=lambda _: False, is_muted=lambda _: False)
+
+    rows = rows_of(by_load)
     [explained] = ask_series([rows], SeriesQuestion(verdicts=["likely"])).series
     assert (explained.instance, explained.field) == ("sdb", "util_pct")
     assert explained.explained_by_load == pytest.approx(0.92)
     assert explained.reason.endswith(" times its natural variability, but the load of the host explains 92 % of the shift.")
     assert ask_series([rows], SeriesQuestion(verdicts=["unchanged"])).n_matched == 3
     # A range that the baseline never touched is not unchanged where the load does not explain it either.
-    by_chance = replace(by_load, explained_by_load=np.zeros(len(scored.series), np.float32))
-    rows = make_rows(
-        "web1",
-        replace(scored, scores=by_chance),
-        {"iostat_linux": pair},
-        None,
-        is_left_out=lambda _: False,
-        is_muted=lambda _: False,
-    )
+    rows = rows_of(replace(by_load, explained_by_load=np.zeros(len(scored.series), np.float32)))
     [outside] = ask_series([rows], SeriesQuestion(verdicts=["likely"])).series
     assert (outside.instance, outside.field, outside.is_disjoint) == ("sdb", "util_pct", True)
     assert "no sample of the incident is within that range" in outside.reason

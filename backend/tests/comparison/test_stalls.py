@@ -1,11 +1,8 @@
 """Stalls are told by how long and how often they are."""
 
-import doctest
-
 import numpy as np
 import pytest
 
-from normstat.comparison.findings import stalls
 from normstat.comparison.findings.stalls import Bouts, find_bursts, find_stalls
 from normstat.scoring.summary import FloatArray
 from tests.comparison.sides import compare_values
@@ -51,11 +48,6 @@ def test_how_long_and_how_often(values: FloatArray, found: Bouts | None) -> None
 )
 def test_bursts_are_told_as_stalls_are(values: FloatArray, found: Bouts | None) -> None:
     assert find_bursts(TIMES, values, 8.0) == found
-
-
-def test_examples_in_docstrings() -> None:
-    result = doctest.testmod(stalls)
-    assert (result.attempted, result.failed) == (1, 0)
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -1,13 +1,11 @@
 """Sentences: both values, in the unit and digits that the tool prints; groups; what is divided."""
 
-import doctest
 from typing import get_args
 
 import numpy as np
 import pytest
 
 from normstat.comparison.divisor import Divisor, Rate, divide, divide_field, parse_divisor
-from normstat.comparison.findings import wording
 from normstat.comparison.findings.wording import (
     WORDS,
     Change,
@@ -128,7 +126,6 @@ def test_names_of_series_and_groups() -> None:
     assert name_group("iostat_linux", READS, 2, 2) == "r/s of both devices (iostat)"
     # Of an instance with several parts there is no plural.
     assert name_group("bcc_biotop", READS, 2, 5).startswith("r/s of 2 of 5 instances")
-    assert doctest.testmod(wording).failed == 0
 
 
 def test_the_summary_of_all_cpus_is_no_cpu() -> None:

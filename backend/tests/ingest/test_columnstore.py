@@ -10,11 +10,8 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from normstat.retention.deletion_worker import work_off_removals
-from normstat.retention.host_deletion import request_deletion
 from normstat.storage.hypertables import keep_columnstores
 from normstat.storage.schema.job_models import JobState
-from normstat.storage.session import open_write_session
 from normstat.storage.stat_tables import SCHEMA
 from tests.addons import APP_USER, app_user_text
 from tests.databases import COMMUNITY_DSN, SERVERS, CommunityServer, ServerPool, TestServer
@@ -114,18 +111,6 @@ async def test_a_column_of_a_packed_table_is_widened(agent: Agent, engine: Async
     assert (await export(engine)).splitlines()[: len(before)] == before
 
 
-async def test_new_columns_come_to_a_packed_table(agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
-    await agent.send_file(vmstat_text(vmstat_times(50, LONG_AGO)), key="old")
-    assert pack(database_url) == 0
-    later = vmstat_text(vmstat_times(50, LONG_AGO + dt.timedelta(hours=1)))
-    later = later.replace(b" st ", b" st zz ").replace(b" 2026-", b" 7 2026-")
-    await agent.send_file(later, key="new")
-    counts = "SELECT count(*), count(zz), sum(zz) FROM samples.vmstat_linux"
-    assert query(database_url, counts) == [(98, 49, 343)]
-    assert pack(database_url) == 0
-    assert query(database_url, counts) == [(98, 49, 343)]
-
-
 async def test_streams_are_read_again(agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
     await put(sessions, "app_user", APP_USER)
     await agent.send_file(app_user_text(500, start_s=int(LONG_AGO.timestamp())), "app_user")
@@ -137,21 +122,6 @@ async def test_streams_are_read_again(agent: Agent, engine: AsyncEngine, session
     assert (await export(engine), books(database_url)) == before
     assert pack(database_url) == 0
     assert (await export(engine), books(database_url)) == before
-
-
-async def test_a_host_is_deleted_and_the_others_stay(
-    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
-) -> None:
-    await fill(agent)
-    await fill(Agent(engine, "beta"))
-    before = await export(engine, "beta")
-    assert pack(database_url) == 0
-    async with open_write_session(sessions) as session:
-        await request_deletion(session, "alpha", requested_by="admin")
-    ((host_id,),) = query(database_url, "SELECT host_id FROM host_deletions")
-    assert await work_off_removals(database_url)
-    assert query(database_url, f"SELECT count(*) FROM samples.vmstat_linux WHERE host_id = {host_id}") == [(0,)]
-    assert await export(engine, "beta") == before
 
 
 async def test_tables_of_another_edition_or_version_get_the_columnstore(

@@ -1,16 +1,15 @@
 """Stored profiles: what counts in them, of short baselines and of like hours; on both databases."""
 
 import asyncio
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
 from sqlalchemy import func, select, update
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.jobs.claims import PROFILES, open_claims_in
 from normstat.profiles import profile_job
@@ -322,43 +321,29 @@ async def test_late_samples_make_it_stale_and_then_right(sessions: Sessions) -> 
     assert await make(sessions) == 0
 
 
-async def test_samples_that_come_while_a_piece_is_made_are_not_missed(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("module", "name", "n_late"),
+    [
+        pytest.param(profile_job, "read_sketch", 2, id="a piece is made"),
+        pytest.param(profile_rows, "read_bodies", 1, id="it is put together"),
+    ],
+)
+async def test_samples_that_come_meanwhile_are_not_missed(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, n_late: int
+) -> None:
     await store(sessions, START, np.arange(0, 3 * 3600, 10))
     baseline_id = await create(sessions, hours(START, 3))
-    n_late = 0
+    read, seeds = getattr(module, name), iter(range(1, n_late + 1))
 
-    async def read_and_be_late(sessions: Sessions, host_id: int, stat: StatRef, span: Window) -> tuple[int, bytes]:
-        nonlocal n_late
-        found = await read_sketch(sessions, host_id, stat, span)
-        if n_late < 2:
-            n_late += 1
-            await store(sessions, START, np.arange(1800, 1830), seed=n_late)
+    async def read_and_be_late(*asked: object) -> object:
+        found = await read(*asked)
+        if seed := next(seeds, None):
+            await store(sessions, START, np.arange(1800, 1830), seed=seed)
         return found
 
-    monkeypatch.setattr(profile_job, "read_sketch", read_and_be_late)
+    monkeypatch.setattr(module, name, read_and_be_late)
     await make(sessions)
-    assert (await loaded(sessions, baseline_id)).n_samples == (3 * 360 + 2 * 30) * 3
-
-
-async def test_late_samples_while_it_is_put_together_are_not_missed(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
-    await store(sessions, START, np.arange(0, 3 * 3600, 10))
-    baseline_id = await create(sessions, hours(START, 3))
-    read = profile_rows.read_bodies
-    is_late = False
-
-    async def read_and_be_late(
-        session: AsyncSession, host_id: int, stat_id: int, spans: Sequence[Window], method: int
-    ) -> list[bytes]:
-        nonlocal is_late
-        found = await read(session, host_id, stat_id, spans, method)
-        if not is_late:
-            is_late = True
-            await store(sessions, START, np.arange(1800, 1830), seed=9)
-        return found
-
-    monkeypatch.setattr(profile_rows, "read_bodies", read_and_be_late)
-    await make(sessions)
-    assert (await loaded(sessions, baseline_id)).n_samples == (3 * 360 + 30) * 3
+    assert (await loaded(sessions, baseline_id)).n_samples == (3 * 360 + n_late * 30) * 3
 
 
 async def test_work_goes_on_where_it_was_left(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,8 @@
 """The busy share of each CPU, and the imbalance, from steps that are there already."""
 
-import doctest
-
 import numpy as np
 import pytest
 
-from normstat.query import busy_cpus
 from normstat.query.busy_cpus import CPU, find_busy, find_imbalance
 from normstat.rollups.rollup_codec import EMPTY, Buckets
 
@@ -50,4 +47,3 @@ def test_imbalance(busy: list[float], expected: float) -> None:
 
 def test_rows_of_all_cpus_are_no_cpu() -> None:
     assert [bool(CPU.fullmatch(name)) for name in ("0", "cpu12", "CPU3", "all", "cpu", "-1", "", "ALL")] == [True] * 3 + [False] * 5
-    assert doctest.testmod(busy_cpus).attempted == 1

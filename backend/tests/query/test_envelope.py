@@ -106,14 +106,18 @@ def test_samples_far_from_the_last_bucket_come_after_a_gap() -> None:
     assert np.isnan(trace.points()[1]).sum() == 1
 
 
-def test_a_hole_in_the_samples_is_a_gap() -> None:
-    times = seconds(*range(20), *range(24, 40))
-    after_gap = GapFinder().find(times)
-    assert np.flatnonzero(after_gap).tolist() == [20]
-
-
-def test_three_intervals_are_not_yet_a_gap() -> None:
-    assert not GapFinder().find(seconds(*range(20), *range(22, 40))).any()
+@pytest.mark.parametrize(
+    ("times", "gaps"),
+    [
+        (seconds(*range(20), *range(24, 40)), [20]),
+        # Three intervals are not yet one; two samples of one instant say nothing of the interval.
+        (seconds(*range(20), *range(22, 40)), []),
+        (np.repeat(seconds(*range(30)), 2), []),
+        (seconds(5), []),
+    ],
+)
+def test_a_hole_in_the_samples_is_a_gap(times: np.ndarray, gaps: list[int]) -> None:
+    assert np.flatnonzero(GapFinder().find(times)).tolist() == gaps
 
 
 def test_a_new_interval_is_no_row_of_gaps() -> None:
@@ -128,15 +132,6 @@ def test_a_gap_between_two_pages_is_found() -> None:
     finder = GapFinder()
     assert not finder.find(seconds(*range(100))).any()
     assert finder.find(seconds(*range(200, 300))).tolist() == [True, *[False] * 99]
-
-
-def test_two_samples_of_one_instant_say_nothing_of_the_interval() -> None:
-    times = np.repeat(seconds(*range(30)), 2)
-    assert not GapFinder().find(times).any()
-
-
-def test_one_sample_alone_is_no_gap() -> None:
-    assert GapFinder().find(seconds(5)).tolist() == [False]
 
 
 def test_a_gap_is_a_point_without_a_value_between_its_ends() -> None:

@@ -29,21 +29,10 @@ def line_of(steps: list[int], values: list[float], n: list[int] | None = None) -
     return StepLine(np.array(steps), np.array(values), np.array(n or [1] * len(steps)))
 
 
-@pytest.mark.parametrize(
-    ("how", "expected"),
-    [
-        (Reduction.SUM, [6.0, 7.0]),
-        (Reduction.AVERAGE, [2.0, 7.0]),
-        (Reduction.MINIMUM, [1.0, 7.0]),
-        (Reduction.MAXIMUM, [3.0, 7.0]),
-        (Reduction.P95, [2.9, 7.0]),
-    ],
-)
-def test_only_members_with_a_value_in_the_step_count(how: Reduction, expected: list[float]) -> None:
-    found = join_members([line_of([5], [1.0]), line_of([5, 6], [3.0, 7.0]), line_of([5], [2.0])], how)
-    assert found.step.tolist() == [5, 6]
-    assert found.value.tolist() == pytest.approx(expected)
-    assert found.n_members.tolist() == [3, 1]
+def test_only_members_with_a_value_in_the_step_count() -> None:
+    found = join_members([line_of([5], [1.0]), line_of([5, 6], [3.0, 7.0]), line_of([5], [2.0])], Reduction.P95)
+    assert (found.step.tolist(), found.n_members.tolist()) == ([5, 6], [3, 1])
+    assert found.value.tolist() == pytest.approx([2.9, 7.0])
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.floats(-1e6, 1e6)), min_size=1, max_size=60))

@@ -4,10 +4,14 @@ import doctest
 import importlib
 import pkgutil
 import re
+from types import ModuleType
 
 import pytest
 
+import normstat.comparison
+import normstat.query
 import normstat.stats
+from normstat.baselines import recurrence
 from normstat.cli.gen_command import STATS_PAGE, render_stats_page
 from normstat.errors import NotFound, SpecError
 from normstat.stats.catalogue import load_catalogue, parse_spec, require_spec
@@ -218,10 +222,11 @@ def test_docs_are_not_stale() -> None:
     assert STATS_PAGE.read_text() == render_stats_page(), "run `make gen`"
 
 
-def test_examples_in_the_modules_are_true() -> None:
-    n_tried = 0
-    for module in pkgutil.walk_packages(normstat.stats.__path__, "normstat.stats."):
-        result = doctest.testmod(importlib.import_module(module.name))
-        assert not result.failed, module.name
-        n_tried += result.attempted
-    assert n_tried > 8
+@pytest.mark.parametrize(
+    ("package", "n_least"), [(normstat.stats, 9), (normstat.comparison, 9), (normstat.query, 2), (recurrence, 1)]
+)
+def test_examples_in_the_modules_are_true(package: ModuleType, n_least: int) -> None:
+    names = [module.name for module in pkgutil.walk_packages(getattr(package, "__path__", []), f"{package.__name__}.")]
+    results = [(name, doctest.testmod(importlib.import_module(name))) for name in (package.__name__, *names)]
+    assert [name for name, result in results if result.failed] == []
+    assert sum(result.attempted for _, result in results) >= n_least

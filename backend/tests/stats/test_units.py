@@ -1,9 +1,7 @@
 """What units stand for, and that specs say what their tools mean."""
 
-import doctest
 import re
 
-from normstat.stats import units
 from normstat.stats.catalogue import load_catalogue
 
 DECIMAL = re.compile(r"([kKMGTP]B|[kKMGTP]|[kKMG]bytes?|kilobytes|megabytes)(/.*)?")
@@ -18,7 +16,3 @@ def test_sizes_of_tools_are_powers_of_1024_by_name() -> None:
         if DECIMAL.fullmatch(field.unit)
     }
     assert found == set()
-
-
-def test_examples() -> None:
-    assert doctest.testmod(units).failed == 0

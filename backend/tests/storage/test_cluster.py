@@ -250,15 +250,19 @@ async def fill(engine: AsyncEngine) -> None:
     await Agent(engine, "gamma").send_file(b"who knows\n", "nothing_any")
 
 
+async def read_all(url: str) -> object:
+    """What is read of the samples and of the bytes that `fill` sent."""
+    async with opened_engine(url, pool_size=4) as engine:
+        return [await export(engine, host) for host in ("alpha", "beta")], await views(make_sessions(engine), [0, 500])
+
+
 async def test_a_cluster_gives_what_one_database_gives(
     server: TestServer, cluster_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     async with opened_engine(cluster_url, pool_size=4) as engine:
         await fill(engine)
-        sessions = make_sessions(engine)
-        await pack_all(sessions)
-        exports = [await export(engine, host) for host in ("alpha", "beta")]
-        raw = await views(sessions, [0, 500])
+        await pack_all(make_sessions(engine))
+    before = await read_all(cluster_url)
     manifest = back_up(cluster_url, tmp_path, lambda _: None)
     with psycopg.connect(cluster_url) as connection:
         assert connection.execute("SELECT count(*) FROM packed_chunks WHERE host_id <> 0").fetchone() != (0,)
@@ -269,9 +273,7 @@ async def test_a_cluster_gives_what_one_database_gives(
     load_settings.cache_clear()
     with server.fresh_database(is_migrated=False) as url:
         await asyncio.to_thread(restore, url, tmp_path, manifest, lambda _: None)
-        async with opened_engine(url, pool_size=4) as engine:
-            assert [await export(engine, host) for host in ("alpha", "beta")] == exports
-            assert await views(make_sessions(engine), [0, 500]) == raw
+        assert await read_all(url) == before
 
 
 @pytest.mark.matrix
@@ -283,16 +285,13 @@ async def test_a_backup_of_one_database_becomes_a_cluster(
         load_settings.cache_clear()
     async with opened_engine(database_url, pool_size=4) as engine:
         await fill(engine)
-        exports = [await export(engine, host) for host in ("alpha", "beta")]
-        raw = await views(make_sessions(engine), [0, 500])
+    before = await read_all(database_url)
     back_up(database_url, tmp_path, lambda _: None)
     monkeypatch.setenv("NORMSTAT_DISTRIBUTED", "citus")
     load_settings.cache_clear()
     manifest = check_backup(tmp_path, lambda _: None)
     await asyncio.to_thread(restore, cluster_url, tmp_path, manifest, lambda _: None)
-    async with opened_engine(cluster_url, pool_size=4) as engine:
-        assert [await export(engine, host) for host in ("alpha", "beta")] == exports
-        assert await views(make_sessions(engine), [0, 500]) == raw
+    assert await read_all(cluster_url) == before
     with psycopg.connect(cluster_url) as connection:
         owners = {row[0]: row[1] for row in connection.execute("SELECT id, host_id FROM streams").fetchall()}
         found = connection.execute("SELECT stream_id, host_id FROM chunks").fetchall()

@@ -34,17 +34,11 @@ from tests.e2e.product import wait_until
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, look, reparse, wish
 from tests.ingest.sending import Agent
+from tests.ingest.test_import_load import LOCKS
 from tests.ingest.test_intake import query
 from tests.killed_commands import killed_at_lock
 from tests.packing.raw_view import pack_all
 from tests.query.filling import Sessions
-
-LOCKS = b"""Mutex block
-
-Count     nsec Lock                         Caller
--------------------------------------------------------------------------------
-   78    69427 libc.so.1`libc_malloc_lock   libzip.so`deflate+0x29c
-"""
 
 
 async def fill(engine: AsyncEngine) -> None:
