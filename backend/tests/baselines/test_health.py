@@ -17,9 +17,9 @@ from normstat.storage.artefact_rows import ArtefactSource
 from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
 from normstat.storage.schema.models import Host
 from normstat.storage.session import open_read_session, open_write_session
-from normstat.window import Window, to_us
+from normstat.window import Window
 from tests.databases import on_either_database
-from tests.query.filling import Sessions, fill_values
+from tests.query.filling import Sessions, fill_stat
 
 pytestmark = on_either_database
 
@@ -35,17 +35,10 @@ def minutes(start: float, end: float) -> Window:
 async def send(sessions: Sessions, start: float, end: float, instances: tuple[str, ...] = (), *, host: str = "web1") -> None:
     """Samples every ten seconds: of vmstat without instances, of iostat with them."""
     stat, field = ("iostat_linux", "util_pct") if instances else ("vmstat_linux", "procs_r")
-    times = np.arange(to_us(START + start * MINUTE), to_us(START + end * MINUTE), STEP_S * 1_000_000)
+    seconds = np.arange(60 * start, 60 * end, STEP_S)
     names = instances or ("",)
-    await fill_values(
-        sessions,
-        host,
-        stat,
-        time_us=np.repeat(times, len(names)),
-        instances=list(names) * len(times),
-        values={field: np.arange(len(times) * len(names)) % 7},
-        key=f"{stat} {start}",
-    )
+    values = {field: np.arange(len(seconds) * len(names)) % 7}
+    await fill_stat(sessions, stat, START, seconds, names, host=host, key=f"{stat} {start}", **values)
 
 
 async def make(sessions: Sessions, *windows: Window, hosts: tuple[str, ...] = ("web1",), **more: object) -> int:

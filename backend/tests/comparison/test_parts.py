@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -20,13 +19,12 @@ from normstat.errors import TooLarge
 from normstat.profiles.sketch_reader import is_profiled
 from normstat.storage.lookup import list_host_stats, require_host
 from normstat.storage.session import driver_of, make_engine, make_sessions, open_read_session, open_second_session
-from normstat.window import to_us
 from normstat.work_budget import MIB, MemoryPool, working
 from tests.comparison.test_before_on_hosts import make_pair, score_by_profile
 from tests.comparison.test_run import IN_NORMAL, INCIDENT, NORMAL, START, fill_host
 from tests.databases import on_either_database
 from tests.ingest.sending import opened_engine
-from tests.query.filling import Sessions, fill_values, seal_all
+from tests.query.filling import Sessions, fill_stat, seal_all
 
 
 @pytest.mark.parametrize("by_profile", [False, True])
@@ -118,7 +116,6 @@ async def test_two_connections_read_one_state(
         await seal_all(sessions, "web1")
     own_engine = make_engine(database_url, pool_size=4)
     begun: list[int] = []
-    late = np.arange(5) * 1_000_000 + to_us(START + timedelta(seconds=100))
     try:
         own = make_sessions(own_engine)
         async with open_read_session(own) as session:
@@ -139,9 +136,7 @@ async def test_two_connections_read_one_state(
             alone = await read_sides(session, wanted, tell)
             assert set(begun) == {1}
             # What is stored meanwhile is seen by neither.
-            await fill_values(
-                sessions, "web1", "mpstat_linux", time_us=late, instances=("0",) * 5, values={"usr_pct": np.full(5, 50.0)}, key="2"
-            )
+            await fill_stat(sessions, "mpstat_linux", START, 100 + np.arange(5), ("0",), key="2", usr_pct=50.0)
             begun.clear()
             monkeypatch.setattr(side_reader, "JOIN_AFTER_S", 0)
             assert_same(await read_sides(session, wanted, tell), alone)

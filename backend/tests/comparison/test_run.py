@@ -22,7 +22,7 @@ from normstat.storage.mute_rows import MuteDraft, create_mute
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window, to_us
 from tests.databases import on_either_database
-from tests.query.filling import Sessions, fill_values
+from tests.query.filling import Sessions, fill_stat, fill_values
 
 pytestmark = on_either_database
 
@@ -49,26 +49,15 @@ def columns(seed: int, n: int, is_hot: FloatArray) -> dict[str, FloatArray]:
 async def fill_cpus(sessions: Sessions, host: str = "web1", *, start_s: int = 0, hot_from: int = N_NORMAL) -> None:
     """Two CPUs for eleven minutes; CPU 1 burns from some second on."""
     is_hot = np.repeat(np.arange(N) >= hot_from, 2) & np.tile([False, True], N)
-    at = to_us(START) + (start_s + np.arange(N)) * 1_000_000
     values = columns(3 + start_s % 97, N, is_hot)
-    await fill_values(sessions, host, "mpstat_linux", time_us=np.repeat(at, 2), instances=("0", "1") * N, values=values)
+    await fill_stat(sessions, "mpstat_linux", START, start_s + np.arange(N), ("0", "1"), host=host, **values)
 
 
 async def fill_host(sessions: Sessions) -> None:
     """Ten quiet minutes, then one in which CPU 1 burns and the process `yes` runs."""
     await fill_cpus(sessions)
-    at = to_us(START) + np.arange(N) * 1_000_000
-    await fill_values(
-        sessions,
-        "web1",
-        "pidstat_linux",
-        time_us=np.concatenate([at, at[N_NORMAL:]]),
-        instances=("1/init",) * N + ("77/yes",) * N_INCIDENT,
-        values={
-            "cpu_pct": np.concatenate([np.full(N, 0.5), np.full(N_INCIDENT, 99.0)]),
-            "pid": np.repeat([1, 77], [N, N_INCIDENT]),
-        },
-    )
+    await fill_stat(sessions, "pidstat_linux", START, np.arange(N), ("1/init",), cpu_pct=0.5, pid=1)
+    await fill_stat(sessions, "pidstat_linux", INCIDENT.start, np.arange(N_INCIDENT), ("77/yes",), cpu_pct=99.0, pid=77)
 
 
 async def compare(
@@ -297,10 +286,8 @@ async def test_a_host_against_its_group(sessions: Sessions) -> None:
 
 async def fill_load(sessions: Sessions, work: FloatArray) -> None:
     """A host that does as much as it is asked to: three times as many context switches, and processes that wait."""
-    at = to_us(START) + np.arange(N) * 1_000_000
-    rng = np.random.default_rng(8)
-    values = {"system_in": work, "system_cs": np.round(3 * work * rng.normal(1, 0.01, N)), "io_bo": np.round(40 + 0 * work)}
-    await fill_values(sessions, "web1", "vmstat_linux", time_us=at, instances=("",) * N, values=values)
+    cs = np.round(3 * work * np.random.default_rng(8).normal(1, 0.01, N))
+    await fill_stat(sessions, "vmstat_linux", START, np.arange(N), system_in=work, system_cs=cs, io_bo=40.0)
 
 
 async def test_divided_by_the_work_done_nothing_changed(sessions: Sessions) -> None:

@@ -23,7 +23,7 @@ from normstat.storage.session import driver_of, open_read_session, open_write_se
 from normstat.window import Window, to_us
 from tests.databases import on_either_database
 from tests.profiles.profiled import START, Sessions, create, hours, make, mark, store
-from tests.query.filling import fill_values
+from tests.query.filling import fill_stat
 
 pytestmark = on_either_database
 
@@ -286,30 +286,16 @@ def minute(n: float) -> datetime:
 async def record(sessions: Sessions, start: datetime, end: datetime, used: dict[str, float]) -> None:
     """Two CPUs, of which processes use so many per cent of one, and nobody anything else."""
     seconds = np.arange(0, (end - start).total_seconds(), STEP_S)
-    times = to_us(start) + seconds.astype(np.int64) * 1_000_000
     noise = np.random.default_rng(int(start.timestamp())).uniform(0, 1, len(seconds)).round(2)
     idle = (200 - sum(used.values()) - noise) / 2
     cpus = ("all", "0", "1")
     key = str(start)
-    await fill_values(
-        sessions,
-        "web1",
-        "mpstat_linux",
-        time_us=np.repeat(times, len(cpus)),
-        instances=cpus * len(times),
-        values={"idle_pct": np.repeat(idle.round(2), len(cpus)), "iowait_pct": np.zeros(len(cpus) * len(times))},
-        key=f"c{key}",
+    await fill_stat(
+        sessions, "mpstat_linux", start, seconds, cpus, key=f"c{key}", idle_pct=np.repeat(idle.round(2), 3), iowait_pct=0.0
     )
     for stat, names in (("linux_command", [name.partition("/")[2] for name in used]), ("linux_process", list(used))):
-        await fill_values(
-            sessions,
-            "web1",
-            stat,
-            time_us=np.repeat(times, len(names)),
-            instances=names * len(times),
-            values={"cpu_pct": np.tile(np.array(list(used.values())), len(times)), "ended_pct": np.zeros(len(names) * len(times))},
-            key=f"{stat}{key}",
-        )
+        cpu = np.tile(list(used.values()), len(seconds))
+        await fill_stat(sessions, stat, start, seconds, names, key=f"{stat}{key}", cpu_pct=cpu, ended_pct=0.0)
     await mark(sessions, start, end)
 
 

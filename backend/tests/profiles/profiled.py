@@ -16,8 +16,8 @@ from normstat.storage.schema.job_models import Job
 from normstat.storage.schema.models import StatTable
 from normstat.storage.session import driver_of, open_read_session, open_write_session
 from normstat.storage.stream_rows import lock_host_by_id
-from normstat.window import Window, to_us
-from tests.query.filling import Sessions, fill_values
+from normstat.window import Window
+from tests.query.filling import Sessions, fill_stat
 
 START = datetime(2026, 11, 16, 8, tzinfo=UTC)
 LATER = START + timedelta(days=30)
@@ -29,15 +29,8 @@ async def store(sessions: Sessions, start: datetime, seconds: np.ndarray, *, see
     """Samples at so many seconds after `start`, with what ingest does when it stores them."""
     rng = np.random.default_rng(seed)
     n = len(seconds) * len(CPUS)
-    await fill_values(
-        sessions,
-        "web1",
-        STAT,
-        time_us=to_us(start) + np.repeat(seconds, len(CPUS)).astype(np.int64) * 1_000_000,
-        instances=CPUS * len(seconds),
-        values={"usr_pct": np.round(rng.gamma(4, load / 4, n).clip(0, 100), 2), "intr_per_s": rng.poisson(load, n) + 0.0},
-        key=str(seed),
-    )
+    usr, intr = np.round(rng.gamma(4, load / 4, n).clip(0, 100), 2), rng.poisson(load, n) + 0.0
+    await fill_stat(sessions, STAT, start, seconds, CPUS, key=str(seed), usr_pct=usr, intr_per_s=intr)
     await mark(sessions, start + timedelta(seconds=int(seconds[0])), start + timedelta(seconds=int(seconds[-1])))
 
 

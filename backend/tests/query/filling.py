@@ -65,6 +65,25 @@ async def fill_values(
     await fill_blocks(sessions, host, spec, [block], key=key)
 
 
+async def fill_stat(
+    sessions: Sessions,
+    stat: str,
+    start: datetime,
+    seconds: npt.ArrayLike,
+    names: Sequence[str] = ("",),
+    *,
+    host: str = "web1",
+    key: str = "1",
+    extra: Sequence[Field] = (),
+    **values: npt.ArrayLike,
+) -> None:
+    """Stores reports so many seconds after `start`, each with a row for each name; of a field one value for all rows, or all."""
+    n = np.size(seconds)
+    time_us = to_us(start) + np.repeat(np.asarray(seconds, np.int64), len(names)) * 1_000_000
+    columns = {field: np.broadcast_to(np.asarray(column), n * len(names)) for field, column in values.items()}
+    await fill_values(sessions, host, stat, time_us=time_us, instances=list(names) * n, values=columns, key=key, extra=extra)
+
+
 async def fill_blocks(sessions: Sessions, host: str, spec: Spec, blocks: Sequence[SampleBlock], *, key: str) -> None:
     """Stores blocks that a reader gave, as one stream."""
     stats = {block.stat.name: block.stat for block in blocks}

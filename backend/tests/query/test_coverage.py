@@ -12,7 +12,7 @@ from normstat.query.report_coverage import Coverage, find_covered, read_coverage
 from normstat.storage.schema.models import Gap, Stream
 from normstat.window import Window, to_us
 from tests.databases import on_either_database
-from tests.query.filling import Sessions, fill_values
+from tests.query.filling import Sessions, fill_stat
 
 pytestmark = on_either_database
 
@@ -24,16 +24,10 @@ def seconds(start: float, end: float) -> Window:
 
 
 async def fill_at(
-    sessions: Sessions, *at_s: int, stat: str = "vmstat_linux", names: tuple[str, ...] = ("",), step_us: int = 1_000_000
+    sessions: Sessions, *at_s: int, stat: str = "vmstat_linux", names: tuple[str, ...] = ("",), step_s: int = 1
 ) -> None:
-    await fill_values(
-        sessions,
-        "web1",
-        stat,
-        time_us=to_us(START) + np.repeat(np.array(at_s), len(names)) * step_us,
-        instances=names * len(at_s),
-        values={"usr_pct" if stat == "mpstat_linux" else "cpu_us": np.zeros(len(at_s) * len(names))},
-    )
+    values = {"usr_pct" if stat == "mpstat_linux" else "cpu_us": 0.0}
+    await fill_stat(sessions, stat, START, step_s * np.array(at_s), names, **values)
 
 
 async def read(sessions: Sessions, window: Window, width: int = 1000) -> Coverage:
@@ -54,7 +48,7 @@ async def test_a_pause_splits_what_is_covered(sessions: Sessions) -> None:
 async def test_weeks_are_looked_through_part_by_part(sessions: Sessions) -> None:
     days = [0, 1, 2, 9, 10, 40]
     hours = [24 * day + hour for day in days for hour in range(24)]
-    await fill_at(sessions, *hours, step_us=3600 * 1_000_000)
+    await fill_at(sessions, *hours, step_s=3600)
     expected = [seconds(86400 * first, 86400 * end) for first, end in ((0, 3), (9, 11), (40, 41))]
     for width in (70, 1000, 5000):
         [stat] = (await read(sessions, seconds(-86400, 86400 * 60), width)).stats

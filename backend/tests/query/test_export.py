@@ -27,7 +27,7 @@ from normstat.storage.schema.models import Host, Rollup, RollupMark, StatTable
 from normstat.window import Window, to_us
 from tests.databases import on_either_database
 from tests.lock_waits import until_waiting
-from tests.query.filling import Sessions, fill_capture, fill_values
+from tests.query.filling import Sessions, fill_capture, fill_stat, fill_values
 
 DAY = Window(datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 22, tzinfo=UTC))
 START = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -144,13 +144,8 @@ async def test_lines_are_ordered_by_time_instance_stream_and_line(
 
 
 async def test_a_missing_value_is_an_empty_cell_and_no_line(engine: AsyncEngine, sessions: Sessions) -> None:
-    await fill_values(
-        sessions,
-        "web1",
-        "iostat_linux",
-        time_us=[to_us(START)] * 2,
-        instances=("sda", "=1+1,x"),
-        values={"util_pct": [np.nan, 0.0], "r_per_s": [1.5, np.nan], "w_per_s": [np.nan, np.nan]},
+    await fill_stat(
+        sessions, "iostat_linux", START, [0], ("sda", "=1+1,x"), util_pct=[np.nan, 0.0], r_per_s=[1.5, np.nan], w_per_s=np.nan
     )
     header, *lines = await read_lines(engine, ExportRequest("web1", DAY, "iostat_linux"))
     assert header[3:] == ["r_per_s[1/s]", "util_pct[%]"]
@@ -161,15 +156,8 @@ async def test_a_missing_value_is_an_empty_cell_and_no_line(engine: AsyncEngine,
 
 async def fill_seconds(sessions: Sessions, first_s: int, n: int, *, has_writes: bool = False) -> None:
     """One sample a second of sda, as a request of its own would store them; the row of sda keeps its first last sample."""
-    await fill_values(
-        sessions,
-        "web1",
-        "iostat_linux",
-        time_us=to_us(START) + (first_s + np.arange(n)) * 1_000_000,
-        instances=("sda",) * n,
-        values={"r_per_s": np.full(n, 1.5)} | ({"w_per_s": np.full(n, 2.5)} if has_writes else {}),
-        key=str(first_s),
-    )
+    writes = {"w_per_s": 2.5} if has_writes else {}
+    await fill_stat(sessions, "iostat_linux", START, first_s + np.arange(n), ("sda",), key=str(first_s), r_per_s=1.5, **writes)
 
 
 @pytest.mark.parametrize(("first_s", "n_expected"), [(0, 20), (15, 10), (100, 10), (109, 1), (110, 0)])
@@ -204,14 +192,8 @@ async def test_columns_of_much_come_from_the_rollups(
     engine: AsyncEngine, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     n = 20
-    await fill_values(
-        sessions,
-        "web1",
-        "mpstat_linux",
-        time_us=to_us(DAY.start) + np.arange(n) * 1_800_000_000,
-        instances=("all",) * n,
-        values={"usr_pct": np.ones(n), "intr_per_s": np.where(np.arange(n) == n - 1, 5.0, np.nan)},
-    )
+    intr = np.where(np.arange(n) == n - 1, 5.0, np.nan)
+    await fill_stat(sessions, "mpstat_linux", DAY.start, 1800 * np.arange(n), ("all",), usr_pct=1.0, intr_per_s=intr)
     request = ExportRequest("web1", DAY, "mpstat_linux")
     exactly = ["usr_pct[%]", "intr_per_s[1/s]"]
     assert (await read_lines(engine, request))[0][3:] == exactly
@@ -256,14 +238,7 @@ async def test_unknown_names_are_said_before_the_first_byte(engine: AsyncEngine,
 
 
 async def test_an_export_that_fails_is_not_ended(engine: AsyncEngine, sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
-    await fill_values(
-        sessions,
-        "web1",
-        "mpstat_linux",
-        time_us=to_us(START) + np.arange(50) * 1_000_000,
-        instances=("all",) * 50,
-        values={"usr_pct": np.zeros(50)},
-    )
+    await fill_stat(sessions, "mpstat_linux", START, np.arange(50), ("all",), usr_pct=0.0)
     monkeypatch.setattr(PageQuery, "n_rows_per_page", 10)
     pieces = await stream_csv(engine, ExportRequest("web1", DAY, "mpstat_linux"))
     assert (await anext(pieces)).startswith(b"time,")
@@ -280,14 +255,7 @@ async def test_memory_stays_constant(
 ) -> None:
     n_seconds, names = 10_000, ("all", "0", "1", "2")
     monkeypatch.setattr(PageQuery, "n_rows_per_page", 2500)
-    await fill_values(
-        sessions,
-        "web1",
-        "mpstat_linux",
-        time_us=to_us(DAY.start) + np.repeat(np.arange(n_seconds), len(names)) * 1_000_000,
-        instances=names * n_seconds,
-        values={key: np.full(n_seconds * len(names), 12.34) for key in ("usr_pct", "sys_pct", "idle_pct")},
-    )
+    await fill_stat(sessions, "mpstat_linux", DAY.start, np.arange(n_seconds), names, usr_pct=12.34, sys_pct=12.34, idle_pct=12.34)
     # What the first export of a process loads is not counted.
     await read_lines(engine, ExportRequest("web1", Window(DAY.start, DAY.start + timedelta(seconds=9)), stat))
     tracemalloc.start()

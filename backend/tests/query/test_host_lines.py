@@ -21,7 +21,7 @@ from normstat.storage.lookup import (
 from normstat.window import Window, to_us
 from tests.databases import ServerPool, TestServer
 from tests.debian_root import DatabaseUnavailable
-from tests.query.filling import Sessions, fill_values
+from tests.query.filling import Sessions, fill_stat
 
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)
 START_US = to_us(START)
@@ -37,27 +37,12 @@ def server(servers: ServerPool) -> TestServer:
 
 
 async def fill_vmstat(sessions: Sessions, host: str, seconds: np.ndarray, us: np.ndarray) -> None:
-    await fill_values(
-        sessions,
-        host,
-        "vmstat_linux",
-        time_us=START_US + seconds * 1_000_000,
-        instances=("",) * len(seconds),
-        values={"cpu_us": us, "procs_r": us},
-    )
+    await fill_stat(sessions, "vmstat_linux", START, seconds, host=host, cpu_us=us, procs_r=us)
 
 
 async def fill_cpus(sessions: Sessions, host: str, stat: str, usr: dict[str, float], *, n: int, step: int = 1) -> None:
     """Each CPU has its own value in every report."""
-    names = tuple(usr)
-    await fill_values(
-        sessions,
-        host,
-        stat,
-        time_us=START_US + np.repeat(np.arange(n) * step, len(names)) * 1_000_000,
-        instances=names * n,
-        values={"usr_pct": np.tile(np.array(list(usr.values())), n)},
-    )
+    await fill_stat(sessions, stat, START, np.arange(n) * step, tuple(usr), host=host, usr_pct=np.tile(list(usr.values()), n))
 
 
 async def know(session: AsyncSession, *names: str) -> list[KnownHost]:

@@ -12,7 +12,7 @@ from normstat.storage.natural_order import natural_key
 from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
 from normstat.window import Window, to_us
 from tests.databases import on_either_database
-from tests.query.filling import Sessions, fill_values
+from tests.query.filling import Sessions, fill_stat, fill_values
 
 pytestmark = on_either_database
 
@@ -25,9 +25,7 @@ def stream(host: Host, key: str, ago_s: float | None, **columns: object) -> Stre
 
 
 async def test_hosts_are_listed_with_the_state_of_their_best_stream(sessions: Sessions) -> None:
-    await fill_values(
-        sessions, "web10", "mpstat_linux", time_us=[to_us(NOW)], instances=("all",), values={"usr_pct": np.array([1.0])}
-    )
+    await fill_stat(sessions, "mpstat_linux", NOW, [0], ("all",), host="web10", usr_pct=1.0)
     async with sessions() as session, session.begin():
         web2 = Host(name="web2", os="Linux 6.1", agent_version="1.0", clock_offset_s=-3600.0, last_seen_at=NOW)
         session.add_all([web2, Host(name="idle")])
@@ -141,15 +139,7 @@ async def test_instances_are_those_that_last_into_the_window(sessions: Sessions)
     # What their rows say of the last sample may be five minutes behind: then the samples decide.
     assert await names(2000, 6000) == ["all", "9"]
     assert await names(2001, 6000) == ["9"]
-    await fill_values(
-        sessions,
-        "web1",
-        "mpstat_linux",
-        time_us=[to_us(NOW) + 2100 * 1_000_000],
-        instances=("all",),
-        values={"usr_pct": np.zeros(1)},
-        key="2",
-    )
+    await fill_stat(sessions, "mpstat_linux", NOW, [2100], ("all",), key="2", usr_pct=0.0)
     assert await names(2100, 6000) == ["all", "9"]
     assert await names(2101, 6000) == ["9"]
     assert await names(0, 1000) == ["10"]

@@ -11,9 +11,9 @@ from normstat.query.line_statistics import NO_VALUES, NOT_HELD, LineKey, LinesIn
 from normstat.query.series_points import SeriesRequest
 from normstat.rollups.rollup_job import roll_up
 from normstat.storage import sample_pages
-from normstat.window import Window, to_us
+from normstat.window import Window
 from tests.databases import on_one_database
-from tests.query.filling import Sessions, fill_values
+from tests.query.filling import Sessions, fill_stat
 
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)
 CPUS = ("all", "0", "1")
@@ -31,14 +31,8 @@ def usr() -> np.ndarray:
 
 
 async def fill(sessions: Sessions, usr: np.ndarray) -> None:
-    await fill_values(
-        sessions,
-        "web1",
-        "mpstat_linux",
-        time_us=to_us(START) + np.repeat(np.arange(N_S), len(CPUS)) * 1_000_000,
-        instances=CPUS * N_S,
-        values={"usr_pct": usr.reshape(-1), "intr_per_s": np.arange(N_S * len(CPUS)) + 0.25},
-    )
+    intr = np.arange(usr.size) + 0.25
+    await fill_stat(sessions, "mpstat_linux", START, np.arange(N_S), CPUS, usr_pct=usr.reshape(-1), intr_per_s=intr)
 
 
 def window(first_s: int, last_s: int) -> Window:

@@ -12,9 +12,9 @@ from normstat.query import minute_means
 from normstat.query.minute_means import MinuteMeans, SpanSamples, read_minute_means, read_span_samples
 from normstat.storage.lookup import find_stat, require_host
 from normstat.storage.session import driver_of, open_read_session
-from normstat.window import Window, to_us
+from normstat.window import Window
 from tests.databases import on_either_database
-from tests.query.filling import Sessions, fill_values, seal_all
+from tests.query.filling import Sessions, fill_stat, seal_all
 
 START = datetime(2026, 11, 20, 23, 50, tzinfo=UTC)
 HOSTS = [f"web{number}" for number in range(6)]
@@ -28,15 +28,8 @@ async def fill(sessions: Sessions, host: str, first: int, end: int) -> None:
     usr = np.round(rng.uniform(0, 100, (N, 2)), 2)
     usr[N // 2, 0] = np.nan
     seconds = np.arange(first, end) * EVERY_S
-    await fill_values(
-        sessions,
-        host,
-        "mpstat_linux",
-        time_us=np.repeat(to_us(START) + seconds * 1_000_000, 2),
-        instances=("0", "1") * (end - first),
-        values={"usr_pct": usr[first:end].ravel(), "sys_pct": 100 - usr[first:end].ravel()},
-        key=str(first),
-    )
+    own = usr[first:end].ravel()
+    await fill_stat(sessions, "mpstat_linux", START, seconds, ("0", "1"), host=host, key=str(first), usr_pct=own, sys_pct=100 - own)
 
 
 async def read(session: AsyncSession) -> tuple[MinuteMeans, SpanSamples]:

@@ -16,9 +16,9 @@ from normstat.query.export import parquet_export
 from normstat.query.export.csv_export import ExportRequest, stream_csv
 from normstat.query.export.parquet_export import stream_parquet
 from normstat.storage.printed_words import parse_printed
-from normstat.window import Window, to_us
+from normstat.window import Window
 from tests.databases import on_either_database
-from tests.query.filling import Sessions, fill_capture, fill_values
+from tests.query.filling import Sessions, fill_capture, fill_stat
 from tests.query.test_export import DAY, MPSTAT, START, VMSTAT
 
 pytestmark = on_either_database
@@ -80,14 +80,8 @@ async def test_row_groups_of_many_pages_keep_every_row_and_every_gap(
     util[rng.random(n) < 0.3] = np.nan
     # The first page has no value of this one, and the second some.
     late = np.where(np.arange(n) < n // 2, np.nan, 0.25)
-    await fill_values(
-        sessions,
-        "web1",
-        "iostat_linux",
-        time_us=to_us(START) + np.repeat(np.arange(n_seconds), len(names)) * 1_000_000,
-        instances=names * n_seconds,
-        values={"util_pct": util, "aqu_sz": late, "rkb_per_s": np.round(rng.gamma(2, 1e5, n), 2)},
-    )
+    rkb = np.round(rng.gamma(2, 1e5, n), 2)
+    await fill_stat(sessions, "iostat_linux", START, np.arange(n_seconds), names, util_pct=util, aqu_sz=late, rkb_per_s=rkb)
     monkeypatch.setattr(parquet_export, "VALUES_PER_PAGE", 1)
     monkeypatch.setattr(parquet_export, "VALUES_PER_GROUP", 1)
     request = ExportRequest("web1", DAY, "iostat_linux")

@@ -13,7 +13,7 @@ from normstat.rollups.rollup_job import roll_up
 from normstat.stats.spec import Field, Kind, Storage, Worse
 from normstat.storage import sample_pages
 from normstat.window import Window, to_us
-from tests.query.filling import Sessions, fill_values
+from tests.query.filling import Sessions, fill_stat, fill_values
 
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)
 START_US = to_us(START)
@@ -25,14 +25,9 @@ def minutes(n: float, first: float = 0) -> Window:
 
 async def fill_cpus(sessions: Sessions, n_seconds: int, names: tuple[str, ...]) -> None:
     """CPU number k has usr_pct k + 0.1 in every second."""
-    n = n_seconds * len(names)
-    await fill_values(
-        sessions,
-        "web1",
-        "mpstat_linux",
-        time_us=START_US + np.repeat(np.arange(n_seconds), len(names)) * 1_000_000,
-        instances=names * n_seconds,
-        values={"usr_pct": np.tile(np.arange(len(names)) + 0.1, n_seconds), "intr_per_s": np.arange(n) + 0.25},
+    usr = np.tile(np.arange(len(names)) + 0.1, n_seconds)
+    await fill_stat(
+        sessions, "mpstat_linux", START, np.arange(n_seconds), names, usr_pct=usr, intr_per_s=np.arange(len(usr)) + 0.25
     )
 
 
@@ -69,14 +64,7 @@ async def test_many_samples_come_as_an_envelope_of_real_samples(sessions: Sessio
     rng = np.random.default_rng(1)
     usr = np.round(rng.uniform(0, 90, n), 2)
     usr[1234], usr[2345] = 100.0, 0.0
-    await fill_values(
-        sessions,
-        "web1",
-        "mpstat_linux",
-        time_us=START_US + np.arange(n) * 1_000_000,
-        instances=("all",) * n,
-        values={"usr_pct": usr},
-    )
+    await fill_stat(sessions, "mpstat_linux", START, np.arange(n), ("all",), usr_pct=usr)
     monkeypatch.setattr(sample_pages.PageQuery, "n_rows_per_page", 1000)
     block = await draw(sessions, width=60)
     assert (block.resolution, block.column_ms, block.n_raw) == ("envelope", 60_000, n)
@@ -133,16 +121,7 @@ async def test_all_instances_come_in_natural_order_up_to_the_limit(sessions: Ses
 
 
 async def fill_processes(sessions: Sessions, first_s: int, n_seconds: int, names: tuple[str, ...]) -> None:
-    n = n_seconds * len(names)
-    await fill_values(
-        sessions,
-        "web1",
-        "mpstat_linux",
-        time_us=START_US + (first_s + np.repeat(np.arange(n_seconds), len(names))) * 1_000_000,
-        instances=names * n_seconds,
-        values={"usr_pct": np.ones(n)},
-        key=str(first_s),
-    )
+    await fill_stat(sessions, "mpstat_linux", START, first_s + np.arange(n_seconds), names, key=str(first_s), usr_pct=1.0)
 
 
 async def test_instances_that_ended_before_the_window_take_no_place_in_it(sessions: Sessions) -> None:
@@ -161,14 +140,7 @@ async def test_instances_that_ended_before_the_window_take_no_place_in_it(sessio
 
 async def test_a_gap_stays_a_gap(sessions: Sessions) -> None:
     at = np.concatenate([np.arange(100), np.arange(400, 500)])
-    await fill_values(
-        sessions,
-        "web1",
-        "mpstat_linux",
-        time_us=START_US + at * 1_000_000,
-        instances=("all",) * 200,
-        values={"usr_pct": np.where(at == 50, np.nan, 1.0)},
-    )
+    await fill_stat(sessions, "mpstat_linux", START, at, ("all",), usr_pct=np.where(at == 50, np.nan, 1.0))
     for width in (1000, 20):
         [series] = (await draw(sessions, window=minutes(10), width=width)).series
         holes = (series.times[np.isnan(series.values)] * 1000 - START_US) // 1_000_000
@@ -178,15 +150,7 @@ async def test_a_gap_stays_a_gap(sessions: Sessions) -> None:
 
 async def fill_reports(sessions: Sessions, seconds: np.ndarray, name: str, *, key: str = "1") -> None:
     """A row of the process `name` in the reports of these seconds."""
-    await fill_values(
-        sessions,
-        "web1",
-        "mpstat_linux",
-        time_us=START_US + seconds * 1_000_000,
-        instances=(name,) * len(seconds),
-        values={"usr_pct": np.ones(len(seconds))},
-        key=key,
-    )
+    await fill_stat(sessions, "mpstat_linux", START, seconds, (name,), key=key, usr_pct=1.0)
 
 
 def gaps_of(result: SeriesResult) -> dict[str, list[int]]:
@@ -254,15 +218,7 @@ async def test_lines_of_rollups_are_not_drawn_across_reports_that_lack_the_insta
 
 async def test_columns_that_only_this_host_has_can_be_drawn(sessions: Sessions) -> None:
     odd = Field("disk_cd0", "cd0", "cd0", "disk", "1/s", Kind.RATE, Worse.NEITHER, 0, Storage.INT8, "", "", is_documented=False)
-    await fill_values(
-        sessions,
-        "sun1",
-        "vmstat_solaris",
-        time_us=[START_US, START_US + 1_000_000],
-        instances=("", ""),
-        values={"cpu_us": [3, 4], "disk_cd0": [7, 0]},
-        extra=[odd],
-    )
+    await fill_stat(sessions, "vmstat_solaris", START, [0, 1], host="sun1", extra=[odd], cpu_us=[3, 4], disk_cd0=[7, 0])
     block = await draw(sessions, host="sun1", stat="vmstat_solaris", fields=("disk_cd0",))
     assert block.series[0].values.tolist() == [7.0, 0.0]
 

@@ -19,7 +19,7 @@ from normstat.storage.stat_tables import read_stored_stats, table_of
 from normstat.storage.stream_rows import lock_host_by_id
 from normstat.window import Window, from_us, to_us
 from tests.databases import on_either_database
-from tests.query.filling import Sessions, fill_values
+from tests.query.filling import Sessions, fill_stat
 
 pytestmark = on_either_database
 
@@ -36,15 +36,8 @@ async def store(sessions: Sessions, seconds: np.ndarray, *, cpus: tuple[str, ...
     rng = np.random.default_rng(seed)
     usr = np.round(rng.uniform(0, 100, n), 2)
     usr[rng.random(n) < 0.1] = np.nan
-    await fill_values(
-        sessions,
-        "web1",
-        STAT,
-        time_us=START_US + np.repeat(seconds, len(cpus)).astype(np.int64) * SECOND_US,
-        instances=cpus * len(seconds),
-        values={"usr_pct": usr, "intr_per_s": rng.integers(0, 9, n) + 0.25},
-        key=str(seed),
-    )
+    intr = rng.integers(0, 9, n) + 0.25
+    await fill_stat(sessions, STAT, START, seconds, cpus, key=str(seed), usr_pct=usr, intr_per_s=intr)
     await mark(sessions, int(seconds.min()), int(seconds.max()))
 
 

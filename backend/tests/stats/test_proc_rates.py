@@ -12,7 +12,7 @@ from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, Timing
 from tests.golden_captures import captures
 from tests.stats.proc_snapshots import EPOCH, SECOND_US, pids, rejected, rows, snapshot, stat_line
-from tests.stats.reading import Reading, Row, read_pieces
+from tests.stats.reading import read_pieces
 
 HOST = require_spec("proc_linux")
 PIDS = require_spec("proc_pid_linux")
@@ -29,19 +29,6 @@ def test_rates_are_over_the_time_of_the_kernels_clock_and_dated_by_the_line_befo
     """The clock of the host is set a minute forward; half a second more has passed than was planned."""
     text = snapshot(0, {"stat": "ctxt 100"}) + snapshot(60, {"stat": "ctxt 400"}, uptime_s=1001.5)
     assert rows(text, "linux_kernel") == [(60, "", {"cswch_per_s": 200.0})]
-
-
-def test_the_first_snapshot_has_instants_only() -> None:
-    files = {
-        "stat": "ctxt 100\nprocs_running 3\nprocs_blocked 1",
-        "loadavg": "0.50 0.40 0.30 1/80 4711",
-        "meminfo": "MemTotal: 1000 kB\nMemAvailable: 400 kB",
-        "vmstat": "pgfault 77",
-    }
-    text = snapshot(0, files)
-    instants = {"runq": 3, "blocked": 1, "load_1m": 0.5, "load_5m": 0.4, "load_15m": 0.3, "tasks": 80}
-    assert rows(text, "linux_kernel") == [(0, "", instants)]
-    assert rows(text, "linux_memory") == [(0, "", {"total_kb": 1000, "available_kb": 400, "used_kb": 600, "used_pct": 60.0})]
 
 
 def test_a_file_that_is_not_in_every_snapshot_has_rates_since_it_was_there() -> None:
@@ -298,14 +285,6 @@ def test_a_line_under_no_heading_says_so() -> None:
 
 
 # --- pieces, paths, state ---
-
-
-def key_of(row: Row) -> tuple[str, int, str]:
-    return row.stat, row.offset, row.instance
-
-
-def sorted_rows(reading: Reading) -> list[Row]:
-    return sorted(reading.rows, key=key_of)
 
 
 @pytest.mark.parametrize("spec", [HOST, PIDS], ids=lambda spec: spec.name)

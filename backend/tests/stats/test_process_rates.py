@@ -229,30 +229,11 @@ def test_io_is_that_of_the_process_wherever_its_file_stands(is_interleaved: bool
     assert "kb_rd_per_s" not in by_command["cp"]
 
 
-def test_the_agents_sampler_prints_few_headings_and_the_io_of_disks_only() -> None:
-    io = "read_bytes: {}\nwrite_bytes: 0\ncancelled_write_bytes: 0"
-    text = "".join(
-        f"{EPOCH + at}\n==> /proc/uptime <==\n{1000 + at}.00 0.00\n{stat_line(7, 'dd', utime=at * 10)}\n"
-        f"==> /proc/7/io <==\n{io.format(at * 1024)}\n"
-        f"{stat_line(8, 'kworker/1:0', flags=0x200000, utime=at)}\n{stat_line(9, 'sh')}\n"
-        for at in (0, 5)
-    )
-    found = {name: (values.get("cpu_pct"), values.get("kb_rd_per_s")) for at, name, values in processes(text) if at == 5}
-    assert found == {"7/dd": (10.0, 1.0), "8/kworker": (1.0, None)}
-
-
 def test_io_of_a_new_process_and_of_one_with_a_used_pid() -> None:
     new = stat_line(7, "dd", start=100_200), stat_line(8, "cp", start=100_300)
     io = {7: IO.format(4096, 0), 8: IO.format(8192, 0)}
     text = pids(0, stat_line(7, "dd"), io={7: IO.format(9000, 0)}) + pids(4, *new, io=io)
     assert {name: values["kb_rd_per_s"] for at, name, values in processes(text) if at == 4} == {"7/dd": 1.0, "8/cp": 2.0}
-
-
-def test_lines_of_processes_need_no_heading() -> None:
-    text = "".join(
-        f"{EPOCH + at}\n{1000 + at}.00 0.00\n{stat_line(7, 'sh', utime=at * 100)}\n{stat_line(8, 'sh')}\n" for at in (0, 5)
-    )
-    assert [(name, values.get("cpu_pct")) for at, name, values in processes(text) if at == 5] == [("7/sh", 100.0)]
 
 
 @pytest.mark.parametrize("line", ["7 (sh) S 1 2", "x (sh) S " + "1 " * 30, "7 sh S", "7 (sh) SS " + "1 " * 30])

@@ -92,15 +92,6 @@ def test_a_report_that_lost_bytes_is_not_summed() -> None:
     assert [(item.time_us // 1_000_000 - 1_795_305_600, item.instance) for item in found] == [(3, "sh")]
 
 
-def test_pieces_and_paths_do_not_change_the_sums() -> None:
-    rows = [row(f"17953056{at:02d}", pid, f"worker{pid % 3}", f"{pid / 7:.2f}") for at in range(40) for pid in range(60)]
-    data = HEAD + b"".join(rows)
-    spec = require_spec("pidstat_linux")
-    whole = read_pieces(spec, [data])
-    assert read_pieces(spec, [data[at : at + 997] for at in range(0, len(data), 997)]) == whole
-    assert sum(item.stat == "pidstat_linux_command" for item in whole.rows) == 40 * 3
-
-
 def report(second: int, *, n: int = 12, usr: str = "1.25", again: int = 0) -> bytes:
     rows = [row(f"17953057{second:02d}", 100 + pid, f"worker{pid % 4}", usr) for pid in range(n)]
     return b"".join(rows + rows[:again])
