@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from normstat.ingest.batching import AgentIdentity, ingest_request
+from normstat.ingest.batching import AgentIdentity, Recording, ingest_request
 from normstat.ingest.protocol import Frame, FrameKind
 from normstat.storage.session import make_engine
 
@@ -21,8 +21,8 @@ class Agent:
     host: str = "alpha"
     identity: AgentIdentity = ANY_HOST
 
-    async def send(self, *frames: Frame) -> dict[str, int]:
-        """The acknowledged offsets by key."""
+    async def send(self, *frames: Frame, recording: Recording | None = None) -> dict[str, int]:
+        """The acknowledged offsets by key; with a recording as an import sends them."""
         acks = await ingest_request(
             self.engine,
             agent=self.identity,
@@ -31,6 +31,7 @@ class Agent:
             agent_version="1.0",
             host_time=None,
             frames=frames,
+            recording=recording,
         )
         assert len({ack.key for ack in acks}) == len(acks)
         return {ack.key: ack.offset for ack in acks}

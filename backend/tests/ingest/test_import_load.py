@@ -9,16 +9,13 @@ import tarfile
 from collections.abc import Collection
 from pathlib import Path
 
-import psycopg
 import pytest
-from psycopg import sql
-from psycopg.rows import TupleRow
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.artefacts import import_keeper
 from normstat.artefacts.import_keeper import ImportKeeper
 from normstat.errors import DatabaseAway
-from normstat.ingest.batching import Recording, ingest_request
+from normstat.ingest.batching import Recording
 from normstat.ingest.imports import load
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.import_run import ImportSource, run_import
@@ -32,7 +29,9 @@ from normstat.window import to_us
 from tests.databases import on_either_database
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.golden_captures import Capture, captures, specs_of_families
-from tests.ingest.sending import ANY_HOST, Agent, stream
+from tests.ingest.rereading import export
+from tests.ingest.sending import Agent, stream
+from tests.ingest.test_intake import query
 
 NOTHING = ImportOptions()
 # Of each capture.
@@ -67,45 +66,15 @@ async def load_files(
     return [results.files[position] for position in sorted(results.files)]
 
 
-def query(url: str, statement: str | sql.Composed) -> list[TupleRow]:
-    with psycopg.connect(url, options="-c timezone=UTC") as connection:
-        return connection.execute(statement).fetchall()
-
-
-def rows_of(url: str, host: str) -> dict[str, list[tuple[object, ...]]]:
+async def rows_of(engine: AsyncEngine, url: str, host: str) -> dict[str, object]:
     """All that the database has of a host's streams but their names and numbers."""
-    # One connection for all of the stats: there are hundreds.
-    with psycopg.connect(url, options="-c timezone=UTC") as connection:
-        return read_rows(connection, host)
-
-
-def read_rows(connection: psycopg.Connection, host: str) -> dict[str, list[tuple[object, ...]]]:
-    found: dict[str, list[tuple[object, ...]]] = {}
-    columns: dict[str, list[str]] = {}
-    names = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'stat' ORDER BY 1, 2"
-    for table, name in connection.execute(names):
-        columns.setdefault(table, []).append(name)
-    for (stat,) in connection.execute("SELECT name FROM stats ORDER BY name").fetchall():
-        kept = sql.SQL(", ").join(
-            sql.Identifier("t", name) for name in columns[stat] if name not in {"host", "host_id", "instance_id", "stream_id"}
-        )
-        rows = sql.SQL(
-            "SELECT s.spec, i.name, {} FROM {} AS t JOIN hosts h ON h.id = t.host_id JOIN instances i ON i.id = t.instance_id"
-            " JOIN streams s ON s.id = t.stream_id WHERE h.name = {} ORDER BY 1, t.line_offset, 2, t.time"
-        )
-        found[stat] = [
-            # The words of a row that its columns do not give back: in any order.
-            tuple(" ".join(sorted(value.split())) if isinstance(value, str) else value for value in row)
-            for row in connection.execute(rows.format(kept, sql.Identifier("stat", stat), sql.Literal(host)))
-        ]
-    for name, statement in {
-        "rejected": "SELECT s.spec, r.line_offset, r.line_no, r.n_bytes, r.line_text, r.reason FROM rejected_lines r"
-        " JOIN streams s ON s.id = r.stream_id JOIN hosts h ON h.id = s.host_id WHERE h.name = {} ORDER BY 1, 2, r.id",
-        "accounts": f"SELECT s.spec, {COUNTERS}, first_sample_at, last_sample_at, stat_names FROM streams s"
-        " JOIN hosts h ON h.id = s.host_id WHERE h.name = {} ORDER BY 1",
-    }.items():
-        found[name] = connection.execute(sql.SQL(statement).format(sql.Literal(host))).fetchall()
-    return found
+    streams = f"FROM streams s JOIN hosts h ON h.id = s.host_id AND h.name = '{host}'"
+    lines = "s.spec, r.line_offset, r.line_no, r.n_bytes, r.line_text, r.reason"
+    return {
+        "samples": (await export(engine, host)).splitlines(),
+        "rejected": query(url, f"SELECT {lines} {streams} JOIN rejected_lines r ON s.id = r.stream_id ORDER BY 1, 2, r.id"),
+        "accounts": query(url, f"SELECT s.spec, {COUNTERS}, first_sample_at, last_sample_at, stat_names {streams} ORDER BY 1"),
+    }
 
 
 def richest_captures(specs: Collection[str]) -> dict[str, Capture]:
@@ -163,26 +132,16 @@ async def test_an_import_is_the_same_as_live_streaming_of_the_same_bytes(
                 at = (await live.send(stream(data[at:end], spec, f"{spec}.1", offset=at, command="")))[f"{spec}.1"]
         if holds_its_end(spec, data):
             # Its reader waits for more before it gives the last sample; a file ends, and a live stream does not.
-            recording = Recording(NO_TIMING, is_final=True)
             last = stream(b"", spec, f"{spec}.1", offset=at, command="")
-            await ingest_request(
-                engine,
-                agent=ANY_HOST,
-                host_name="live",
-                os="",
-                agent_version="",
-                host_time=None,
-                frames=[last],
-                recording=recording,
-            )
+            await live.send(last, recording=Recording(NO_TIMING, is_final=True))
         path = tmp_path / f"{spec}.capture"
         path.write_bytes(data)
         (result,) = await load_files(engine, path, options=ImportOptions(spec=spec), host="imported")
         assert result.spec == spec
-    of_live, of_import = rows_of(database_url, "live"), rows_of(database_url, "imported")
+    of_live, of_import = await rows_of(engine, database_url, "live"), await rows_of(engine, database_url, "imported")
     for name, rows in of_live.items():
         assert of_import[name] == rows, name
-    assert sum(map(len, of_live.values())) > 100
+    assert len((await export(engine, "live")).splitlines()) > 100
     hosts: dict[str, object] = dict(query(database_url, "SELECT name, last_seen_at FROM hosts"))
     assert hosts["imported"] is None
     assert hosts["live"] is not None
@@ -193,7 +152,7 @@ async def test_loading_twice_changes_nothing(engine: AsyncEngine, database_url: 
     (tmp_path / "vmstat.out").write_bytes(text)
     (first,) = await load_files(engine, tmp_path)
     assert (first.n_samples, first.n_samples_new, first.n_reports, first.n_rejected, first.note) == (300, 300, 300, 0, "")
-    before = rows_of(database_url, "alpha")
+    before = await rows_of(engine, database_url, "alpha")
     (again,) = await load_files(engine, tmp_path)
     assert (again.n_samples, again.n_samples_new, again.note) == (300, 0, "already loaded")
     # The same content in another form and under another name is the same content.
@@ -201,7 +160,7 @@ async def test_loading_twice_changes_nothing(engine: AsyncEngine, database_url: 
     (tmp_path / "other/x.gz").write_bytes(gzip.compress(text))
     (packed,) = await load_files(engine, tmp_path / "other")
     assert (packed.n_samples_new, packed.note) == (0, "already loaded")
-    assert rows_of(database_url, "alpha") == before
+    assert await rows_of(engine, database_url, "alpha") == before
     # Another host is another story, and so are other times.
     (elsewhere,) = await load_files(engine, tmp_path / "vmstat.out", host="beta")
     assert elsewhere.n_samples_new == 300
@@ -235,13 +194,13 @@ async def test_a_file_that_grows_is_one_stream(engine: AsyncEngine, database_url
         total += result.n_samples_new
     assert total == result.n_samples == 200
     assert "were already loaded" in result.note
-    grown, at_once = rows_of(database_url, "alpha"), rows_of(database_url, "whole")
+    grown, at_once = await rows_of(engine, database_url, "alpha"), await rows_of(engine, database_url, "whole")
     assert grown == at_once
     # What it was earlier is known too.
     growing.write_bytes(text[: bounds[0]])
     (earlier,) = await load_files(engine, growing)
     assert (earlier.n_samples_new, earlier.note) == (0, "already loaded")
-    assert rows_of(database_url, "alpha") == grown
+    assert await rows_of(engine, database_url, "alpha") == grown
 
 
 @on_either_database
@@ -289,7 +248,7 @@ async def test_an_import_that_was_stopped_goes_on(
     assert 0 < int(str(n_there)) < len(text)
     (result,) = await load_files(engine, tmp_path)
     assert result.n_samples == 400
-    assert rows_of(database_url, "alpha") == rows_of(database_url, "whole")
+    assert await rows_of(engine, database_url, "alpha") == await rows_of(engine, database_url, "whole")
 
 
 @on_either_database

@@ -7,13 +7,13 @@ from collections.abc import Collection
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat.ingest.batching import Recording, ingest_request
+from normstat.ingest.batching import Recording
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.records import Timing
 from normstat.storage.schema.job_models import JobState
 from tests.golden_captures import Capture, captures, specs_of_families
 from tests.ingest.rereading import books, export, reparse
-from tests.ingest.sending import ANY_HOST, stream
+from tests.ingest.sending import Agent, stream
 from tests.ingest.test_intake import query
 
 # What tools that print no times, or no days, must be told.
@@ -39,20 +39,13 @@ async def load(engine: AsyncEngine, capture: Capture, numbers: random.Random, *,
     recording = Recording(TIMING) if is_timed else None
     while at < len(data):
         is_last = at + size >= len(data)
-        (ack,) = await ingest_request(
-            engine,
-            agent=ANY_HOST,
-            host_name="alpha",
-            os="",
-            agent_version="",
-            host_time=None,
-            frames=[stream(data[at : at + size], capture.spec, capture.name, offset=at, command=capture.command())],
-            recording=Recording(TIMING, is_final=True) if is_timed and is_last else recording,
-        )
-        if ack.offset == at and is_last:
+        frame = stream(data[at : at + size], capture.spec, capture.name, offset=at, command=capture.command())
+        acks = await Agent(engine).send(frame, recording=Recording(TIMING, is_final=True) if is_timed and is_last else recording)
+        acked = acks[capture.name]
+        if acked == at and is_last:
             return
-        size = numbers.randrange(500, 5000) if ack.offset > at else size * 2
-        at = ack.offset
+        size = numbers.randrange(500, 5000) if acked > at else size * 2
+        at = acked
 
 
 FIRST_OF_EACH_FAMILY = [names[0] for names in specs_of_families().values()]

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -107,6 +107,20 @@ async def test_bytes_that_come_while_it_reads(
     await assert_as_fresh(agent, engine, database_url, text + more)
 
 
+def watch_replacing(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Awaitable[object]]) -> list[Span | None]:
+    """Does something behind each replacement; what it gives grows with each of them."""
+    replace, seen = Staging.replace, list[Span | None]()
+
+    async def replace_and_go_on(staging: Staging, session: WriteSession, old: list[str], span: Span | None) -> Replaced:
+        seen.append(span)
+        done = await replace(staging, session, old, span)
+        await then()
+        return done
+
+    monkeypatch.setattr(Staging, "replace", replace_and_go_on)
+    return seen
+
+
 @pytest.mark.usefixtures("_is_quiet")
 async def test_bytes_that_come_while_it_replaces(
     agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
@@ -114,20 +128,10 @@ async def test_bytes_that_come_while_it_replaces(
     """It did not lock the host, sees what came, and begins to replace once more."""
     text = await old_stream(agent, sessions)
     more = app_user_text(9, users=8, start_s=1_795_300_000)
-    replace = Staging.replace
-    n_calls = 0
-
-    async def replace_while_more_comes(staging: Staging, session: WriteSession, old: list[str], span: Span | None) -> Replaced:
-        nonlocal n_calls
-        n_calls += 1
-        done = await replace(staging, session, old, span)
-        if n_calls == 1:
-            assert await agent.send_file(more, "app_user", offset=len(text)) == len(text + more)
-        return done
-
-    monkeypatch.setattr(Staging, "replace", replace_while_more_comes)
+    # Sent again it is known already.
+    calls = watch_replacing(monkeypatch, lambda: agent.send_file(more, "app_user", offset=len(text)))
     await reparse_stream(database_url)
-    assert n_calls == 2
+    assert len(calls) == 2
     await assert_as_fresh(agent, engine, database_url, text + more)
 
 
@@ -138,14 +142,7 @@ async def test_instances_that_another_stream_brings_meanwhile(
     """The numbers that it reserved for new names are given up for those that are there now."""
     await agent.send_file(app_user_text(12), "app_user")
     await put(sessions, "app_user", APP_USER)
-    replace = Staging.replace
-
-    async def replace_while_others_come(staging: Staging, session: WriteSession, old: list[str], span: Span | None) -> Replaced:
-        done = await replace(staging, session, old, span)
-        await agent.send_file(app_user_text(12, start_s=1_795_300_000), "app_user", "other")
-        return done
-
-    monkeypatch.setattr(Staging, "replace", replace_while_others_come)
+    watch_replacing(monkeypatch, lambda: agent.send_file(app_user_text(12, start_s=1_795_300_000), "app_user", "other"))
     await agent.send_file(app_user_text(1, users=1, start_s=1_795_200_000), "app_user", "first")
     await reparse_stream(database_url)
     names = query(database_url, "SELECT name FROM instances ORDER BY 1")
@@ -354,21 +351,3 @@ async def test_a_stream_goes_on_after_it_was_read_again(
     await reparse(sessions, database_url)
     await agent.send_file(text[cut:], "app_user", offset=cut)
     await assert_as_fresh(agent, engine, database_url, text)
-
-
-@pytest.mark.slow
-async def test_interrupted_at_the_command_line_it_says_so(
-    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str, tmp_path: Path
-) -> None:
-    await old_stream(agent, sessions)
-    old = await export(engine)
-    with locked_host(database_url):
-        process = start_command(database_url, tmp_path / "log")
-        await wait_for(database_url, WAITS_FOR_HOST)
-        process.send_signal(signal.SIGINT)
-        assert await asyncio.to_thread(process.wait) == 130
-    said = (tmp_path / "log").read_text()
-    assert said.endswith("normstat: stopped; streams that were not done keep their old samples\n")
-    ended = await look(sessions, 1)
-    assert (ended.state, ended.message, ended.n_streams_done) == (JobState.STOPPED, "stopped at the command line", 0)
-    assert await export(engine) == old

@@ -114,6 +114,9 @@ async def test_rejected_lines_are_listed_the_newest_first(sessions: Sessions) ->
         assert [line.line_no for line in (await list_rejected(session, "web1", None, 1)).rejected_lines] == [2]
         assert [line.line_no for line in (await list_rejected(session, "web1", first, 10)).rejected_lines] == [2, 0]
         assert (await list_rejected(session, "web1", second, 10)).n_total == 1
+        odd = await list_rejected(session, "web1", first, 1, reason="odd")
+        assert ([line.line_no for line in odd.rejected_lines], odd.n_total) == ([2], 2)
+        assert (await list_rejected(session, "web1", first, 10, reason="another")).n_total == 0
         with pytest.raises(NotFound, match="has no stream"):
             await list_rejected(session, "web1", foreign, 10)
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
-from normstat.query.host_lists import list_hosts, list_rejected, read_host
+from normstat.query.host_lists import list_hosts, read_host
 from normstat.query.line_accounts import MAX_REASONS, HostAccounts, ReasonCount, StreamFilter, read_host_accounts
 from normstat.query.reject_rise import RejectCounts
 from normstat.stats.catalogue import load_catalogue
@@ -206,21 +206,6 @@ async def test_of_many_reasons_the_most_frequent_are_shown(sessions: Sessions) -
     (account,) = (await read(sessions)).streams
     assert (len(account.reasons), account.n_reasons) == (MAX_REASONS, MAX_REASONS + 5)
     assert (account.reasons[0].reason, account.reasons[0].n) == (f"{MAX_REASONS + 4:03} is not a number", 2)
-
-
-async def test_rejected_lines_of_one_reason(sessions: Sessions) -> None:
-    async with sessions() as session, session.begin():
-        (host,) = await add_hosts(session, "web1")
-        owner = stream(host, "a", n_rejected=1000)
-        session.add(owner)
-        await session.flush()
-        session.add_all([rejected(owner, "a", offset=1), rejected(owner, "b", offset=2), rejected(owner, "a", offset=3)])
-        stream_id = owner.id
-    async with sessions() as session:
-        found = await list_rejected(session, "web1", stream_id, 1, reason="a")
-        assert ([line.offset for line in found.rejected_lines], found.n_total) == ([3], 2)
-        assert (await list_rejected(session, "web1", stream_id, 10, reason="c")).n_total == 0
-        assert (await list_rejected(session, "web1", stream_id, 10)).n_total == 1000
 
 
 @pytest.mark.parametrize(
