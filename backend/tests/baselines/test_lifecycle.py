@@ -8,7 +8,7 @@ from sqlalchemy import select, text, update
 from structlog.testing import capture_logs
 
 from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested, update_baselines, update_requested
-from normstat.errors import BadRequest, NotFound
+from normstat.errors import BadRequest
 from normstat.storage import baseline_rows
 from normstat.storage.baseline_records import BaselineInfo
 from normstat.storage.baseline_rows import BaselineChange
@@ -173,10 +173,3 @@ async def test_what_cannot_be(sessions: Sessions) -> None:
     for what, message in wrong:
         with pytest.raises(BadRequest, match=message):
             await make(sessions, NOW, **what)
-
-
-async def test_an_unknown_baseline_is_said(sessions: Sessions) -> None:
-    async with open_write_session(sessions) as session:
-        for rule in (WEEKDAYS, None):
-            with pytest.raises(NotFound, match="no baseline 4711"):
-                await update_requested(session, 4711, BaselineChange(changed_by="bob", time_zone="UTC"), rule, NOW)

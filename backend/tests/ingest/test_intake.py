@@ -107,15 +107,6 @@ async def test_hosts_at_once_share_new_tables(engine: AsyncEngine, database_url:
 
 
 @on_either_database
-async def test_frame_from_the_future_is_answered_with_the_place(agent: Agent, database_url: str) -> None:
-    text = vmstat_text(vmstat_times(10))
-    assert await agent.send_file(text[500:], offset=500) == 0
-    assert await agent.send_file(text) == len(text)
-    assert await agent.send_file(b"x\n", offset=2**60) == len(text)
-    assert query(database_url, VMSTAT_ROWS) == vmstat_rows(text)
-
-
-@on_either_database
 async def test_gap_is_noted_and_passed(agent: Agent, database_url: str) -> None:
     text = vmstat_text(vmstat_times(30))
     line = text.index(b"\n", 1500) + 1

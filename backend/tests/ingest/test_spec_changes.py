@@ -8,7 +8,7 @@ from normstat.ingest.reparse import recover_state
 from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import open_write_session
 from normstat.storage.user_specs import put_user_spec
-from tests.addons import APP_USER, app_user_text
+from tests.addons import APP_USER
 from tests.databases import on_either_database
 from tests.ingest.rereading import reparse
 from tests.ingest.sending import Agent, gap
@@ -122,19 +122,3 @@ async def test_a_gap_at_the_end_stays_a_gap(agent: Agent, sessions: Sessions, da
     bytes_by_kind = accounts(database_url)["bytes_by_kind"]
     assert isinstance(bytes_by_kind, dict)
     assert bytes_by_kind["rejected"] == len(b"2 1.5\n")
-
-
-async def test_reports_go_on_as_usual(agent: Agent, sessions: Sessions, database_url: str) -> None:
-    await put(sessions, APP_USER)
-    text = app_user_text(12)
-    half = text.index(b"\nUser", len(text) // 2) + 1
-    await agent.send_file(text[:half], "app_user")
-    await put(sessions, MINUTES)
-    await agent.send_file(text[half:], "app_user", offset=half)
-    changed = query(database_url, "SELECT time, calls, wait FROM stat.app_user ORDER BY line_offset")
-    await agent.send_file(text, "app_user", "whole")
-    whole = query(
-        database_url,
-        "SELECT time, calls, wait FROM stat.app_user JOIN streams ON id = stream_id WHERE key = 'whole' ORDER BY line_offset",
-    )
-    assert changed == whole

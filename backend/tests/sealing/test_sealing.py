@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.query.report_coverage import read_coverage
 from normstat.retention.retention_rules import RetentionRuleRequest
@@ -19,7 +19,7 @@ from normstat.sealing import seal_job
 from normstat.sealing.seal_job import Sealing, choose_length, limit_at, seal_next
 from normstat.sealing.unseal import unseal
 from normstat.storage.hypertables import EmptyParts
-from normstat.storage.lookup import StatRef, list_host_stats, require_host
+from normstat.storage.lookup import require_host
 from normstat.storage.session import open_read_session
 from normstat.window import LATEST, Window, from_us, to_us
 from tests.databases import on_either_database, on_one_database
@@ -208,31 +208,6 @@ async def test_a_busy_day_is_several_blocks(
         " WHERE a.start_at < b.start_at AND a.end_at > b.start_at"
     )
     assert query(database_url, spans) == [(0,)], "no two overlap"
-
-
-@on_one_database
-async def test_the_stats_of_a_host_are_listed_once_for_its_blocks(
-    agent: Agent, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await fill(agent)
-    listed: list[int] = []
-
-    async def count(session: AsyncSession, host_id: int) -> list[StatRef]:
-        listed.append(host_id)
-        return await list_host_stats(session, host_id)
-
-    monkeypatch.setattr(seal_job, "list_host_stats", count)
-    async with open_read_session(sessions) as session:
-        host_id = await require_host(session, "alpha")
-    last: dict[int, str] = {}
-    made = []
-    while await seal_next(sessions, host_id, to_us(LATEST), datetime.now(UTC), last=last) is not None:
-        made.append(last[host_id])
-    assert made == sorted(made, key=made.index), "one stat after the other"
-    # For each stat that is new, not for each block; and to know that nothing is left.
-    assert len(listed) == len(set(made)) + 1
-    assert len(made) > len(set(made))
-    assert last == {}
 
 
 @on_either_database

@@ -130,11 +130,6 @@ def test_sizes_with_suffixes_are_a_field_of_their_own() -> None:
     assert [row.values[1] for row in rows] == [2, 2, 2]
 
 
-@pytest.mark.parametrize("colour", ["\x1b[34;1m", "\x1b[0m", "\x1b[m", "\x1b[K"])
-def test_colours_are_no_part_of_a_line(colour: str) -> None:
-    assert found(spec_of(""), f"name aa bb\n{colour}x{colour} 1{colour} 2\n") == [("x", (1, 2))]
-
-
 def test_rows_of_a_header_that_no_table_knows_are_not_those_of_the_one_before() -> None:
     spec = spec_of('time = "leading"', 'unknown = "tool"')
     text = "12:00:00 name aa bb\n12:00:01 x 1 2\n\n12:00:01 NAME cc dd\n12:00:02 x 3 4\n"

@@ -121,19 +121,6 @@ def test_streams_that_share_texts_are_read_as_alone(
     assert read_together(sent) == alone
 
 
-@pytest.mark.parametrize("name", sorted(WITH_BULK))
-def test_captures_give_the_same_beside_each_other(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """All captures of a tool as streams of as many hosts, in pieces of some lines."""
-    spec = require_spec(name)
-    sent = []
-    for data in CAPTURES[name]:
-        lines = data[:10_000].splitlines(keepends=True)
-        step = max(1, -(-len(lines) // 5))
-        sent.append((spec, [b"".join(lines[at : at + step]) for at in range(0, 5 * step, step)]))
-    alone = [line_by_line(monkeypatch, spec, pieces) for spec, pieces in sent]
-    assert read_together([*sent, *sent]) == [*alone, *alone]
-
-
 def test_a_shared_text_has_rows_for_pieces_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """A second of vmstat is less than a piece must have to be read in bulk alone."""
     spec = require_spec("vmstat_linux")

@@ -117,13 +117,6 @@ def test_files_and_prompts_are_known(text: str, name: str | None) -> None:
     assert named_file(text, "psi") == name
 
 
-def test_a_lack_of_room_touches_and_is_told_apart() -> None:
-    """nfsstat leaves no blank between a count of seven digits and its share."""
-    data = b"Client nfs v3:\nnull getattr lookup\n1234567100% 123456718% 12345678 5%\n"
-    rows = rows_of_result(read_spec("nfsstat_linux", data))
-    assert [row.values for row in rows] == [(1234567, 100), (1234567, 18), (12345678, 5)]
-
-
 @pytest.mark.parametrize(
     ("spec", "data"),
     [

@@ -63,12 +63,6 @@ def test_times_above_blocks_count_and_not_what_comes_again() -> None:
     assert {row.time_us for row in rows("bpftrace", text)} == {NO_TIME}
 
 
-def test_clocks_pass_midnight() -> None:
-    text = "23:59:59\n@n: 1\n\n00:00:00\n@n: 2\n"
-    first, second = rows("bpftrace", text, Timing(date=dt.date(2026, 11, 21)))
-    assert second.time_us - first.time_us == 1_000_000
-
-
 def test_what_comes_again_under_one_time_has_none() -> None:
     text = "2005 Apr 27 23:37:58,\n  a   1\n\n  a   2\n"
     first, second = rows("dtrace", text)
@@ -173,14 +167,6 @@ def test_a_bare_list_is_taken_for_dtraces_and_other_text_is_not() -> None:
     assert named.name == "systemtap"
     assert guess_spec(b"Dear all,\nthe machine was slow at 5\nand at 7 as well, which nobody saw coming.\n") is None
     assert guess_spec(b"NAME READY AGE\nweb 1/1 5d\n") is None
-
-
-def test_a_vmstat_stays_a_vmstat() -> None:
-    header = b" r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n"
-    text = b"procs memory\n" + header + b" 1  0  0 402312 267968 846360 0 0 1 4 6 1 3 8 5 1 1\n"
-    spec = guess_spec(text, "dtrace.txt")
-    assert spec is not None
-    assert spec.name == "vmstat_linux"
 
 
 ONE = "dtrace -q -n 'syscall:::entry { @[execname] = count(); } tick-10s { printa(@); }'"

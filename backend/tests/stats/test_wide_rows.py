@@ -47,12 +47,3 @@ def test_a_count_and_a_share_of_one_cpu_are_one_row() -> None:
         ("e1000g#0/cpu3", {"on_each": 5, "on_each_pct": 0.1}),
         ("e1000g#0/cpu512", {"on_each": 239, "on_each_pct": 0.2}),
     ]
-
-
-def test_traps_of_a_machine_with_512_cpus() -> None:
-    blocks = "".join(
-        f"vct name | {' '.join(f'cpu{first + at}' for at in range(6))}\n---+---\n 24 cleanwin | {' '.join(['64460'] * 6)}\n\n"
-        for first in range(0, 516, 6)
-    )
-    rows = rows_of("trapstat_solaris", blocks)
-    assert [row.instance for row in rows] == [f"24 cleanwin/cpu{number}" for number in range(516)]

@@ -114,9 +114,6 @@ def test_growth_is_that_of_what_stays_once_samples_are_sealed() -> None:
     assert record.growth_bytes_per_day == pytest.approx((6 * 10**8 - 5 * 10**8) / 1.5)
     assert record.stats[0].bytes_per_day == pytest.approx((635 - 4 * 10**8) / 1.5)
     assert not record.is_before_sealing
-    # Days that an earlier version measured say nothing of what was sealed.
-    old = [replace(own, sealed_bytes=0, profile_bytes=0) for own in days]
-    assert build_info(now, old, None, {}, is_sealing=True).growth_bytes_per_day == pytest.approx((6 * 10**8 - 10**7) / 3.5)
 
 
 def test_growth_is_the_larger_one_of_a_week_and_of_four() -> None:
