@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from normstat.stats.catalogue import load_catalogue
+from normstat.stats.engine.timestamps import Timestamp, parse_timestamp
+from normstat.stats.guess import guess_spec
 from normstat.stats.readers import read, share_texts
 from normstat.stats.records import ReadResult, RejectedLine, SampleBlock, State
 from normstat.stats.spec import Spec
@@ -106,3 +108,17 @@ def read_together(streams: Sequence[tuple[Spec, Sequence[bytes]]], command: str 
         )
         for reading, state in zip(readings, states, strict=True)
     ]
+
+
+def guessed(data: bytes, path: str = "") -> str:
+    """The name of the spec that output is taken for."""
+    spec = guess_spec(data, path)
+    assert spec is not None
+    return spec.name
+
+
+def stamp_of(text: str) -> Timestamp:
+    """The time that a line is."""
+    stamp = parse_timestamp(text)
+    assert stamp is not None
+    return stamp

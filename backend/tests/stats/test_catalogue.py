@@ -4,6 +4,8 @@ import doctest
 import importlib
 import pkgutil
 import re
+from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -12,7 +14,8 @@ import normstat.comparison
 import normstat.query
 import normstat.stats
 from normstat.baselines import recurrence
-from normstat.cli.gen_command import STATS_PAGE, render_stats_page
+from normstat.cli.gen_command import QUESTIONS_PAGE, STATS_PAGE, render_stats_page
+from normstat.cli.gen_questions import render_questions_page
 from normstat.errors import NotFound, SpecError
 from normstat.stats.catalogue import load_catalogue, parse_spec, require_spec
 from normstat.stats.guess import guess_spec
@@ -218,8 +221,9 @@ def test_nothing_is_guessed_from_text_of_other_tools() -> None:
     assert guess_spec(b"\0\xff" * 1000) is None
 
 
-def test_docs_are_not_stale() -> None:
-    assert STATS_PAGE.read_text() == render_stats_page(), "run `make gen`"
+@pytest.mark.parametrize(("page", "render"), [(STATS_PAGE, render_stats_page), (QUESTIONS_PAGE, render_questions_page)])
+def test_docs_are_not_stale(page: Path, render: Callable[[], str]) -> None:
+    assert page.read_text() == render(), "run `make gen`"
 
 
 @pytest.mark.parametrize(

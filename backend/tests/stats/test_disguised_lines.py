@@ -5,9 +5,8 @@ from functools import partial
 
 import pytest
 
-from normstat.stats.guess import guess_spec
 from normstat.stats.records import NO_TIME
-from tests.stats.reading import rows_of_result
+from tests.stats.reading import guessed, rows_of_result
 from tests.stats.test_folded_lines import SAMPLES, read_text, values
 
 VMSTAT = """\
@@ -51,9 +50,7 @@ LOGS = {
 def test_disguised_output_is_read_like_the_original(name: str, change: Callable[[str], str], n_copies: int) -> None:
     text = SAMPLES[name] * n_copies
     changed = change(text)
-    found = guess_spec(changed.encode())
-    assert found is not None
-    assert found.name == name
+    assert guessed(changed.encode()) == name
     result = read_text(name, changed)
     own = values(read_text(name, text))
     assert not result.rejected
@@ -68,9 +65,7 @@ def test_disguised_output_is_read_like_the_original(name: str, change: Callable[
 def test_the_time_of_the_log_is_that_of_a_line_without_one(change: Callable[[str], str]) -> None:
     assert {row.time_us for row in rows_of_result(read_text("vmstat_linux", VMSTAT))} == {NO_TIME}
     changed = change(VMSTAT)
-    found = guess_spec(changed.encode())
-    assert found is not None
-    assert found.name == "vmstat_linux"
+    assert guessed(changed.encode()) == "vmstat_linux"
     times = [row.time_us // 1_000_000 for row in rows_of_result(read_text("vmstat_linux", changed))]
     assert times == [1795262402, 1795262403, 1795262404]
 

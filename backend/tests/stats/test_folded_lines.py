@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from normstat.stats.catalogue import require_spec
 from normstat.stats.engine.column_layout import ColumnLayout
-from normstat.stats.guess import guess_spec
 from normstat.stats.readers import read
 from normstat.stats.readers.tabular import columns
 from normstat.stats.records import ReadResult
 from tests.golden_captures import Capture, captures, first_of_each_spec
-from tests.stats.reading import Row, read_pieces, rows_of_result
+from tests.stats.reading import Row, guessed, read_pieces, rows_of_result
 
 IOSTAT = """\
 Linux 3.10.0-957.el7.x86_64 (db1.example.com) \t11/21/2026 \t_x86_64_\t(4 CPU)
@@ -137,9 +136,7 @@ def test_folded_output_is_read_like_the_original(name: str, change: Callable[[st
     text = SAMPLES[name]
     changed = change(text)
     assert changed != text
-    found = guess_spec(changed.encode())
-    assert found is not None
-    assert found.name == name
+    assert guessed(changed.encode()) == name
     result = read_text(name, changed)
     assert values(result) == values(read_text(name, text))
     assert not result.rejected
@@ -167,9 +164,7 @@ def test_lines_with_a_time_before_them_are_folded_too() -> None:
     """The first part of the header is short without the time, which the second does not have."""
     text = "".join(f"2026-11-21 12:00:00.50066{at}\t{line[:80]}\n" for at, line in enumerate(VMSTAT.splitlines()))
     changed = broken(text)
-    found = guess_spec(changed.encode())
-    assert found is not None
-    assert found.name == "vmstat_linux"
+    assert guessed(changed.encode()) == "vmstat_linux"
     assert values(read_text("vmstat_linux", changed)) == values(read_text("vmstat_linux", text))
 
 

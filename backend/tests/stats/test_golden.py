@@ -8,7 +8,6 @@ import pytest
 from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.engine.line_engine import COLOUR
 from normstat.stats.engine.number_formats import format_values
-from normstat.stats.guess import guess_spec
 from normstat.stats.records import LineKind, ReadResult
 from tests.golden_captures import (
     GOLDEN,
@@ -21,6 +20,7 @@ from tests.golden_captures import (
     first_of_each_spec,
     render,
 )
+from tests.stats.reading import guessed
 
 ALL = list(captures())
 
@@ -76,9 +76,7 @@ def assert_what_was_printed_comes_back(capture: Capture, result: ReadResult) -> 
 
 @pytest.mark.parametrize("capture", first_of_each_spec(ALL))
 def test_the_spec_is_guessed(capture: Capture) -> None:
-    guess = guess_spec(capture.data)
-    assert guess is not None
-    assert guess.name == capture.spec
+    assert guessed(capture.data) == capture.spec
 
 
 def test_specs_and_capture_folders_are_the_same() -> None:

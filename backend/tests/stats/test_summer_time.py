@@ -8,10 +8,9 @@ import pytest
 
 from normstat.stats.catalogue import require_spec
 from normstat.stats.engine.timeline import Timeline, require_zone
-from normstat.stats.engine.timestamps import parse_timestamp
 from normstat.stats.readers import read
 from normstat.stats.records import State, Timing
-from tests.stats.reading import rows_of_result
+from tests.stats.reading import rows_of_result, stamp_of
 
 BERLIN = "Europe/Berlin"
 AUTUMN = dt.datetime(2026, 10, 25, 0, 0, tzinfo=dt.UTC)
@@ -84,8 +83,7 @@ def test_a_clock_that_is_corrected_in_the_repeated_hour_stays_in_its_pass() -> N
     timeline = Timeline(require_zone(BERLIN))
     times = []
     for clock in ("02:30:05", "02:30:03", "02:59:59", "02:00:00", "02:00:10", "02:00:07", "02:59:00", "03:00:00"):
-        stamp = parse_timestamp(f"2026-10-25T{clock}")
-        assert stamp is not None
+        stamp = stamp_of(f"2026-10-25T{clock}")
         times.append(f"{dt.datetime.fromtimestamp(timeline.stamp_us(stamp) / 1e6, dt.UTC):%H:%M:%S}")
     assert times == ["00:30:05", "00:30:03", "00:59:59", "01:00:00", "01:00:10", "01:00:07", "01:59:00", "02:00:00"]
 
@@ -96,8 +94,7 @@ def test_stamps_and_clocks_without_a_zone_follow_the_one_that_was_given(begin: d
     clocked.start_day(begin.astimezone(ZoneInfo(BERLIN)).date())
     for instant in instants(begin, 200, 300):
         local = instant.astimezone(ZoneInfo(BERLIN))
-        stamp = parse_timestamp(f"{local:%Y-%m-%dT%H:%M:%S}")
-        assert stamp is not None
+        stamp = stamp_of(f"{local:%Y-%m-%dT%H:%M:%S}")
         assert stamped.stamp_us(stamp) == (instant - dt.datetime.fromtimestamp(0, dt.UTC)) // US
         assert clocked.clock_us(local.hour * 3600 + local.minute * 60) == (instant - dt.datetime.fromtimestamp(0, dt.UTC)) // US
 
@@ -105,8 +102,7 @@ def test_stamps_and_clocks_without_a_zone_follow_the_one_that_was_given(begin: d
 def test_clocks_after_an_epoch_are_of_the_day_that_the_host_had() -> None:
     """At two in the morning UTC it is the day before in California."""
     timeline = Timeline(require_zone("America/Los_Angeles"))
-    stamp = parse_timestamp("1795312800")
-    assert stamp is not None
+    stamp = stamp_of("1795312800")
     timeline.stamp_us(stamp)
     assert timeline.clock_us(18 * 3600 + 1) == 1795312801 * 1_000_000
 

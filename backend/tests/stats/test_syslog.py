@@ -6,10 +6,10 @@ from typing import Final
 import pytest
 
 from normstat.stats.catalogue import require_spec
-from normstat.stats.guess import guess_spec
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, State, Timing
 from normstat.window import from_us
+from tests.stats.reading import guessed
 
 CLASSIC: Final = b"""\
 Dec 31 23:58:59 web1 systemd[1]: Started Daily apt activities.
@@ -112,6 +112,4 @@ def test_a_storm_of_one_error_is_one_event() -> None:
     "text", [CLASSIC, SOLARIS, b"[Mon Nov 23 02:14:00 2026] mce: [Hardware Error]: Machine check events logged\n"]
 )
 def test_a_log_is_known_by_its_lines(text: bytes) -> None:
-    spec = guess_spec(text, "messages")
-    assert spec is not None
-    assert spec.name == "syslog"
+    assert guessed(text, "messages") == "syslog"

@@ -10,6 +10,7 @@ from normstat.stats.engine.timeline import Timeline, require_zone
 from normstat.stats.engine.timestamps import parse_date, parse_timestamp, parse_zone, take_clock
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME
+from tests.stats.reading import stamp_of
 
 NOON = dt.datetime(2026, 11, 21, 12, 0, 1, tzinfo=dt.UTC).timestamp()
 
@@ -38,8 +39,7 @@ NOON = dt.datetime(2026, 11, 21, 12, 0, 1, tzinfo=dt.UTC).timestamp()
     ],
 )
 def test_lines_that_are_a_time(text: str) -> None:
-    stamp = parse_timestamp(text)
-    assert stamp is not None
+    stamp = stamp_of(text)
     assert stamp.seconds - (stamp.offset_s or 0) == NOON
 
 
@@ -108,8 +108,7 @@ def test_only_what_a_recorder_wrote_is_a_call() -> None:
 @pytest.mark.parametrize(("zone", "hour"), [(None, 18), ("Asia/Shanghai", 4), ("America/Chicago", 18), ("Europe/Berlin", 18)])
 def test_the_name_of_a_zone_means_what_it_means_in_the_zone_that_was_given(zone: str | None, hour: int) -> None:
     timeline = Timeline(require_zone(zone) if zone is not None else None)
-    stamp = parse_timestamp("Sat Nov 21 12:00:01 CST 2026")
-    assert stamp is not None
+    stamp = stamp_of("Sat Nov 21 12:00:01 CST 2026")
     assert timeline.stamp_us(stamp) == dt.datetime(2026, 11, 21, hour, 0, 1, tzinfo=dt.UTC).timestamp() * 1_000_000
 
 
@@ -117,8 +116,7 @@ def test_a_name_tells_the_two_passes_of_an_hour_apart() -> None:
     timeline = Timeline(require_zone("Europe/Berlin"))
     found = []
     for name in ("CEST", "CET"):
-        stamp = parse_timestamp(f"Sun Oct 25 02:30:00 {name} 2026")
-        assert stamp is not None
+        stamp = stamp_of(f"Sun Oct 25 02:30:00 {name} 2026")
         found.append(timeline.stamp_us(stamp))
     assert found[1] - found[0] == 3600 * 1_000_000
 
@@ -126,8 +124,7 @@ def test_a_name_tells_the_two_passes_of_an_hour_apart() -> None:
 @pytest.mark.parametrize(("zone", "hour"), [(None, 11), ("UTC", 12), ("Europe/Berlin", 11)])
 def test_clocks_behind_a_stamp_are_in_its_zone_unless_another_was_given(zone: str | None, hour: int) -> None:
     timeline = Timeline(require_zone(zone) if zone is not None else None)
-    stamp = parse_timestamp("zzz ***Sat Nov 21 12:00:01 CET 2026")
-    assert stamp is not None
+    stamp = stamp_of("zzz ***Sat Nov 21 12:00:01 CET 2026")
     timeline.stamp_us(stamp)
     later = Timeline(require_zone(zone) if zone is not None else None)
     assert later.load(timeline.to_state())
@@ -168,8 +165,7 @@ def test_lines_of_date_and_clock_in_all_locales(text: str) -> None:
 
 
 def test_a_zone_after_a_clock_of_24_hours_counts() -> None:
-    stamp = parse_timestamp("2026-11-21 12:00:01 EST")
-    assert stamp is not None
+    stamp = stamp_of("2026-11-21 12:00:01 EST")
     assert stamp.offset_s == -5 * 3600
     # It has several meanings.
     assert parse_timestamp("2026-11-21 12:00:01 IST") is None

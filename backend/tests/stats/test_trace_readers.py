@@ -11,7 +11,7 @@ from normstat.stats.engine.trace.trace_reader import MAX_BLOCK
 from normstat.stats.guess import guess_spec
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, NO_TIMING, Timing
-from tests.stats.reading import Row, read_pieces, rows_of_result
+from tests.stats.reading import Row, guessed, read_pieces, rows_of_result
 
 START_US = 1_795_262_401_000_000
 STEP_US = 10_000_000
@@ -159,12 +159,8 @@ def test_bytes_of_what_is_held_back_are_booked_once() -> None:
 
 
 def test_a_bare_list_is_taken_for_dtraces_and_other_text_is_not() -> None:
-    listed = guess_spec(b"  nscd      1\n  java     12284\n\n  nscd     2\n")
-    assert listed is not None
-    assert listed.name == "dtrace"
-    named = guess_spec(b"__vma_link 97\n", "stap/systemtap.txt")
-    assert named is not None
-    assert named.name == "systemtap"
+    assert guessed(b"  nscd      1\n  java     12284\n\n  nscd     2\n") == "dtrace"
+    assert guessed(b"__vma_link 97\n", "stap/systemtap.txt") == "systemtap"
     assert guess_spec(b"Dear all,\nthe machine was slow at 5\nand at 7 as well, which nobody saw coming.\n") is None
     assert guess_spec(b"NAME READY AGE\nweb 1/1 5d\n") is None
 

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from normstat.stats.catalogue import built_in_catalogue, require_spec
-from normstat.stats.guess import guess_spec
 from normstat.stats.readers import read
 from normstat.stats.records import ReadResult
 from normstat.stats.translated_lines import HOLE, Translations, read_translations, skeleton, translation_names
+from tests.stats.reading import guessed
 
 
 def read_text(spec: str, text: str) -> ReadResult:
@@ -168,9 +168,7 @@ eth0    1400   320066      0      0 0        214704      0      0      0 BMRU
     ids=lambda value: value if value.isidentifier() else "",
 )
 def test_the_tool_is_recognised_and_all_is_read(name: str, text: str) -> None:
-    spec = guess_spec(text.encode())
-    assert spec is not None
-    assert spec.name == name
+    assert guessed(text.encode()) == name
     result = read_text(name, text)
     assert not result.rejected
     assert all(field.is_documented for block in (*result.blocks, *result.since_boot) for field in block.fields)
