@@ -14,7 +14,7 @@ import pytest
 from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from normstat.artefacts.artefact_service import ArtefactDraft, Sessions, load_part, make_artefact, reparse_artefact
+from normstat.artefacts.artefact_service import ArtefactDraft, load_part, make_artefact, reparse_artefact
 from normstat.artefacts.parts import StackPart
 from normstat.errors import BadRequest, Conflict, MigrationError
 from normstat.packing import packing_run
@@ -45,6 +45,7 @@ from tests.ingest.sending import Agent, gap, opened_engine, stream
 from tests.ingest.test_intake import query
 from tests.killed_commands import killed_at_lock
 from tests.packing.raw_view import counts, pack_all
+from tests.query.filling import Sessions, seal_all
 
 COMMUNITY = CommunityServer.name
 
@@ -430,3 +431,31 @@ async def test_chunks_that_go_under_the_snapshot_are_noticed(
     # The pieces of before are kept; those of the table are what the new snapshot sees: nothing.
     assert progress.n_kept > 0
     assert not any(piece.table == "vmstat_linux" for piece in manifest.pieces)
+
+
+# --- sealed samples: each once, whether it was a row or sealed when the backup before was made ---
+
+
+@on_either_database
+async def test_rows_that_were_sealed_since_are_not_restored_twice(
+    engine: AsyncEngine, sessions: Sessions, database_url: str, other_url: str, tmp_path: Path
+) -> None:
+    await fill(engine)
+    csv = await export(engine), await export(engine, "beta")
+    await save(database_url, tmp_path)
+    await seal_all(sessions, "alpha")
+    manifest, _ = await save(database_url, tmp_path)
+    assert any(piece.key.startswith("sealed/") for piece in manifest.pieces)
+    again, progress = await save(database_url, tmp_path)
+    assert [piece for piece in again.pieces if piece.mark] == [piece for piece in manifest.pieces if piece.mark]
+    assert progress.n_kept >= sum(1 for piece in again.pieces if piece.mark)
+    # Late, in a time that is sealed: a row, then part of the block.
+    await Agent(engine).send_file(vmstat_text(vmstat_times(7)), key="late")
+    await save(database_url, tmp_path)
+    await seal_all(sessions, "alpha")
+    last, _ = await save(database_url, tmp_path)
+    assert files_of(tmp_path) == {piece.file for piece in last.pieces}
+    csv = await export(engine), csv[1]
+    await bring(other_url, tmp_path)
+    async with opened_engine(other_url, pool_size=2) as other:
+        assert (await export(other), await export(other, "beta")) == csv
