@@ -38,7 +38,7 @@ async def send(sessions: Sessions, start: float, end: float, instances: tuple[st
     seconds = np.arange(60 * start, 60 * end, STEP_S)
     names = instances or ("",)
     values = {field: np.arange(len(seconds) * len(names)) % 7}
-    await fill_stat(sessions, stat, START, seconds, names, host=host, key=f"{stat} {start}", **values)
+    await fill_stat(sessions, stat, START, seconds, names, host=host, key=f"{stat} {start}", values=values)
 
 
 async def make(sessions: Sessions, *windows: Window, hosts: tuple[str, ...] = ("web1",), **more: object) -> int:

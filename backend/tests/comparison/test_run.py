@@ -50,7 +50,7 @@ async def fill_cpus(sessions: Sessions, host: str = "web1", *, start_s: int = 0,
     """Two CPUs for eleven minutes; CPU 1 burns from some second on."""
     is_hot = np.repeat(np.arange(N) >= hot_from, 2) & np.tile([False, True], N)
     values = columns(3 + start_s % 97, N, is_hot)
-    await fill_stat(sessions, "mpstat_linux", START, start_s + np.arange(N), ("0", "1"), host=host, **values)
+    await fill_stat(sessions, "mpstat_linux", START, start_s + np.arange(N), ("0", "1"), host=host, values=values)
 
 
 async def fill_host(sessions: Sessions) -> None:

@@ -40,7 +40,6 @@ from tests.profiles.profiled import (
     LATER,
     START,
     STAT,
-    Sessions,
     assert_same,
     create,
     forget_all,
@@ -52,6 +51,7 @@ from tests.profiles.profiled import (
     n_pieces,
     store,
 )  # fmt: skip
+from tests.query.filling import Sessions
 
 pytestmark = on_either_database
 

@@ -75,12 +75,13 @@ async def fill_stat(
     host: str = "web1",
     key: str = "1",
     extra: Sequence[Field] = (),
-    **values: npt.ArrayLike,
+    values: Mapping[str, npt.ArrayLike] | None = None,
+    **own: npt.ArrayLike,
 ) -> None:
     """Stores reports so many seconds after `start`, each with a row for each name; of a field one value for all rows, or all."""
     n = np.size(seconds)
     time_us = to_us(start) + np.repeat(np.asarray(seconds, np.int64), len(names)) * 1_000_000
-    columns = {field: np.broadcast_to(np.asarray(column), n * len(names)) for field, column in values.items()}
+    columns = {field: np.broadcast_to(np.asarray(column), n * len(names)) for field, column in {**(values or {}), **own}.items()}
     await fill_values(sessions, host, stat, time_us=time_us, instances=list(names) * n, values=columns, key=key, extra=extra)
 
 

@@ -27,7 +27,7 @@ async def fill_at(
     sessions: Sessions, *at_s: int, stat: str = "vmstat_linux", names: tuple[str, ...] = ("",), step_s: int = 1
 ) -> None:
     values = {"usr_pct" if stat == "mpstat_linux" else "cpu_us": 0.0}
-    await fill_stat(sessions, stat, START, step_s * np.array(at_s), names, **values)
+    await fill_stat(sessions, stat, START, step_s * np.array(at_s), names, values=values)
 
 
 async def read(sessions: Sessions, window: Window, width: int = 1000) -> Coverage:

@@ -157,7 +157,7 @@ async def test_a_missing_value_is_an_empty_cell_and_no_line(engine: AsyncEngine,
 async def fill_seconds(sessions: Sessions, first_s: int, n: int, *, has_writes: bool = False) -> None:
     """One sample a second of sda, as a request of its own would store them; the row of sda keeps its first last sample."""
     writes = {"w_per_s": 2.5} if has_writes else {}
-    await fill_stat(sessions, "iostat_linux", START, first_s + np.arange(n), ("sda",), key=str(first_s), r_per_s=1.5, **writes)
+    await fill_stat(sessions, "iostat_linux", START, first_s + np.arange(n), ("sda",), key=str(first_s), r_per_s=1.5, values=writes)
 
 
 @pytest.mark.parametrize(("first_s", "n_expected"), [(0, 20), (15, 10), (100, 10), (109, 1), (110, 0)])
