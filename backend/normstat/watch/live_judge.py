@@ -38,6 +38,9 @@ FIRST: Final = timedelta(hours=1)
 PIECE: Final = timedelta(hours=1)
 # Judged again each time: tools print at different moments, and agents send at others.
 OVERLAP: Final = timedelta(seconds=60)
+# Reports that are further ahead of the host's clock are judged when their time comes: rows that are dated years ahead are years of
+# empty pieces, for which all other hosts would wait.
+MAX_AHEAD: Final = timedelta(seconds=60)
 # Read before the first report that is judged, so that the usual distance of reports is known.
 LEAD: Final = timedelta(seconds=120)
 # Rules that look back further read on their own.
@@ -140,7 +143,7 @@ class HostJudge:
         near = [rule for rule in usable if starts[rule.name] >= newest - MAX_APART and rule.span_s <= MAX_SHARED_SPAN_S]
         sets = [near] if near else []
         sets += [[rule] for rule in usable if rule not in near]
-        end = self._host.last_sample_at + OVERLAP
+        end = min(self._host.last_sample_at, self._now + MAX_AHEAD) + OVERLAP
         groups = []
         for own in sets:
             tasks = [RuleTask(rule, min(starts[rule.name], end - OVERLAP)) for rule in own]

@@ -139,6 +139,26 @@ async def test_samples_that_stop_end_an_episode_without_calling_it_fine(sessions
     assert brief(row) == ("mutex", "1", 50, 79, 91, "fine", "red")
 
 
+async def test_rows_that_are_dated_years_ahead_hold_up_nobody(sessions: Sessions, engine: AsyncEngine) -> None:
+    watcher, in_ten_years = Watcher(sessions), 10 * 365 * 24 * 360
+    await send_mpstat(sessions, "sun1", [*range(60), in_ten_years])
+    await send_mpstat(sessions, "sun2", range(60))
+    n_statements = 0
+
+    def count(*_: object) -> None:
+        nonlocal n_statements
+        n_statements += 1
+
+    event.listen(engine.sync_engine, "before_cursor_execute", count)
+    assert await watcher.run(at(60)) == 2
+    event.remove(engine.sync_engine, "before_cursor_execute", count)
+    assert n_statements < 100
+    for host in ("sun1", "sun2"):
+        await send_mpstat(sessions, host, range(60, 100), range(80, 90))
+    await watcher.run(at(100))
+    assert [brief(row) for row in await read_found(sessions)] == [("mutex", "1", 80, 89, None, None, "red")] * 2
+
+
 async def test_late_samples_are_judged_too(sessions: Sessions) -> None:
     watcher = Watcher(sessions)
     await send_mpstat(sessions, "sun1", [*range(60), *range(120, 360)])
