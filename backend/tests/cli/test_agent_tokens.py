@@ -26,8 +26,6 @@ async def test_tokens_are_created_listed_rotated_and_revoked(database_url: str) 
     assert (code, out) == (0, "asked 1 agent to take a new token, with the next delivery\n")
     states = [line.split()[-1] for line in (await run_command(database_url, "agent-token", "list"))[1].splitlines()[1:]]
     assert states == ["active", "rotating"]
-    assert "for any host" in (await run_command(database_url, "agent-token", "rotate", "2"))[2]
-    assert "web9" in (await run_command(database_url, "agent-token", "rotate", "--host", "web9"))[2]
     assert (await run_command(database_url, "agent-token", "rotate"))[0] == 2
     assert (await run_command(database_url, "agent-token", "revoke", "1"))[0] == 0
     assert "revoked or expired" in (await run_command(database_url, "agent-token", "rotate", "1"))[2]

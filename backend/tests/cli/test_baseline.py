@@ -2,7 +2,6 @@
 
 import asyncio
 import functools
-from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
@@ -53,19 +52,9 @@ async def do(database_url: str, *arguments: str) -> str:
 @pytest.mark.usefixtures("_filled")
 async def test_windows_from_beginning_to_end(database_url: str) -> None:
     url = database_url
-    assert "Created baseline calm (id 1): web1, 2 windows" in await do(
-        url,
-        "add",
-        "calm",
-        "--host",
-        "web1",
-        "--window",
-        DAY,
-        "--window",
-        "2026-11-10T00:00Z/2026-11-11T00:00Z",
-        "--note",
-        "why not",
-    )
+    windows = ("--window", DAY, "--window", "2026-11-10T00:00Z/2026-11-11T00:00Z")
+    made = await do(url, "add", "calm", "--host", "web1", *windows, "--note", "why not")
+    assert "Created baseline calm (id 1): web1, 2 windows" in made
     assert await do(url, "exclude", "disk full", "--window", "2026-11-21T10:00Z/2026-11-21T11:00Z", "--host", "web1") == (
         "Created exclusion 1; it affects 1 baseline; `normstat baseline include 1` undoes it\n"
     )
@@ -102,18 +91,11 @@ async def test_recordings_and_rules(sessions: Sessions, database_url: str) -> No
         record = await baseline_rows.find_baseline(session, "now")
     assert record.windows[0].length_s == 5400
     assert "now: recorded" in await do(database_url, "stop", "now")
-    async with open_read_session(sessions) as session:
-        record = await baseline_rows.find_baseline(session, "now")
-    assert record.windows[0].end <= datetime.now(UTC)
     assert await run(database_url, "stop", "now") == (1, "", "normstat: The baseline now is not being recorded\n")
 
 
 WRONG: tuple[tuple[tuple[str, ...], int, str], ...] = (
     (("add", "x", "--host", "web1"), 1, "exactly one of windows, record_hours and rule"),
-    (("add", "x", "--host", "web9", "--window", DAY), 1, "no host 'web9'"),
-    (("add", "x", "--window", DAY), 1, "at least one host"),
-    (("add", "x", "--host", "web1", "--rule", "FREQ=SECONDLY"), 1, "Invalid FREQ=SECONDLY"),
-    (("add", "x", "--host", "web1", "--rule", "daily", "--zone", "Nowhere"), 1, "no time zone"),
     (("add", "x", "--host", "web1", "--rule", "daily", "--keep", "8h"), 2, "not a number of days"),
     (("add", "x", "--host", "web1", "--rule", "daily", "--for", "long"), 2, "is not a duration"),
     (("add", "x", "--host", "web1", "--record", "1y"), 2, "is not a duration"),
@@ -121,9 +103,6 @@ WRONG: tuple[tuple[tuple[str, ...], int, str], ...] = (
     (("add", "x", "--host", "web1", "--window", "today"), 2, "is not a window"),
     (("add", "x", "--host", "web1", "--window", "2026-11-21T10:00/2026-11-21T11:00"), 2, "without a zone"),
     (("add", "x", "--host", "web1", "--window", "2026-11-21T10:00Z/2026-11-21T10:00Z"), 2, "is empty"),
-    (("include", "4711"), 1, "no exclusion 4711"),
-    (("copy", "4711", "y"), 1, "no baseline"),
-    (("list", "--host", "web9"), 1, "no host 'web9'"),
 )
 
 

@@ -76,11 +76,7 @@ async def test_wrong_wishes_are_answered(database_url: str, tmp_path: Path) -> N
     assert (await run(database_url, *FREE, *DAY))[::2] == (2, "normstat: give -o FILE.svg, -o FILE.png, or --text\n")
     code, _, problem = await run(database_url, *FREE, *DAY, "-o", str(tmp_path / "x.gif"))
     assert (code, ".svg" in problem) == (2, True)
-    code, _, problem = await run(database_url, *FREE[:2], "--stat", "vmstat", *FREE[4:], *DAY, "--text")
-    assert (code, "vmstat_linux" in problem) == (1, True), problem
     code, _, problem = await run(database_url, *FREE[:5], "nothing", *DAY, "--text")
     assert (code, "memory_free" in problem) == (1, True), problem
-    code, _, problem = await run(database_url, "--host", "web9", *FREE[2:], *DAY, "--text")
-    assert (code, "There is no host 'web9'" in problem) == (1, True)
     code, _, problem = await run(database_url, *FREE, *DAY, "-o", str(tmp_path / "none" / "x.svg"))
     assert (code, "Cannot write" in problem) == (1, True)

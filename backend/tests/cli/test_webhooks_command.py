@@ -1,34 +1,40 @@
-"""`normstat webhooks` prints webhooks and deliveries without their secrets, and tests one."""
+"""`normstat webhooks`: the table, what was delivered and what was not, and a test; secrets are in none of it."""
 
 import json
-from datetime import UTC, datetime
-from uuid import uuid4
 
-import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.cli import webhooks_command
-from normstat.storage.webhook_rows import DeliveryState, Topic, WebhookDelivery, WebhookRecord
-from tests.alerts.receivers import HttpReceiver
+from normstat.storage.session import open_write_session
+from normstat.storage.webhook_rows import Topic, WebhookDraft, create_webhook, tell_webhooks
+from tests.alerts.receivers import HttpReceiver, refused_port
+from tests.cli.test_baseline import run_command
+from tests.databases import on_either_database
 
-NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 
-
-def test_what_is_printed_has_no_secret(
-    http: HttpReceiver, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@on_either_database
+async def test_they_are_listed_and_tested_without_their_secrets(
+    sessions: async_sessionmaker[AsyncSession], database_url: str, http: HttpReceiver
 ) -> None:
-    record = WebhookRecord(
-        1, "bot", f"{http.url}/s3cr3t", "k3y", [Topic.EVENT_CREATED], True, "ann", NOW, "ann", NOW, None, n_unsent=2, n_failed=1
-    )
-    failed = WebhookDelivery(7, str(uuid4()), Topic.EVENT_CREATED, DeliveryState.FAILED, 3, NOW, NOW, None, "410 Gone")
-    answers: list[object] = [[record], [failed], record]
-    monkeypatch.setattr(webhooks_command, "run_in_session", lambda work: answers.pop(0))
-    for arguments, status in (([], 0), (["deliveries", "bot"], 1), (["test", "bot"], 0)):
-        with pytest.raises(SystemExit) as ended:
-            webhooks_command.app(arguments)
-        assert ended.value.code == status
-    said = capsys.readouterr().out
-    assert "s3cr3t" not in said
-    assert "k3y" not in said
-    for word in ("bot", http.url, "event.created", "410 Gone", "2026-11-28 12:00:00Z", "arrived: 200 OK: ok"):
-        assert word in said
+    assert "no webhooks" in (await run_command(database_url, "webhooks"))[1]
+    with refused_port() as port:
+        async with open_write_session(sessions) as session:
+            for name, url in (("chat", f"http://127.0.0.1:{port}/s3cr3t"), ("bot", f"{http.url}/s3cr3t")):
+                draft = WebhookDraft(name, url, "k3y" * 11, (Topic.EVENT_CREATED,), is_enabled=True, changed_by="ann")
+                await create_webhook(session, draft)
+            await tell_webhooks(session, Topic.EVENT_CREATED, {"text": "x"})
+            await session.execute(text("UPDATE webhook_deliveries SET state = 'failed', answer = '410 Gone'"))
+        ran = [
+            await run_command(database_url, "webhooks", *arguments)
+            for arguments in ((), ("deliveries", "chat"), ("test", "bot"), ("test", "chat"), ("test", "nobody"))
+        ]
+    assert [code for code, _, _ in ran] == [0, 1, 0, 1, 1]
+    table, deliveries, arrived, lost, _ = (out for _, out, _ in ran)
+    assert table.splitlines()[0].split() == ["id", "name", "receiver", "waiting", "failed", "topics"]
+    assert {tuple(row.split()[1:3]) for row in table.splitlines()[1:]} == {("chat", f"http://127.0.0.1:{port}"), ("bot", http.url)}
+    assert "410 Gone" in deliveries
+    assert "arrived: 200 OK: ok" in arrived
+    assert lost.startswith("did not arrive: ")
+    assert "'nobody'" in ran[-1][2]
     assert json.dumps(http.received[0].body["data"]) == '{"webhook": "bot"}'
+    assert not any(secret in out + err for _, out, err in ran for secret in ("s3cr3t", "k3y"))
