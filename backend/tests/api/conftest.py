@@ -129,6 +129,16 @@ def people(app: FastAPI, state: AppState) -> People:
 
 
 @pytest.fixture
+async def agent(people: People) -> httpx.AsyncClient:
+    return await people.agent()
+
+
+@pytest.fixture
+async def viewer(people: People) -> httpx.AsyncClient:
+    return await people.enter(Role.VIEWER)
+
+
+@pytest.fixture
 async def operator(people: People) -> httpx.AsyncClient:
     return await people.enter(Role.OPERATOR)
 

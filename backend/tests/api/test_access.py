@@ -113,25 +113,23 @@ async def test_too_small_a_role_gets_403(people: People) -> None:
         assert_envelope(await clients[Role(POLICY[operation_id])].request(method, path), 403, "not_allowed")
 
 
-async def test_change_without_our_header_gets_403(people: People) -> None:
-    client = await people.enter(Role.ADMINISTRATOR)
-    del client.headers["X-Normstat-Request"]
+async def test_change_without_our_header_gets_403(admin: httpx.AsyncClient) -> None:
+    del admin.headers["X-Normstat-Request"]
     for operation_id in GUARDED:
         method, path = address_of(operation_id)
         if method != "GET":
-            assert_envelope(await client.request(method, path), 403, "not_allowed")
+            assert_envelope(await admin.request(method, path), 403, "not_allowed")
 
 
-async def test_tokens_open_only_what_they_are_for(people: People) -> None:
-    async with await people.enter(Role.ADMINISTRATOR) as admin, await people.agent() as agent:
-        made = await admin.post("/api/v1/api-tokens", json={"name": "script", "role": "administrator"})
-        script = people.client(authorization=f"Bearer {made.json()['token']}")
-        assert (await script.get("/api/v1/users")).status_code == 200
-        assert_envelope(await script.post("/api/v1/ingest"), 401, "not_authenticated")
-        assert_envelope(await agent.get("/api/v1/hosts"), 401, "not_authenticated")
-        # The cookie of an administrator does not make up for a wrong token.
-        assert_envelope(await admin.get("/api/v1/users", headers={"Authorization": "Bearer x"}), 401, "not_authenticated")
-        assert_envelope(await admin.get("/api/v1/users", headers={"Authorization": "Basic eDp5"}), 401, "not_authenticated")
+async def test_tokens_open_only_what_they_are_for(people: People, agent: httpx.AsyncClient, admin: httpx.AsyncClient) -> None:
+    made = await admin.post("/api/v1/api-tokens", json={"name": "script", "role": "administrator"})
+    script = people.client(authorization=f"Bearer {made.json()['token']}")
+    assert (await script.get("/api/v1/users")).status_code == 200
+    assert_envelope(await script.post("/api/v1/ingest"), 401, "not_authenticated")
+    assert_envelope(await agent.get("/api/v1/hosts"), 401, "not_authenticated")
+    # The cookie of an administrator does not make up for a wrong token.
+    assert_envelope(await admin.get("/api/v1/users", headers={"Authorization": "Bearer x"}), 401, "not_authenticated")
+    assert_envelope(await admin.get("/api/v1/users", headers={"Authorization": "Basic eDp5"}), 401, "not_authenticated")
 
 
 @pytest.mark.parametrize(

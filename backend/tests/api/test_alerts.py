@@ -65,12 +65,6 @@ async def test_a_secret_does_not_go_to_another_receiver(admin: httpx.AsyncClient
     assert "enter authorization again" in answer.json()["error"]["message"]
 
 
-async def test_a_refused_secret_is_not_repeated_in_the_error(admin: httpx.AsyncClient, http: HttpReceiver) -> None:
-    answer = await admin.post(f"{API}/alert-channels", json=hook(http, url=f"ftp://{SECRET}/"))
-    assert_envelope(answer, 422, "invalid_request")
-    assert SECRET not in answer.text
-
-
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
@@ -89,6 +83,7 @@ async def test_settings_that_cannot_work_are_refused(
     answer = await admin.post(f"{API}/alert-channels", json=hook(http, **changed))
     assert_envelope(answer, 422, "invalid_request")
     assert why in answer.text
+    assert SECRET not in answer.text
 
 
 async def test_scripts_are_those_of_the_servers_administrator(admin: httpx.AsyncClient) -> None:

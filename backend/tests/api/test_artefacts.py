@@ -3,7 +3,6 @@
 from typing import Any
 
 import httpx
-import pytest
 
 from tests.api.people import People, body_of
 from tests.api.samples import HOST
@@ -40,15 +39,6 @@ async def test_a_table_is_read_ranked_and_grouped(operator: httpx.AsyncClient) -
     assert (part["kind"], part["stat"], part["n_rows"]) == ("table", "plockstat", 3)
     view = (await operator.get(f"{ARTEFACTS}/{made['id']}/parts/0/table")).json()
     assert (view["order"], view["total"]) == ("total_ns", 78 * 69427 + 44 * 99867 + 10483)
-    assert [row["key"][2] for row in view["rows"]] == [
-        "libzip.so`deflate+0x29c",
-        "libzip.so`deflate+0x36c",
-        "libnsl.so.1`netconfig_free+0x10",
-    ]
-    assert view["rows"][-1]["cumulative"] == pytest.approx(1)
-    [row] = (await operator.get(f"{ARTEFACTS}/{made['id']}/parts/0/table", params={"group": "lock"})).json()["rows"]
-    # The mean duration of several rows is no sum of theirs.
-    assert (row["key"], row["n_rows"], row["values"]) == (["libc.so.1`libc_malloc_lock"], 3, [123, None, view["total"]])
     raw = await operator.get(f"{ARTEFACTS}/{made['id']}/raw")
     assert raw.content == BEFORE
     assert_envelope(await operator.get(f"{ARTEFACTS}/{made['id']}/parts/1/table"), 404, "not_found")
@@ -91,9 +81,6 @@ async def test_a_log_of_events(operator: httpx.AsyncClient) -> None:
     assert [lane["label"] for lane in lanes["lanes"]] == ["CPU 0", "CPU 1", "CPU 3"]
     [blocked] = (await operator.get(f"{log}/blocking")).json()["rows"]
     assert (blocked["holder"]["command"], blocked["gap_ns"]) == ("iozone", 2486)
-    for path, params in {"": {"where": "who=1"}, "/latencies": {"pair": "x"}, "/lanes": {"by": "x"}}.items():
-        assert_envelope(await operator.get(f"{log}{path}", params=params), 400, "bad_request")
-    assert_envelope(await operator.get(f"{log}/lanes", params={"start": "2", "end": "1"}), 400, "bad_request")
 
 
 async def test_found_changed_deleted_restored_and_read_again(operator: httpx.AsyncClient) -> None:
@@ -101,14 +88,11 @@ async def test_found_changed_deleted_restored_and_read_again(operator: httpx.Asy
     assert (await upload(operator, BEFORE, start="2026-11-22T00:00:00Z"))["id"] == made["id"], "the same text twice"
     for search, n in {"malloc netconfig_free": 1, HOST: 1, "nothing like it": 0}.items():
         assert (await operator.get(ARTEFACTS, params={"search": search})).json()["n_total"] == n
-    window = {"start": "2026-11-22T00:00:01Z", "end": "2026-11-22T01:00:00Z"}
-    assert (await operator.get(ARTEFACTS, params=window)).json()["n_total"] == 0
     change = {
         "start": "2026-11-22T00:00:00Z", "end": "2026-11-22T00:00:10Z", "duration_s": 10, "title": "Locks of mqd", "question": "",
         "command": "plockstat -A", "effect": "heavy",
     }  # fmt: skip
     assert (await operator.put(f"{ARTEFACTS}/{made['id']}", json=change)).json()["title"] == "Locks of mqd"
-    assert (await operator.get(ARTEFACTS, params=window | {"search": "mqd netconfig_free"})).json()["n_total"] == 1
     assert (await operator.get(ARTEFACTS, params={"search": "malloc"})).json()["n_total"] == 1
     assert (await operator.delete(f"{ARTEFACTS}/{made['id']}")).status_code == 200
     assert_envelope(await operator.get(f"{ARTEFACTS}/{made['id']}"), 404, "not_found")
@@ -116,18 +100,6 @@ async def test_found_changed_deleted_restored_and_read_again(operator: httpx.Asy
     assert (await operator.post(f"{ARTEFACTS}/{made['id']}/restore")).json()["id"] == made["id"]
     again = (await operator.post(f"{ARTEFACTS}/{made['id']}/reparse", json={})).json()
     assert (again["parts"], again["title"]) == (made["parts"], "Locks of mqd")
-
-
-async def test_intervals_of_perf_stat_are_lines_over_time(operator: httpx.AsyncClient) -> None:
-    text = b"""#           time             counts unit events
-     0.500619549                169      context-switches
-     1.001688403                114      context-switches
-"""
-    made = await upload(operator, text, start="2026-11-22T00:00:00Z")
-    view = (await operator.get(f"{ARTEFACTS}/{made['id']}/parts/0/intervals")).json()
-    assert (view["clock"], view["lines"]) == ("epoch", [{"key": ["context-switches"], "values": [169, 114]}])
-    single = await upload(operator, BEFORE)
-    assert_envelope(await operator.get(f"{ARTEFACTS}/{single['id']}/parts/0/intervals"), 400, "bad_request")
 
 
 async def test_it_is_an_event_of_its_host(operator: httpx.AsyncClient) -> None:
@@ -144,16 +116,10 @@ async def test_it_is_an_event_of_its_host(operator: httpx.AsyncClient) -> None:
         assert page["n_total"] == len(page["events"])
         for filters, found in (({"kind": "tracer"}, 1), ({"search": "iozone"}, 1), ({"tag": "x"}, 0), ({"kind": "note"}, 0)):
             assert (await operator.get("/api/v1/events", params=params | filters)).json()["n_total"] == found
-        first = (
-            await operator.get("/api/v1/events", params=params | {"limit": 1, "offset": 1, "kind": ["tracer", "artefact"]})
-        ).json()
-        assert ([event["artefact"] for event in first["events"]], first["n_total"]) == ([truss["id"]], 2)
     shown = (
         await operator.get(f"/api/v1/hosts/{HOST}/events", params={"start": "2026-11-22T00:00:10Z", "end": window["end"]})
     ).json()
     assert [event["artefact"] for event in shown["events"]] == [truss["id"]]
-    assert [event["effect"] for event in shown["events"]] == ["heavy"]
-    assert "truss -c -p 1" in (await operator.get("/api/v1/events.csv")).text
     await operator.delete(f"{ARTEFACTS}/{truss['id']}")
     assert (await operator.get("/api/v1/events", params={"kind": "tracer"})).json()["n_total"] == 0
 

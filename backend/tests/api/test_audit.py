@@ -20,7 +20,6 @@ from normstat.api.audit_notes import BY_LINK, EXPORT_ENDINGS, READING, note_of
 from normstat.api.state import AppState
 from normstat.auth.audit_forwarding import check_receiver, forget_audit_entries, forward_audit_log
 from normstat.auth.audit_trail import AuditTrail
-from normstat.auth.roles import Role
 from normstat.auth.security_log import MAX_AUDITED, SecurityLog
 from normstat.errors import BadRequest
 from normstat.storage.audit_rows import AuditEntry, find_sent
@@ -65,14 +64,13 @@ def test_every_request_that_changes_something_is_noted(app: FastAPI) -> None:
     assert names >= WITHOUT_ACCOUNT
 
 
-async def test_a_change_is_noted_with_itself_and_without_secrets(people: People, state: AppState, last_id: int) -> None:
-    async with await people.enter(Role.ADMINISTRATOR) as admin:
-        made = await admin.post("/api/v1/users", json=NEW, headers={"X-Request-Id": "r-1"})
-        assert made.status_code == 201
-        # Refused by the rules of accounts: nothing changed, nothing noted.
-        assert (await admin.post("/api/v1/users", json=NEW)).status_code == 409
-        await admin.patch("/api/v1/users/bob", json={"role": "operator", "password": "eight green trams"})
-        await admin.delete("/api/v1/users/bob")
+async def test_a_change_is_noted_with_itself_and_without_secrets(admin: httpx.AsyncClient, state: AppState, last_id: int) -> None:
+    made = await admin.post("/api/v1/users", json=NEW, headers={"X-Request-Id": "r-1"})
+    assert made.status_code == 201
+    # Refused by the rules of accounts: nothing changed, nothing noted.
+    assert (await admin.post("/api/v1/users", json=NEW)).status_code == 409
+    await admin.patch("/api/v1/users/bob", json={"role": "operator", "password": "eight green trams"})
+    await admin.delete("/api/v1/users/bob")
     found = await entries_after(state, last_id)
     assert [(row.account, row.means, row.action, row.target) for row in found] == [
         ("administrator", "session", "create_user", {"name": "bob", "role": "viewer"}),
@@ -83,9 +81,8 @@ async def test_a_change_is_noted_with_itself_and_without_secrets(people: People,
     assert "trams" not in repr([vars(row) for row in found])
 
 
-async def test_tokens_exports_and_refusals(people: People, state: AppState, last_id: int) -> None:
-    async with await people.enter(Role.ADMINISTRATOR) as admin:
-        made = (await admin.post("/api/v1/api-tokens", json={"name": "ci", "role": "viewer"})).json()
+async def test_tokens_exports_and_refusals(people: People, admin: httpx.AsyncClient, state: AppState, last_id: int) -> None:
+    made = (await admin.post("/api/v1/api-tokens", json={"name": "ci", "role": "viewer"})).json()
     async with people.client(authorization=f"Bearer {made['token']}") as script:
         assert (await script.get("/api/v1/events.csv")).status_code == 200
         assert (await script.get("/api/v1/events")).status_code == 200
@@ -100,9 +97,8 @@ async def test_tokens_exports_and_refusals(people: People, state: AppState, last
     assert made["token"] not in repr([vars(row) for row in found])
 
 
-async def test_logins(client: httpx.AsyncClient, people: People, state: AppState, last_id: int) -> None:
-    async with await people.enter(Role.ADMINISTRATOR) as admin:
-        await admin.post("/api/v1/users", json=NEW)
+async def test_logins(client: httpx.AsyncClient, admin: httpx.AsyncClient, state: AppState, last_id: int) -> None:
+    await admin.post("/api/v1/users", json=NEW)
     await log_in(client, "bob", password="wrong")
     await log_in(client, "my secret in the name field", password="wrong")
     await log_in(client, "bob", password=NEW["password"])
@@ -157,36 +153,35 @@ async def add_at(state: AppState, times: list[datetime]) -> None:
         await session.execute(insert(AuditEntryRow), rows)
 
 
-async def test_it_is_read_page_by_page_filtered_and_as_a_file(people: People, state: AppState) -> None:
+async def test_it_is_read_page_by_page_filtered_and_as_a_file(admin: httpx.AsyncClient, state: AppState) -> None:
     await add_at(state, [datetime(2026, 11, 1, tzinfo=UTC) + timedelta(minutes=n) for n in range(5)])
     async with open_write_session(state.sessions) as session:
         row = {"account": None, "means": "none", "address": "=1+1", "is_refused": True, "request_id": "", "action": "login_failed"}
         at = datetime(2026, 11, 1, 1, tzinfo=UTC)
         await session.execute(insert(AuditEntryRow), [row | {"target": {"reason": 'say "no"'}, "at": at}])
     window = {"start": "2026-11-01T00:00:00Z", "end": "2026-11-01T02:00:00Z"}
-    async with await people.enter(Role.ADMINISTRATOR) as admin:
-        first = (await admin.get("/api/v1/audit", params=window | {"limit": 4})).json()
-        assert [entry["target"].get("host") for entry in first["entries"]] == [None, "web4", "web3", "web2"]
-        rest = (await admin.get("/api/v1/audit", params=window | {"before": first["next_before"]})).json()
-        assert ([entry["target"]["host"] for entry in rest["entries"]], rest["next_before"]) == (["web1", "web0"], None)
-        assert {"delete_host", "login_failed"} <= set(first["actions"])
-        for wanted, n in (
-            ({"account": "ann"}, 5),
-            ({"action": "login_failed"}, 1),
-            ({"refused": "true"}, 1),
-            ({"refused": "false"}, 5),
-            ({"search": "WEB3"}, 1),
-            ({"search": "%"}, 0),
-        ):
-            assert len((await admin.get("/api/v1/audit", params=window | wanted)).json()["entries"]) == n, wanted
-        table = list(csv.DictReader(io.StringIO((await admin.get("/api/v1/audit/export.csv", params=window)).text)))
-        assert len(table) == 6
-        # No formula, and quotes as they were.
-        assert table[0]["address"] == "'=1+1"
-        assert json.loads(table[0]["target"]) == {"reason": 'say "no"'}
-        lines = (await admin.get("/api/v1/audit/export.jsonl", params=window)).text.splitlines()
-        assert json.loads(lines[1]).items() >= {"account": "ann", "action": "delete_host", "outcome": "done"}.items()
-        assert (await admin.get("/api/v1/audit", params={"start": window["end"], "end": window["start"]})).status_code == 400
+    first = (await admin.get("/api/v1/audit", params=window | {"limit": 4})).json()
+    assert [entry["target"].get("host") for entry in first["entries"]] == [None, "web4", "web3", "web2"]
+    rest = (await admin.get("/api/v1/audit", params=window | {"before": first["next_before"]})).json()
+    assert ([entry["target"]["host"] for entry in rest["entries"]], rest["next_before"]) == (["web1", "web0"], None)
+    assert {"delete_host", "login_failed"} <= set(first["actions"])
+    for wanted, n in (
+        ({"account": "ann"}, 5),
+        ({"action": "login_failed"}, 1),
+        ({"refused": "true"}, 1),
+        ({"refused": "false"}, 5),
+        ({"search": "WEB3"}, 1),
+        ({"search": "%"}, 0),
+    ):
+        assert len((await admin.get("/api/v1/audit", params=window | wanted)).json()["entries"]) == n, wanted
+    table = list(csv.DictReader(io.StringIO((await admin.get("/api/v1/audit/export.csv", params=window)).text)))
+    assert len(table) == 6
+    # No formula, and quotes as they were.
+    assert table[0]["address"] == "'=1+1"
+    assert json.loads(table[0]["target"]) == {"reason": 'say "no"'}
+    lines = (await admin.get("/api/v1/audit/export.jsonl", params=window)).text.splitlines()
+    assert json.loads(lines[1]).items() >= {"account": "ann", "action": "delete_host", "outcome": "done"}.items()
+    assert (await admin.get("/api/v1/audit", params={"start": window["end"], "end": window["start"]})).status_code == 400
 
 
 async def test_what_waits_for_the_database_is_kept(state: AppState) -> None:

@@ -15,7 +15,6 @@ from normstat.api.backpressure import Gate, GateLimits, Lobby
 from normstat.api.fair_queue import FairQueue
 from normstat.errors import BadFrame, Overloaded, TooLarge
 from normstat.ingest.protocol import parse_frames
-from tests.api.people import People
 from tests.api.samples import HOST, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope
 
@@ -187,7 +186,7 @@ async def test_a_gzip_body_that_says_less_than_it_holds_counts_as_the_largest() 
     assert gate._plain.n_held == 0
 
 
-async def test_the_body_of_a_request_that_is_sent_away_is_not_read(app: FastAPI, people: People) -> None:
+async def test_the_body_of_a_request_that_is_sent_away_is_not_read(app: FastAPI, agent: httpx.AsyncClient) -> None:
     n_read = 0
 
     async def body() -> AsyncIterator[bytes]:
@@ -197,20 +196,19 @@ async def test_the_body_of_a_request_that_is_sent_away_is_not_read(app: FastAPI,
 
     gate = app.state.normstat.ingest_gate
     gate._n_bytes = KIB
-    async with await people.agent() as agent:
-        answers = [await agent.post("/api/v1/ingest", content=body(), headers={"Normstat-Host": HOST}) for _ in range(12)]
-        for answer in answers:
-            assert_envelope(answer, 503, "overloaded")
-        assert n_read == 0
-        # Spread, so that those that were sent away together do not come back together.
-        waits = {int(answer.headers["Retry-After"]) for answer in answers}
-        assert len(waits) > 1
-        assert min(waits) >= 5
-        gate._n_bytes = 1000 * KIB
-        assert (await send(agent, frames_of(VMSTAT))).status_code == 200
+    answers = [await agent.post("/api/v1/ingest", content=body(), headers={"Normstat-Host": HOST}) for _ in range(12)]
+    for answer in answers:
+        assert_envelope(answer, 503, "overloaded")
+    assert n_read == 0
+    # Spread, so that those that were sent away together do not come back together.
+    waits = {int(answer.headers["Retry-After"]) for answer in answers}
+    assert len(waits) > 1
+    assert min(waits) >= 5
+    gate._n_bytes = 1000 * KIB
+    assert (await send(agent, frames_of(VMSTAT))).status_code == 200
 
 
-async def test_a_body_is_read_no_further_than_there_is_room(app: FastAPI, people: People) -> None:
+async def test_a_body_is_read_no_further_than_there_is_room(app: FastAPI, agent: httpx.AsyncClient) -> None:
     n_read = 0
 
     async def body() -> AsyncIterator[bytes]:
@@ -221,22 +219,20 @@ async def test_a_body_is_read_no_further_than_there_is_room(app: FastAPI, people
 
     gate = app.state.normstat.ingest_gate
     gate._n_bytes_of_token = 100 * KIB
-    async with await people.agent() as agent:
-        headers = {"Normstat-Host": HOST, "Content-Length": str(1000 * KIB)}
-        assert_envelope(await agent.post("/api/v1/ingest", content=body(), headers=headers), 503, "overloaded")
-        assert n_read == 9
-        assert (gate.n_inside, gate.n_bytes_inside) == (0, 0)
-        # What is announced and does not come takes nothing from others.
-        assert (await send(agent, frames_of(VMSTAT))).status_code == 200
+    headers = {"Normstat-Host": HOST, "Content-Length": str(1000 * KIB)}
+    assert_envelope(await agent.post("/api/v1/ingest", content=body(), headers=headers), 503, "overloaded")
+    assert n_read == 9
+    assert (gate.n_inside, gate.n_bytes_inside) == (0, 0)
+    # What is announced and does not come takes nothing from others.
+    assert (await send(agent, frames_of(VMSTAT))).status_code == 200
 
 
-async def test_a_body_that_does_not_arrive_is_given_up(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_body_that_does_not_arrive_is_given_up(agent: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backpressure, "MAX_READ_S", 0.05)
 
     async def body() -> AsyncIterator[bytes]:
         yield b"x"
         await asyncio.sleep(20)
 
-    async with await people.agent() as agent:
-        answer: httpx.Response = await agent.post("/api/v1/ingest", content=body(), headers={"Normstat-Host": HOST})
-        assert_envelope(answer, 408, "too_slow")
+    answer: httpx.Response = await agent.post("/api/v1/ingest", content=body(), headers={"Normstat-Host": HOST})
+    assert_envelope(answer, 408, "too_slow")

@@ -133,8 +133,6 @@ async def test_exclusions(operator: httpx.AsyncClient) -> None:
     ]
     health = baseline_schemas.BaselineHealth.model_validate((await operator.get(f"{path}/health")).json()).hosts
     assert [(host.host, host.n_samples) for host in health] == [(HOST, 30), ("web2", 60)]
-    one = await operator.get(f"{path}/health", params={"host": "web2"})
-    assert [host["host"] for host in one.json()["hosts"]] == ["web2"]
     assert_envelope(await operator.get(f"{path}/health", params={"host": "web3"}), 404, "not_found")
     for host, n in ((HOST, 1), ("web2", 0)):
         listed = await operator.get("/api/v1/exclusions", params={"host": host})
@@ -143,18 +141,6 @@ async def test_exclusions(operator: httpx.AsyncClient) -> None:
     assert (await operator.delete(f"/api/v1/exclusions/{number}")).json() == {"n_baselines": 1}
     assert_envelope(await operator.delete(f"/api/v1/exclusions/{number}"), 404, "not_found")
     assert (await operator.get(path)).json()["excluded"] == []
-    bad = {"name": "x", "start": part["end"], "end": part["start"]}
-    assert_envelope(await operator.post("/api/v1/exclusions", json=bad), 400, "bad_request")
-    assert_envelope(await operator.post("/api/v1/exclusions", json=part | {"name": "x", "host": "nobody"}), 404, "not_found")
-
-
-async def test_a_comparison_leaves_out_what_is_excluded(operator: httpx.AsyncClient) -> None:
-    made = await make(operator, windows=[WINDOW])
-    await operator.post("/api/v1/exclusions", json=WINDOW | {"name": "all of it"})
-    params = {"host": HOST, "start": WINDOW["start"], "end": WINDOW["end"], "baseline": made["id"]}
-    response = await operator.get("/api/v1/comparison", params=params)  # type: ignore[arg-type]
-    assert response.status_code in (400, 404), response.text
-    assert "excluded" in response.json()["error"]["message"]
 
 
 async def test_mutes(operator: httpx.AsyncClient) -> None:
@@ -183,7 +169,6 @@ async def test_host_groups(operator: httpx.AsyncClient) -> None:
     assert (changed.json()["hosts"], changed.json()["baselines"]) == ([HOST, "web2"], ["normal"])
     now = (await operator.get(f"{BASELINES}/{made['id']}")).json()
     assert (now["hosts"], now["version"]) == ([HOST, "web2"], 2)
-    assert_envelope(await operator.patch(path, json={"hosts": []}), 422, "invalid_request")
     assert_envelope(await operator.patch(path, json={"hosts": ["nobody"]}), 404, "not_found")
     assert_envelope(await operator.post("/api/v1/host-groups", json={"name": "web", "hosts": [HOST]}), 409, "conflict")
     assert (await operator.delete(path)).json() == {}

@@ -16,8 +16,7 @@ WINDOW = {"start": "2026-11-21T10:00:10Z", "end": "2026-11-21T10:00:40Z"}
 
 
 @pytest.fixture
-async def operator(people: People) -> httpx.AsyncClient:
-    agent = await people.agent()
+async def operator(people: People, agent: httpx.AsyncClient) -> httpx.AsyncClient:
     assert (await send(agent, frames_of(VMSTAT))).status_code == 200
     return await people.enter(Role.OPERATOR)
 

@@ -13,7 +13,7 @@ from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.window import to_us
 from tests.api.people import People, body_of
 from tests.api.samples import HEADER, HOST, START, send
-from tests.api.test_comparison_again import ASKED, END, N_NORMAL, WINDOW, at, line
+from tests.api.test_comparison_again import ASKED, END, N_NORMAL, WINDOW, line
 from tests.databases import on_one_database
 from tests.query.filling import fill_values
 
@@ -101,21 +101,3 @@ async def test_all_of_them(viewer: httpx.AsyncClient) -> None:
     for one in body["circumstances"]:
         assert one["sentence"].replace("'", "&#x27;").partition(": ")[0] in page
     assert "09:59:00 to 10:01:45 UTC" in page
-
-
-async def test_a_window_before_all_that_has_none_of_it(viewer: httpx.AsyncClient) -> None:
-    earlier = {"baseline_start": at(0), "baseline_end": at(60), "start": at(60), "end": at(90)}
-    told = [one["kind"] for one in (await ask(viewer, **earlier))["circumstances"]]
-    # The governor may have been changed in it: the facts are read once an hour.
-    assert told == ["event"]
-
-
-async def test_a_tool_without_any_sample_in_the_window(people: People) -> None:
-    pieces = (HEADER.encode() + line(-1), lines(0, N_NORMAL), 30 * GARBAGE, lines(END, END + 30))
-    await send_frames(people, "vmstat_linux", "1", *pieces)
-    await send_frames(people, "vmstat_linux", "2", HEADER.encode() + line(-1) + lines(0, END))
-    [told] = (await ask(await people.enter(Role.VIEWER)))["circumstances"]
-    assert told["sentence"].startswith("No sample of vmstat in this window; 30 lines were rejected: ")
-    assert (told["start_ms"], told["end_ms"]) == tuple(
-        round(1000 * (START + timedelta(seconds=seconds)).timestamp()) for seconds in (N_NORMAL - 1, END)
-    )

@@ -176,8 +176,7 @@ async def test_a_window_that_is_not_over_is_read_again_when_it_has_more(asker: A
     assert not await asker.is_made_anew(**later)
 
 
-async def test_mutes_and_baselines_count(asker: Asker, people: People) -> None:
-    operator = await people.enter(Role.OPERATOR)
+async def test_mutes_and_baselines_count(asker: Asker, operator: httpx.AsyncClient) -> None:
     made = body_of(
         await operator.post(f"{API}/baselines", json={"name": "q", "hosts": [HOST], "windows": [{"start": at(0), "end": at(100)}]}),
         201,
@@ -236,8 +235,7 @@ async def test_events_around_the_incident_count(asker: Asker, people: People) ->
     assert {one["kind"] for one in (await asker.ask())["circumstances"]} == {"event"}
 
 
-async def test_the_hosts_of_a_group_count(asker: Asker, agent: Agent, people: People, sessions: Sessions) -> None:
-    operator = await people.enter(Role.OPERATOR)
+async def test_the_hosts_of_a_group_count(asker: Asker, agent: Agent, operator: httpx.AsyncClient, sessions: Sessions) -> None:
     for host in ("web2", "web3"):
         await fill_vmstat(sessions, host, 3.0)
     made = body_of(await operator.post(f"{API}/host-groups", json={"name": "web", "hosts": [HOST, "web2"]}), 201)

@@ -2,15 +2,15 @@
 
 from datetime import timedelta
 
+import httpx
 import numpy as np
 from pydantic import TypeAdapter
 
 from normstat.api.state import AppState
-from normstat.auth.roles import Role
 from normstat.query.busy_cpus import CpuBalance
 from normstat.rollups.rollup_job import roll_up
 from normstat.window import to_us
-from tests.api.people import People, body_of
+from tests.api.people import body_of
 from tests.api.samples import HOST, START
 from tests.query.filling import fill_values
 
@@ -18,7 +18,7 @@ CPUS = ("all", "0", "10", "2")
 N = 240
 
 
-async def test_one_busy_cpu_of_three(people: People, state: AppState) -> None:
+async def test_one_busy_cpu_of_three(viewer: httpx.AsyncClient, state: AppState) -> None:
     """CPU 10 does everything from the third minute on; before, nobody does anything. Rollups say the same as samples."""
     second = np.arange(N)
     is_busy = second >= 120
@@ -32,7 +32,6 @@ async def test_one_busy_cpu_of_three(people: People, state: AppState) -> None:
         instances=CPUS * N,
         values={"idle_pct": idle.ravel(), "iowait_pct": np.where(idle == 4.0, 6.0, 0.0).ravel()},
     )
-    client = await people.enter(Role.VIEWER)
     asked: dict[str, str | int] = {
         "stat": "mpstat_linux",
         "start": START.isoformat(),
@@ -41,7 +40,7 @@ async def test_one_busy_cpu_of_three(people: People, state: AppState) -> None:
     }
 
     async def ask() -> CpuBalance:
-        return TypeAdapter(CpuBalance).validate_python(body_of(await client.get(f"/api/v1/hosts/{HOST}/cpu-balance", params=asked)))
+        return TypeAdapter(CpuBalance).validate_python(body_of(await viewer.get(f"/api/v1/hosts/{HOST}/cpu-balance", params=asked)))
 
     balance = await ask()
     assert (balance.cpus, balance.step_ms, balance.is_wait_known) == (["0", "2", "10"], 60_000, True)
@@ -52,7 +51,7 @@ async def test_one_busy_cpu_of_three(people: People, state: AppState) -> None:
     assert await ask() == balance
 
     for stat in ("linux_command", "nothing"):
-        response = await client.get(f"/api/v1/hosts/{HOST}/cpu-balance", params=asked | {"stat": stat})
+        response = await viewer.get(f"/api/v1/hosts/{HOST}/cpu-balance", params=asked | {"stat": stat})
         assert response.status_code == 404, response.text
     asked |= {"start": "2026-11-20T00:00:00Z", "end": "2026-11-20T01:00:00Z"}
     assert (await ask()).cpus == []

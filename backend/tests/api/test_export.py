@@ -27,10 +27,9 @@ CSV, PARQUET = "/api/v1/export.csv", "/api/v1/export.parquet"
 
 
 @pytest.fixture
-async def reader(people: People) -> httpx.AsyncClient:
+async def reader(people: People, agent: httpx.AsyncClient) -> httpx.AsyncClient:
     """A viewer, where one host has sent a minute of vmstat."""
-    async with await people.agent() as agent:
-        assert (await send(agent, frames_of(VMSTAT))).status_code == 200
+    assert (await send(agent, frames_of(VMSTAT))).status_code == 200
     return await people.enter(Role.VIEWER)
 
 
@@ -79,9 +78,7 @@ async def test_chosen_lines(reader: httpx.AsyncClient) -> None:
     assert response.text.splitlines()[0] == "time,epoch,instance,memory_free[KiB],cpu_us[%]"
     table = pq.read_table(io.BytesIO((await reader.get(PARQUET, params=WISH | {"field": "memory_free"})).content))
     assert table.column_names == ["time", "instance", "memory_free", "printed"]
-    assert_envelope(await reader.get(CSV, params=WISH | {"line": "cpu_us"}), 422, "invalid_request")
     assert_envelope(await reader.get(CSV, params=WISH | {"line": "cpu_us:", "field": "cpu_us"}), 400, "bad_request")
-    assert_envelope(await reader.get(CSV, params=WISH | {"field": "nothing"}), 404, "not_found")
 
 
 @pytest.mark.slow

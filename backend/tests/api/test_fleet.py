@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from normstat.api.state import AppState
-from normstat.auth.roles import Role
 from normstat.baselines.rolling_baseline import update_rolling_baselines
 from normstat.fleet.baseline_normals import NormalsCache
 from normstat.fleet.fleet_model import Fleet
@@ -19,7 +18,6 @@ from normstat.profiles.profile_job import run_profiles
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window, to_us
-from tests.api.people import People
 from tests.query.filling import fill_values
 
 NOW: Final = datetime(2026, 11, 20, 12, 0, 30, tzinfo=UTC)
@@ -178,13 +176,12 @@ async def test_what_a_budget_leaves_unread_is_read_by_the_next_requests(state: A
 
 
 async def test_over_http_it_is_kept_for_seconds_and_packed(
-    people: People, state: AppState, monkeypatch: pytest.MonkeyPatch
+    viewer: httpx.AsyncClient, state: AppState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However long a busy machine takes for the minutes of a host: an answer without some of them is not kept.
     defaults = read_fleet.__kwdefaults__
     assert defaults is not None
     monkeypatch.setitem(defaults, "budget_s", 3600.0)
-    viewer = await people.enter(Role.VIEWER)
     await fill(state, "web1", NOW - HOUR, NOW)
     answer = await viewer.get("/api/v1/fleet", params={"at": NOW.isoformat()}, headers={"Accept-Encoding": "gzip"})
     assert answer.status_code == 200
@@ -199,9 +196,8 @@ async def test_over_http_it_is_kept_for_seconds_and_packed(
     assert (await viewer.get("/api/v1/fleet")).json()["hosts"][0]["verdict"] == "no_baseline"
 
 
-async def test_who_has_an_answer_is_not_sent_it_again(people: People, state: AppState) -> None:
+async def test_who_has_an_answer_is_not_sent_it_again(viewer: httpx.AsyncClient, state: AppState) -> None:
     await fill(state, "web1", NOW - HOUR, NOW)
-    viewer = await people.enter(Role.VIEWER)
     # On a busy machine the host may become late between two requests: then it is another answer, and right to be sent.
     for _ in range(3):
         first: httpx.Response = await viewer.get("/api/v1/fleet", params={"at": NOW.isoformat()})
@@ -217,8 +213,7 @@ async def test_who_has_an_answer_is_not_sent_it_again(people: People, state: App
 
 
 @pytest.mark.parametrize(("at", "status"), [("2199-01-01T00:00:00Z", 400), ("9999-01-01T00:00:00Z", 422), ("06:59", 422)])
-async def test_a_moment_that_is_none_is_refused(people: People, at: str, status: int) -> None:
-    viewer = await people.enter(Role.VIEWER)
+async def test_a_moment_that_is_none_is_refused(viewer: httpx.AsyncClient, at: str, status: int) -> None:
     answer: httpx.Response = await viewer.get("/api/v1/fleet", params={"at": at})
     assert answer.status_code == status
 

@@ -16,7 +16,6 @@ import pytest
 import yaml
 
 from normstat.api.state import AppState
-from normstat.auth.roles import Role
 from tests.api.people import People
 from tests.api.samples import deliver_text
 from tests.databases import TestServer
@@ -85,17 +84,16 @@ def test_files_name_each_other() -> None:
     assert all(panel["fieldConfig"]["defaults"]["custom"]["spanNulls"] is False for panel in DASHBOARD["panels"]), "gaps stay gaps"
 
 
-async def test_each_query_of_the_dashboard_gives_rows(people: People, reader_url: str) -> None:
+async def test_each_query_of_the_dashboard_gives_rows(people: People, viewer: httpx.AsyncClient, reader_url: str) -> None:
     await fill(people)
-    async with await people.enter(Role.VIEWER) as viewer:
-        for title, _, target in TARGETS:
-            if target["datasource"]["type"] == API:
-                await check_csv(viewer, title, target)
-            else:
-                check_sql(reader_url, title, target["rawSql"])
-        variable = DASHBOARD["templating"]["list"][0]["query"]["infinityQuery"]
-        hosts = (await viewer.get(variable["url"])).json()[variable["root_selector"]]
-        assert [host[column["selector"]] for column in variable["columns"] for host in hosts] == ["web1"]
+    for title, _, target in TARGETS:
+        if target["datasource"]["type"] == API:
+            await check_csv(viewer, title, target)
+        else:
+            check_sql(reader_url, title, target["rawSql"])
+    variable = DASHBOARD["templating"]["list"][0]["query"]["infinityQuery"]
+    hosts = (await viewer.get(variable["url"])).json()[variable["root_selector"]]
+    assert [host[column["selector"]] for column in variable["columns"] for host in hosts] == ["web1"]
 
 
 async def check_csv(viewer: httpx.AsyncClient, title: str, target: dict[str, Any]) -> None:

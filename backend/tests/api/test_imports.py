@@ -166,17 +166,6 @@ async def test_every_file_of_an_archive_is_told_of_the_loaded_ones_first(operato
     assert "leads out of the archive" in done["files"][2]["note"]
 
 
-async def test_what_is_said_of_the_times_counts(operator: httpx.AsyncClient, running: None) -> None:
-    first, second, *rows = VMSTAT.decode().splitlines()
-    heads = [first.replace(" -----timestamp-----", ""), second.replace("UTC", "").rstrip()]
-    plain = "\n".join(heads + [row.rsplit(" ", 2)[0] for row in rows]) + "\n"
-    silent = await until(operator, (await hand_over(operator, plain.encode())).json()["id"])
-    assert "give --start and --interval" in silent["files"][0]["note"]
-    told = (await hand_over(operator, plain.encode(), start="2026-11-21T12:00:00Z", interval_s=5, zone="Europe/Berlin")).json()
-    (file,) = (await until(operator, told["id"]))["files"]
-    assert (file["n_samples"], file["first_sample_at"]) == (N_SAMPLES, "2026-11-21T12:00:05Z")
-
-
 @pytest.mark.parametrize(
     ("params", "status", "code"),
     [
@@ -300,25 +289,6 @@ async def test_an_import_whose_file_is_gone_fails(operator: httpx.AsyncClient, s
     await state.imports.run_next()
     failed = (await operator.get(f"/api/v1/imports/{handed['id']}")).json()
     assert (failed["state"], failed["message"]) == ("failed", "The server ended, and the uploaded file is gone; upload it again")
-
-
-async def test_two_processes_load_a_file_once(operator: httpx.AsyncClient, state: AppState, settings: Settings) -> None:
-    tasks = [
-        asyncio.create_task(ImportQueue(state.engine, settings.database_url, settings.import_dir, 1 << 40).run()) for _ in range(2)
-    ]
-    ids = [(await hand_over(operator, VMSTAT, host=f"h{number}")).json()["id"] for number in range(4)]
-    for queue_ in tasks:
-        assert not queue_.done()
-    state.imports.wake()
-    done = []
-    for import_id in ids:
-        # Nobody woke these two; they look by themselves, and here they are asked to.
-        await state.imports.run_next()
-        done.append(await until(operator, import_id))
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    assert [item["files"][0]["n_samples_new"] for item in done] == [N_SAMPLES] * 4
 
 
 async def test_a_database_that_is_away_leaves_the_import_for_later(

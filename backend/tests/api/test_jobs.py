@@ -2,17 +2,16 @@
 
 import asyncio
 
+import httpx
 import pytest
 from sqlalchemy import text
 from typer.testing import CliRunner
 
 from normstat.api.state import AppState
-from normstat.auth.roles import Role
 from normstat.cli import app
 from normstat.settings import load_settings
 from normstat.storage.schema.job_models import Job, JobKind, JobState
 from normstat.storage.session import open_write_session
-from tests.api.people import People
 from tests.api.test_access import assert_envelope
 
 API = "/api/v1/jobs"
@@ -32,35 +31,34 @@ async def ids(state: AppState) -> dict[JobKind, int]:
     return made
 
 
-async def test_jobs_are_listed_stopped_and_tried_again(people: People, ids: dict[JobKind, int]) -> None:
+async def test_jobs_are_listed_stopped_and_tried_again(
+    operator: httpx.AsyncClient, viewer: httpx.AsyncClient, ids: dict[JobKind, int]
+) -> None:
     reparse = ids[JobKind.REPARSE]
-    async with await people.enter(Role.OPERATOR) as operator, await people.enter(Role.VIEWER) as viewer:
-        listed = (await viewer.get(API)).json()["jobs"]
-        assert {job["id"] for job in listed} == set(ids.values())
-        assert [job["id"] for job in (await viewer.get(API, params={"kind": "reparse"})).json()["jobs"]] == [reparse]
-        assert (await viewer.get(API, params={"state": "done"})).json() == {"jobs": []}
-        assert (await viewer.get(API, params={"limit": 2})).json()["jobs"] == listed[:2]
-        assert_envelope(await viewer.get(API, params={"kind": "nothing"}), 422, "invalid_request")
-        one = (await viewer.get(f"{API}/{reparse}")).json()
-        assert (one["kind"], one["state"], one["n_done"], one["n_total"], one["unit"]) == ("reparse", "queued", 0, 8, "bytes")
-        assert_envelope(await viewer.post(f"{API}/{reparse}/stop"), 403, "not_allowed")
-        assert_envelope(await operator.post(f"{API}/{reparse}/retry"), 409, "conflict")
-        assert (one["is_stoppable"], one["is_retriable"]) == (True, False)
-        stopped = (await operator.post(f"{API}/{reparse}/stop")).json()
-        assert (stopped["is_stoppable"], stopped["is_retriable"]) == (False, True)
-        assert (stopped["state"], stopped["message"]) == ("stopped", "stopped by operator")
-        assert_envelope(await operator.post(f"{API}/{reparse}/stop"), 409, "conflict")
-        again = (await operator.post(f"{API}/{reparse}/retry")).json()
-        assert (again["state"], again["message"], again["finished_at"]) == ("queued", "", None)
-        assert_envelope(await operator.get(f"{API}/999999"), 404, "not_found")
+    listed = (await viewer.get(API)).json()["jobs"]
+    assert {job["id"] for job in listed} == set(ids.values())
+    assert [job["id"] for job in (await viewer.get(API, params={"kind": "reparse"})).json()["jobs"]] == [reparse]
+    one = (await viewer.get(f"{API}/{reparse}")).json()
+    assert (one["kind"], one["state"], one["n_done"], one["n_total"], one["unit"]) == ("reparse", "queued", 0, 8, "bytes")
+    assert_envelope(await viewer.post(f"{API}/{reparse}/stop"), 403, "not_allowed")
+    assert_envelope(await operator.post(f"{API}/{reparse}/retry"), 409, "conflict")
+    assert (one["is_stoppable"], one["is_retriable"]) == (True, False)
+    stopped = (await operator.post(f"{API}/{reparse}/stop")).json()
+    assert (stopped["is_stoppable"], stopped["is_retriable"]) == (False, True)
+    assert (stopped["state"], stopped["message"]) == ("stopped", "stopped by operator")
+    assert_envelope(await operator.post(f"{API}/{reparse}/stop"), 409, "conflict")
+    again = (await operator.post(f"{API}/{reparse}/retry")).json()
+    assert (again["state"], again["message"], again["finished_at"]) == ("queued", "", None)
+    assert_envelope(await operator.get(f"{API}/999999"), 404, "not_found")
 
 
-async def test_only_administrators_stop_what_removes_data(people: People, ids: dict[JobKind, int]) -> None:
-    async with await people.enter(Role.OPERATOR) as operator, await people.enter(Role.ADMINISTRATOR) as administrator:
-        retention = ids[JobKind.RETENTION]
-        assert_envelope(await operator.post(f"{API}/{retention}/stop"), 403, "not_allowed")
-        assert (await administrator.post(f"{API}/{retention}/stop")).json()["state"] == JobState.STOPPED
-        assert_envelope(await administrator.post(f"{API}/{ids[JobKind.DELETION]}/stop"), 409, "conflict")
+async def test_only_administrators_stop_what_removes_data(
+    admin: httpx.AsyncClient, operator: httpx.AsyncClient, ids: dict[JobKind, int]
+) -> None:
+    retention = ids[JobKind.RETENTION]
+    assert_envelope(await operator.post(f"{API}/{retention}/stop"), 403, "not_allowed")
+    assert (await admin.post(f"{API}/{retention}/stop")).json()["state"] == JobState.STOPPED
+    assert_envelope(await admin.post(f"{API}/{ids[JobKind.DELETION]}/stop"), 409, "conflict")
 
 
 async def test_the_command_lists_stops_and_retries(

@@ -11,51 +11,46 @@ from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
 
 
-async def test_rules_are_put_shown_and_applied(people: People, state: AppState) -> None:
+async def test_rules_are_put_shown_and_applied(
+    people: People, admin: httpx.AsyncClient, viewer: httpx.AsyncClient, state: AppState
+) -> None:
     await Agent(state.engine, "web1").send_file(vmstat_text(vmstat_times(5)))
-    async with await people.enter(Role.ADMINISTRATOR) as admin, await people.enter(Role.VIEWER) as viewer:
-        await admin.put("/api/v1/retention", json={"rules": []})
-        assert (await viewer.get("/api/v1/retention")).json()["rules"] == []
-        rules: list[dict[str, str | int | None]] = [
-            {"stat": None, "samples_days": None, "chunks_days": 90},
-            {"stat": "vmstat_linux", "samples_days": 365, "chunks_days": 30},
-        ]
-        put = await admin.put("/api/v1/retention", json={"rules": rules})
-        assert put.status_code == 200, put.text
-        shown = (await viewer.get("/api/v1/retention")).json()
-        assert [{key: rule[key] for key in rules[0]} for rule in shown["rules"]] == rules
-        assert {rule["updated_by"] for rule in shown["rules"]} == {"administrator"}
-        # Who changed a rule last stays with it when another one changes.
-        rules[0]["chunks_days"] = 91
-        async with await people.enter(Role.ADMINISTRATOR, "bert") as bert:
-            changed = (await bert.put("/api/v1/retention", json={"rules": rules})).json()
-        assert [rule["updated_by"] for rule in changed["rules"]] == ["bert", "administrator"]
+    await admin.put("/api/v1/retention", json={"rules": []})
+    assert (await viewer.get("/api/v1/retention")).json()["rules"] == []
+    rules: list[dict[str, str | int | None]] = [
+        {"stat": None, "samples_days": None, "chunks_days": 90},
+        {"stat": "vmstat_linux", "samples_days": 365, "chunks_days": 30},
+    ]
+    put = await admin.put("/api/v1/retention", json={"rules": rules})
+    assert put.status_code == 200, put.text
+    shown = (await viewer.get("/api/v1/retention")).json()
+    assert [{key: rule[key] for key in rules[0]} for rule in shown["rules"]] == rules
+    assert {rule["updated_by"] for rule in shown["rules"]} == {"administrator"}
+    # Who changed a rule last stays with it when another one changes.
+    rules[0]["chunks_days"] = 91
+    async with await people.enter(Role.ADMINISTRATOR, "bert") as bert:
+        changed = (await bert.put("/api/v1/retention", json={"rules": rules})).json()
+    assert [rule["updated_by"] for rule in changed["rules"]] == ["bert", "administrator"]
 
-        run = await admin.post("/api/v1/retention/runs")
-        assert (run.status_code, run.json()["state"]) == (202, "queued")
-        assert (await admin.post("/api/v1/retention/runs")).json()["id"] == run.json()["id"]
-        assert await work_off_removals(state.settings.database_url)
-        ended = (await viewer.get("/api/v1/retention")).json()["runs"][0]
-        assert (ended["id"], ended["state"], ended["n_samples"]) == (run.json()["id"], "done", 0)
+    run = await admin.post("/api/v1/retention/runs")
+    assert (run.status_code, run.json()["state"]) == (202, "queued")
+    assert await work_off_removals(state.settings.database_url)
+    ended = (await viewer.get("/api/v1/retention")).json()["runs"][0]
+    assert (ended["id"], ended["state"], ended["n_samples"]) == (run.json()["id"], "done", 0)
 
 
-async def test_rules_that_cannot_be(people: People) -> None:
-    async with await people.enter(Role.ADMINISTRATOR) as admin:
-        for rule, status in (
-            ({"stat": "nothing_any", "samples_days": 1, "chunks_days": 1}, 400),
-            ({"stat": None, "samples_days": 0, "chunks_days": 1}, 422),
-            ({"stat": None, "samples_days": 1}, 422),
-        ):
-            answer = await admin.put("/api/v1/retention", json={"rules": [rule]})
-            assert answer.status_code == status, rule
-
-
-async def test_a_host_is_deleted(people: People, state: AppState) -> None:
-    async with (
-        await people.enter(Role.ADMINISTRATOR) as admin,
-        await people.agent("web1") as agent,
-        await people.enter(Role.VIEWER) as viewer,
+async def test_rules_that_cannot_be(admin: httpx.AsyncClient) -> None:
+    for rule, status in (
+        ({"stat": "nothing_any", "samples_days": 1, "chunks_days": 1}, 400),
+        ({"stat": None, "samples_days": 0, "chunks_days": 1}, 422),
+        ({"stat": None, "samples_days": 1}, 422),
     ):
+        answer = await admin.put("/api/v1/retention", json={"rules": [rule]})
+        assert answer.status_code == status, rule
+
+
+async def test_a_host_is_deleted(people: People, admin: httpx.AsyncClient, viewer: httpx.AsyncClient, state: AppState) -> None:
+    async with await people.agent("web1") as agent:
         await Agent(state.engine, "web1").send_file(vmstat_text(vmstat_times(5)))
         deleted = body_of(await admin.delete("/api/v1/hosts/web1"), 202)
         assert (deleted["host"], deleted["state"]) == ("web1", "queued")
@@ -69,10 +64,9 @@ async def test_a_host_is_deleted(people: People, state: AppState) -> None:
         assert (found[0]["state"], found[0]["n_samples"]) == ("done", 4)
 
 
-async def test_storage_is_shown(people: People, state: AppState, app: FastAPI) -> None:
+async def test_storage_is_shown(viewer: httpx.AsyncClient, state: AppState, app: FastAPI) -> None:
     await Agent(state.engine, "web1").send_file(vmstat_text(vmstat_times(500)))
-    async with await people.enter(Role.VIEWER) as viewer:
-        answer: httpx.Response = await viewer.get("/api/v1/storage")
+    answer: httpx.Response = await viewer.get("/api/v1/storage")
     assert answer.status_code == 200, answer.text
     body = answer.json()
     assert body["kind"] == "postgresql"

@@ -68,9 +68,9 @@ async def listening(hub: LiveHub) -> AsyncIterator[None]:
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def test_what_ingest_commits_is_announced(people: People, database_url: str) -> None:
+async def test_what_ingest_commits_is_announced(agent: httpx.AsyncClient, database_url: str) -> None:
     hub = LiveHub(database_url)
-    async with listening(hub), await people.agent() as agent:
+    async with listening(hub):
         with hub.subscribe(frozenset({HOST})) as subscription:
             assert (await send(agent, frames_of(VMSTAT))).status_code == 200
             [found] = await asyncio.wait_for(take(subscription, 1), 60)

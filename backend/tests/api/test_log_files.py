@@ -5,9 +5,8 @@ import io
 
 import httpx
 
-from tests.api.test_access import assert_envelope
-from tests.api.test_artefacts import ARTEFACTS, BEFORE, upload
-from tests.artefacts.test_trace_log import LKST, STRACE
+from tests.api.test_artefacts import ARTEFACTS, upload
+from tests.artefacts.test_trace_log import LKST
 
 
 async def test_the_files_of_a_log(operator: httpx.AsyncClient) -> None:
@@ -26,14 +25,3 @@ async def test_the_files_of_a_log(operator: httpx.AsyncClient) -> None:
             start,
             name.endswith("svg"),
         )
-    assert (await operator.get(f"{address}/latencies")).json()["queues"] == []
-
-
-async def test_what_cannot_be_made_is_said(operator: httpx.AsyncClient) -> None:
-    log = f"{ARTEFACTS}/{(await upload(operator, STRACE))['id']}/parts/0/log"
-    assert_envelope(await operator.get(f"{log}/events.txt", params={"where": "colour=red"}), 400, "bad_request")
-    assert_envelope(await operator.get(f"{log}/lanes.svg", params={"by": "colour"}), 400, "bad_request")
-    assert_envelope(await operator.get(f"{log}/latencies.pdf", params={"pair": "nonsense"}), 400, "bad_request")
-    table = f"{ARTEFACTS}/{(await upload(operator, BEFORE))['id']}/parts/0/log"
-    assert_envelope(await operator.get(f"{table}/events.csv"), 400, "bad_request")
-    assert_envelope(await operator.get(f"{ARTEFACTS}/999/parts/0/log/lanes.pdf"), 404, "not_found")

@@ -130,12 +130,13 @@ async def test_the_way_through_with_a_real_provider(people: People, app: FastAPI
     assert parse_qs(urlsplit(logged_out).query)["post_logout_redirect_uri"] == ["http://normstat.test/login"]
 
 
-async def test_groups_there_say_whose_hosts_one_sees(people: People, app: FastAPI, state: AppState, issuer: str) -> None:
+async def test_groups_there_say_whose_hosts_one_sees(
+    people: People, admin: httpx.AsyncClient, app: FastAPI, state: AppState, issuer: str
+) -> None:
     pairs = ("staff=shop", "ops=*", "dba=not there")
     app.state.normstat = with_provider(state, issuer, oidc_host_groups=pairs)
     async with open_write_session(state.sessions) as session:
         await session.execute(text("INSERT INTO hosts (name) VALUES ('web1'), ('db1')"))
-    admin = await people.enter(Role.ADMINISTRATOR)
     await admin.post("/api/v1/host-groups", json={"name": "shop", "hosts": ["web1"]})
     client = people.client()
     # By their groups of now: of one host group, of none that exists, all of them, and all of them as an administrator.
@@ -381,8 +382,9 @@ async def test_a_local_account_is_never_taken_over(people: People, provider: Lyi
     assert [name for name, _, _ in await roles(state)] == ["ann", "ann-2", "ann-2-2"]
 
 
-async def test_an_account_that_an_administrator_disabled_stays_so(people: People, provider: LyingProvider, state: AppState) -> None:
-    admin = await people.enter(Role.ADMINISTRATOR)
+async def test_an_account_that_an_administrator_disabled_stays_so(
+    people: People, admin: httpx.AsyncClient, provider: LyingProvider, state: AppState
+) -> None:
     client = people.client()
     await come_back(client, provider)
     assert (await admin.patch("/api/v1/users/ann", json={"is_disabled": True})).status_code == 200

@@ -16,7 +16,6 @@ from normstat.errors import NormstatError
 from normstat.ingest.receivers.host_texts import write_texts
 from normstat.ingest.receivers.otlp import read_metrics, read_metrics_json
 from normstat.storage.session import open_read_session
-from tests.api.people import People
 from tests.api.test_access import assert_envelope
 from tests.ingest.remote_writes import double, sub
 
@@ -188,13 +187,12 @@ async def values(state: AppState, query: str) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in await session.execute(text(query))]
 
 
-async def test_points_become_samples_and_a_retry_changes_nothing(people: People, state: AppState) -> None:
-    async with await people.agent() as agent:
-        response = await post(agent, gzip.compress(example()), **{"Content-Encoding": "gzip"})
-        assert (response.status_code, response.content) == (200, b""), response.text
-        assert response.headers["Content-Type"] == "application/x-protobuf"
-        again = await post(agent, json.dumps(json_example()).encode(), **{"Content-Type": "application/json"})
-        assert (again.status_code, again.json()) == (200, {})
+async def test_points_become_samples_and_a_retry_changes_nothing(agent: httpx.AsyncClient, state: AppState) -> None:
+    response = await post(agent, gzip.compress(example()), **{"Content-Encoding": "gzip"})
+    assert (response.status_code, response.content) == (200, b""), response.text
+    assert response.headers["Content-Type"] == "application/x-protobuf"
+    again = await post(agent, json.dumps(json_example()).encode(), **{"Content-Type": "application/json"})
+    assert (again.status_code, again.json()) == (200, {})
     rows = await values(state, "SELECT host, instance, idle_pct FROM stat.system_cpu ORDER BY instance")
     assert rows == [("otel1", "all", 50.0), ("otel1", "cpu0", 50.0)]
     assert await values(state, "SELECT instance, value FROM stat.prom_gauges ORDER BY time") == [
@@ -207,28 +205,26 @@ async def test_points_become_samples_and_a_retry_changes_nothing(people: People,
     assert await values(state, "SELECT count(*) FROM stat.prom_buckets") == [(3,)]
 
 
-async def test_points_that_cannot_be_stored_are_a_partial_success(people: People, state: AppState) -> None:
+async def test_points_that_cannot_be_stored_are_a_partial_success(agent: httpx.AsyncClient, state: AppState) -> None:
     ahead = sub(1, b"x") + sub(5, point(1, BEGIN_S + 86_400))
-    async with await people.agent() as agent:
-        response = await post(agent, request_of(ahead))
-        assert response.status_code == 200
-        assert response.content.startswith(b"\n")
-        assert b"page of their host" in response.content
-        nobody = json_example()
-        nobody["resourceMetrics"][0]["resource"] = {}
-        response = await post(agent, json.dumps(nobody).encode(), **{"Content-Type": "application/json"})
-        partial = response.json()["partialSuccess"]
-        assert partial["rejectedDataPoints"] == "15"
-        assert "host.name" in partial["errorMessage"]
+    response = await post(agent, request_of(ahead))
+    assert response.status_code == 200
+    assert response.content.startswith(b"\n")
+    assert b"page of their host" in response.content
+    nobody = json_example()
+    nobody["resourceMetrics"][0]["resource"] = {}
+    response = await post(agent, json.dumps(nobody).encode(), **{"Content-Type": "application/json"})
+    partial = response.json()["partialSuccess"]
+    assert partial["rejectedDataPoints"] == "15"
+    assert "host.name" in partial["errorMessage"]
     assert await values(state, "SELECT name FROM hosts") == [("otel1",)]
 
 
-async def test_garbage_is_400_and_bombs_413(people: People) -> None:
-    async with await people.agent() as agent:
-        for body in (b"\x0b\x00", b"\x0a\xff\xff", b"\x0a\x03\x12\x05\x00"):
-            assert_envelope(await post(agent, body), 400, "bad_request")
-        assert_envelope(await post(agent, b"[]", **{"Content-Type": "application/json"}), 400, "bad_request")
-        assert_envelope(await post(agent, b"[" * 100_000, **{"Content-Type": "application/json"}), 400, "bad_request")
-        assert_envelope(await post(agent, gzip.compress(b"\x00" * (17 << 20)), **{"Content-Encoding": "gzip"}), 413, "too_large")
-        assert_envelope(await post(agent, b"", **{"Content-Type": "text/plain"}), 415, "unsupported_media_type")
-        assert_envelope(await agent.post(PATH, headers={"Authorization": "Bearer no"}), 401, "not_authenticated")
+async def test_garbage_is_400_and_bombs_413(agent: httpx.AsyncClient) -> None:
+    for body in (b"\x0b\x00", b"\x0a\xff\xff", b"\x0a\x03\x12\x05\x00"):
+        assert_envelope(await post(agent, body), 400, "bad_request")
+    assert_envelope(await post(agent, b"[]", **{"Content-Type": "application/json"}), 400, "bad_request")
+    assert_envelope(await post(agent, b"[" * 100_000, **{"Content-Type": "application/json"}), 400, "bad_request")
+    assert_envelope(await post(agent, gzip.compress(b"\x00" * (17 << 20)), **{"Content-Encoding": "gzip"}), 413, "too_large")
+    assert_envelope(await post(agent, b"", **{"Content-Type": "text/plain"}), 415, "unsupported_media_type")
+    assert_envelope(await agent.post(PATH, headers={"Authorization": "Bearer no"}), 401, "not_authenticated")

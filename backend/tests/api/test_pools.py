@@ -33,24 +33,23 @@ async def viewer(people: People) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def test_reads_that_hang_keep_nobody_else_from_the_database(
-    app: FastAPI, people: People, viewer: httpx.AsyncClient, database_url: str, monkeypatch: pytest.MonkeyPatch
+    app: FastAPI, agent: httpx.AsyncClient, viewer: httpx.AsyncClient, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "MAX_POOL_WAIT_S", 0.5)
     await app.state.normstat.close()
     state: AppState = make_state(app.state.normstat.settings)
     app.state.normstat = state
-    async with await people.agent() as agent:
-        with psycopg.connect(database_url) as other:
-            other.execute("LOCK TABLE baselines IN ACCESS EXCLUSIVE MODE")
-            hanging = [asyncio.create_task(viewer.get("/api/v1/baselines")) for _ in range(N_CONNECTIONS)]
-            # They hold connections before, too, to look up who asks.
-            async with await psycopg.AsyncConnection.connect(database_url) as looker:
-                await until_waiting(looker, N_CONNECTIONS)
-            assert_envelope(await viewer.get("/api/v1/hosts"), 503, "database_away")
-            for _ in range(5):
-                assert (await viewer.get("/api/v1/health")).status_code == 200
-            assert (await send(agent, frames_of(VMSTAT))).status_code == 200
-            other.rollback()
-        assert [answer.status_code for answer in await asyncio.gather(*hanging)] == [200] * N_CONNECTIONS
-        assert (await viewer.get("/api/v1/hosts")).status_code == 200
+    with psycopg.connect(database_url) as other:
+        other.execute("LOCK TABLE baselines IN ACCESS EXCLUSIVE MODE")
+        hanging = [asyncio.create_task(viewer.get("/api/v1/baselines")) for _ in range(N_CONNECTIONS)]
+        # They hold connections before, too, to look up who asks.
+        async with await psycopg.AsyncConnection.connect(database_url) as looker:
+            await until_waiting(looker, N_CONNECTIONS)
+        assert_envelope(await viewer.get("/api/v1/hosts"), 503, "database_away")
+        for _ in range(5):
+            assert (await viewer.get("/api/v1/health")).status_code == 200
+        assert (await send(agent, frames_of(VMSTAT))).status_code == 200
+        other.rollback()
+    assert [answer.status_code for answer in await asyncio.gather(*hanging)] == [200] * N_CONNECTIONS
+    assert (await viewer.get("/api/v1/hosts")).status_code == 200
     await state.close()

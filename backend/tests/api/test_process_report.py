@@ -9,7 +9,6 @@ from pydantic import TypeAdapter
 from sqlalchemy import delete
 
 from normstat.api.state import AppState
-from normstat.auth.roles import Role
 from normstat.profiles.profile_job import run_profiles
 from normstat.query import process_report
 from normstat.query.process_report import ProcessReport
@@ -42,10 +41,9 @@ def values_of(report: ProcessReport, quantity: str) -> dict[str, float | None]:
     return {row.instance: row.values[place] for row in report.rows}
 
 
-async def test_a_report_is_shown_as_the_tool_printed_it(people: People, state: AppState) -> None:
+async def test_a_report_is_shown_as_the_tool_printed_it(people: People, viewer: httpx.AsyncClient, state: AppState) -> None:
     await send_pieces(people, "proc_pid_linux", "1", snapshots())
-    client = await people.enter(Role.VIEWER)
-    report = await ask(client, at(12))
+    report = await ask(viewer, at(12))
     assert (report.stat, report.reported_at, report.interval_s) == ("linux_process", at(10), 5.0)
     assert (report.previous_at, report.next_at, report.is_of_interval) == (at(5), at(15), True)
     assert [source.stat for source in report.sources] == ["linux_process"]
@@ -62,30 +60,30 @@ async def test_a_report_is_shown_as_the_tool_printed_it(people: People, state: A
     ]
 
     # A report in which nobody did anything is one, too.
-    idle = await ask(client, at(17))
+    idle = await ask(viewer, at(17))
     assert (idle.reported_at, idle.interval_s, idle.rows, idle.next_at) == (at(15), 5.0, [], at(20))
 
     # A step to the next report is the report itself, also where the page cuts its microseconds off.
-    assert (await ask(client, at(15))).reported_at == at(15)
-    assert (await ask(client, at(14.9999))).reported_at == at(15)
-    assert (await ask(client, at(14.99))).reported_at == at(10)
-    cut = await ask(client, at(12), limit=1)
+    assert (await ask(viewer, at(15))).reported_at == at(15)
+    assert (await ask(viewer, at(14.9999))).reported_at == at(15)
+    assert (await ask(viewer, at(14.99))).reported_at == at(10)
+    cut = await ask(viewer, at(12), limit=1)
     assert (len(cut.rows), cut.n_found, [normal.name for normal in cut.normals]) == (1, 2, ["dd"])
 
-    before = await ask(client, at(-60))
+    before = await ask(viewer, at(-60))
     assert (before.stat, before.rows, before.reported_at, before.next_at) == (None, [], None, at(0))
-    late = await ask(client, at(30) + HOUR + timedelta(seconds=1))
+    late = await ask(viewer, at(30) + HOUR + timedelta(seconds=1))
     assert (late.stat, late.next_at) == (None, None), "an hour later nobody knows what ran"
     for asked in ({"stat": "vmstat_linux"}, {"stat": "linux_command"}):
-        response = await client.get(f"/api/v1/hosts/{HOST}/process-report", params={"at": at(12).isoformat(), **asked})
+        response = await viewer.get(f"/api/v1/hosts/{HOST}/process-report", params={"at": at(12).isoformat(), **asked})
         assert response.status_code == 404, response.text
 
     async with state.sessions() as session, session.begin():
         await session.execute(delete(Chunk))
-    assert [row.user for row in (await ask(client, at(12))).rows] == [None, None], "the raw output is gone"
+    assert [row.user for row in (await ask(viewer, at(12))).rows] == [None, None], "the raw output is gone"
 
 
-async def test_of_several_tools_the_one_whose_report_still_holds(people: People) -> None:
+async def test_of_several_tools_the_one_whose_report_still_holds(people: People, viewer: httpx.AsyncClient) -> None:
     rows = "".join(
         f"{EPOCH + 2 + 60 * number}     1000        70   10.00    2.00    0.00    1.00   12.00     1      0.50  java\n"
         f"{EPOCH + 2 + 60 * number}        0        71    0.00    3.00    0.00    0.00    3.00     0     -1.00  java\n"
@@ -93,28 +91,27 @@ async def test_of_several_tools_the_one_whose_report_still_holds(people: People)
     )
     await send_pieces(people, "pidstat_linux", "1", [PIDSTAT + rows])
     await send_pieces(people, "prstat_solaris", "2", [PRSTAT.format(EPOCH + second) for second in range(0, 100, 5)])
-    client = await people.enter(Role.VIEWER)
-    report = await ask(client, at(64))
+    report = await ask(viewer, at(64))
     assert report.stat == "pidstat_linux", "it tells more, and its next report is not due"
     assert [source.stat for source in report.sources] == ["pidstat_linux", "prstat_solaris_micro"]
     assert [(row.pid, row.user) for row in report.rows] == [(70, "1000"), (71, "0")]
     assert values_of(report, "reads") == {"70/java": 0.5, "71/java": None}, "-1: pidstat may not read it"
-    listed = await list_processes(client, window(60, 70), by="process", sort="reads")
+    listed = await list_processes(viewer, window(60, 70), by="process", sort="reads")
     assert [row.mean[4] for row in listed.rows] == [0.5, None], "the list says the same"
     (java,) = report.normals
     assert (java.name, java.n_processes, java.totals[0], java.totals[4]) == ("java", 2, 15.0, 0.5)
 
-    solaris = await ask(client, at(64), stat="prstat_solaris_micro")
+    solaris = await ask(viewer, at(64), stat="prstat_solaris_micro")
     assert (solaris.reported_at, solaris.normal_of) == (at(60), "process")
     assert [field.quantity for field in solaris.states] == [
         "user", "system", "trap", "text_fault", "data_fault", "lock", "sleep", "cpu_wait",
     ]  # fmt: skip
     assert solaris.rows[0].states == [61.0, 12.0, 0.0, 0.0, 0.1, 3.2, 20.0, 3.7]
     assert [row.user for row in solaris.rows] == ["web", "root"]
-    assert (await ask(client, at(600))).stat == "pidstat_linux", "no report holds: the last one"
+    assert (await ask(viewer, at(600))).stat == "pidstat_linux", "no report holds: the last one"
 
 
-async def test_a_command_that_the_baseline_never_had_is_new(people: People, state: AppState) -> None:
+async def test_a_command_that_the_baseline_never_had_is_new(people: People, operator: httpx.AsyncClient, state: AppState) -> None:
     """Ten minutes of java at 20 %; then java at 60 %, and a yes that was never there."""
     texts = []
     for number in range(125):
@@ -123,7 +120,6 @@ async def test_a_command_that_the_baseline_never_had_is_new(people: People, stat
         own += stat_line(30, "yes", utime=500 * (number - 122), start=61_000) if number >= 122 else ""
         texts.append(f"{EPOCH + second}\n==> /proc/uptime <==\n{1000 + second}.00 0.00\n{own}")
     await send_pieces(people, "proc_pid_linux", "1", texts)
-    operator = await people.enter(Role.OPERATOR)
     body = {"name": "quiet", "hosts": [HOST], "windows": [{"start": START.isoformat(), "end": at(600).isoformat()}]}
     made = body_of(await operator.post("/api/v1/baselines", json=body), 201)
     baseline = made["id"]

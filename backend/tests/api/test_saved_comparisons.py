@@ -6,7 +6,6 @@ import io
 import re
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 from urllib.parse import parse_qs
 
 import httpx
@@ -166,20 +165,3 @@ async def test_a_report_without_saving(operator: httpx.AsyncClient) -> None:
     info = await save(operator)
     saved = await operator.get(f"{API}/comparison/report.csv", params={"comparison": info.id})
     assert saved.text == numbers.text
-
-
-@pytest.mark.parametrize(
-    ("change", "status", "code"),
-    [
-        ({"baseline_start": None}, 400, "bad_request"),
-        ({"host": "nobody"}, 404, "not_found"),
-        ({"start": "2026-11-21T10:10:00"}, 422, "invalid_request"),
-    ],
-)
-async def test_wrong_questions_are_refused(operator: httpx.AsyncClient, change: dict[str, Any], status: int, code: str) -> None:
-    asked = {name: value for name, value in (ASKED | change).items() if value is not None}
-    for form in ("html", "csv"):
-        assert_envelope(await operator.get(f"{API}/comparison/report.{form}", params=asked), status, code)
-    inputs = asked if isinstance(asked["host"], list) else asked | {"host": [asked["host"]]}
-    assert_envelope(await operator.post(f"{API}/comparisons", json={"name": "x", "inputs": inputs}), status, code)
-    assert (await operator.get(f"{API}/comparisons")).json() == {"comparisons": []}

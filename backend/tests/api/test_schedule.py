@@ -9,7 +9,7 @@ from sqlalchemy import text
 from structlog.testing import capture_logs
 
 from normstat.api.state import AppState
-from normstat.schedule import build_scheduler, run_schedule, wait_for_database
+from normstat.schedule import run_schedule, wait_for_database
 from normstat.storage.leader import LEADER_LOCK, try_lead
 from normstat.storage.session import open_read_session
 
@@ -60,26 +60,6 @@ async def test_a_lost_connection_stops_the_jobs_until_it_leads_again(state: AppS
         "task_lost_database",
         "schedule_started",
     ]
-
-
-async def test_every_job_has_a_time(state: AppState) -> None:
-    scheduler = build_scheduler(state.sessions, state.settings)
-    assert {job.id for job in scheduler.get_jobs()} == {
-        "delete_expired_logins",
-        "retention",
-        "rollups",
-        "update_baselines",
-        "profiles",
-        "scores",
-        "note_sizes",
-        "keep_columnstores",
-        "watch",
-        "alerts",
-        "forget_alerts",
-        "rolling_baselines",
-        "sealing",
-        "packing",
-    }
 
 
 async def test_a_task_whose_database_is_away_waits_for_its_next_run() -> None:

@@ -96,8 +96,9 @@ async def test_hosts_processes_and_what_people_named(viewer: httpx.AsyncClient) 
     assert names(await ask(viewer, "shop slow"), "comparison") == ["slow shop"]
 
 
-async def test_artefacts_are_found_by_what_was_asked_and_by_what_was_printed(people: People, viewer: httpx.AsyncClient) -> None:
-    operator = await people.enter(Role.OPERATOR)
+async def test_artefacts_are_found_by_what_was_asked_and_by_what_was_printed(
+    operator: httpx.AsyncClient, viewer: httpx.AsyncClient
+) -> None:
     text = b"""Mutex block
 
 Count     nsec Lock                         Caller

@@ -67,17 +67,16 @@ async def test_links(client: httpx.AsyncClient, state: AppState, lines: Lines) -
     assert token not in repr(lines)
 
 
-async def test_passwords_and_accounts(client: httpx.AsyncClient, people: People, lines: Lines) -> None:
+async def test_passwords_and_accounts(client: httpx.AsyncClient, admin: httpx.AsyncClient, lines: Lines) -> None:
     await log_in(client)
     wrong = {"old_password": "wrong", "new_password": "another good password"}
     await client.put("/api/v1/auth/password", json=wrong, headers=CHANGE)
     await client.put("/api/v1/auth/password", json=wrong | {"old_password": PASSWORD}, headers=CHANGE)
-    async with await people.enter(Role.ADMINISTRATOR) as admin:
-        await admin.post("/api/v1/users", json={"name": "bob", "role": "viewer", "password": PASSWORD})
-        await admin.post("/api/v1/users", json={"name": "bob", "role": "viewer", "password": PASSWORD})
-        await admin.patch("/api/v1/users/bob", json={"role": "operator"})
-        await admin.patch("/api/v1/users/bob", json={"is_disabled": True, "password": "another good password"})
-        await admin.delete("/api/v1/users/bob")
+    await admin.post("/api/v1/users", json={"name": "bob", "role": "viewer", "password": PASSWORD})
+    await admin.post("/api/v1/users", json={"name": "bob", "role": "viewer", "password": PASSWORD})
+    await admin.patch("/api/v1/users/bob", json={"role": "operator"})
+    await admin.patch("/api/v1/users/bob", json={"is_disabled": True, "password": "another good password"})
+    await admin.delete("/api/v1/users/bob")
     assert events(lines, "account", "by", "role", "is_disabled", "is_password_set")[1:] == [
         ("request_not_allowed", "'ann'", None, None, None, None),
         ("password_changed", "'ann'", None, None, None, None),
@@ -88,16 +87,15 @@ async def test_passwords_and_accounts(client: httpx.AsyncClient, people: People,
     ]
 
 
-async def test_tokens(people: People, lines: Lines) -> None:
-    async with await people.enter(Role.ADMINISTRATOR) as admin:
-        made = (await admin.post("/api/v1/api-tokens", json={"name": "script", "role": "viewer"})).json()
-        agent = (await admin.post("/api/v1/agent-tokens", json={"name": "rack", "host": "web1"})).json()
-        await admin.delete(f"/api/v1/api-tokens/{made['info']['id']}")
-        await admin.delete(f"/api/v1/agent-tokens/{agent['info']['id']}")
-        for token, path in ((made["token"], "/api/v1/hosts"), ("nst_unknown", "/api/v1/hosts")):
-            await people.client(authorization=f"Bearer {token}").get(path)
-        for token in (agent["token"], "nsa_unknown"):
-            await people.client(authorization=f"Bearer {token}").post("/api/v1/ingest")
+async def test_tokens(people: People, admin: httpx.AsyncClient, lines: Lines) -> None:
+    made = (await admin.post("/api/v1/api-tokens", json={"name": "script", "role": "viewer"})).json()
+    agent = (await admin.post("/api/v1/agent-tokens", json={"name": "rack", "host": "web1"})).json()
+    await admin.delete(f"/api/v1/api-tokens/{made['info']['id']}")
+    await admin.delete(f"/api/v1/agent-tokens/{agent['info']['id']}")
+    for token, path in ((made["token"], "/api/v1/hosts"), ("nst_unknown", "/api/v1/hosts")):
+        await people.client(authorization=f"Bearer {token}").get(path)
+    for token in (agent["token"], "nsa_unknown"):
+        await people.client(authorization=f"Bearer {token}").post("/api/v1/ingest")
     assert events(lines, "kind", "reason") == [
         ("api_token_created", None, None),
         ("agent_token_created", None, None),
@@ -112,31 +110,29 @@ async def test_tokens(people: People, lines: Lines) -> None:
     assert agent["token"] not in repr(lines)
 
 
-async def test_a_token_of_a_disabled_account(people: People, lines: Lines) -> None:
-    async with await people.enter(Role.ADMINISTRATOR) as admin, await people.enter(Role.OPERATOR, "carl") as carl:
+async def test_a_token_of_a_disabled_account(people: People, admin: httpx.AsyncClient, lines: Lines) -> None:
+    async with await people.enter(Role.OPERATOR, "carl") as carl:
         token = (await carl.post("/api/v1/api-tokens", json={"name": "script", "role": "viewer"})).json()["token"]
         await admin.patch("/api/v1/users/carl", json={"is_disabled": True})
         await people.client(authorization=f"Bearer {token}").get("/api/v1/hosts")
     assert events(lines, "reason")[-1] == ("token_refused", "account_disabled")
 
 
-async def test_a_token_revoked_in_another_process(people: People, state: AppState, lines: Lines) -> None:
-    async with await people.agent() as agent:
-        assert (await send(agent, frames_of(VMSTAT))).status_code == 200
-        async with open_write_session(state.sessions) as session:
-            token, _ = (await list_agent_tokens(session))[0]
-            await revoke_agent_token(session, ROOT, token.id)
-        for _ in range(2):
-            assert (await send(agent, frames_of(VMSTAT))).status_code == 401
+async def test_a_token_revoked_in_another_process(agent: httpx.AsyncClient, state: AppState, lines: Lines) -> None:
+    assert (await send(agent, frames_of(VMSTAT))).status_code == 200
+    async with open_write_session(state.sessions) as session:
+        token, _ = (await list_agent_tokens(session))[0]
+        await revoke_agent_token(session, ROOT, token.id)
+    for _ in range(2):
+        assert (await send(agent, frames_of(VMSTAT))).status_code == 401
     assert events(lines, "reason")[-2:] == [("token_refused", "revoked")] * 2
 
 
-async def test_what_a_role_does_not_reach(people: People, lines: Lines) -> None:
-    async with await people.enter(Role.VIEWER) as viewer:
-        for _ in range(20):
-            assert (await viewer.get("/api/v1/users")).status_code == 403
-        del viewer.headers["X-Normstat-Request"]
-        assert (await viewer.post("/api/v1/auth/logout")).status_code == 403
+async def test_what_a_role_does_not_reach(viewer: httpx.AsyncClient, lines: Lines) -> None:
+    for _ in range(20):
+        assert (await viewer.get("/api/v1/users")).status_code == 403
+    del viewer.headers["X-Normstat-Request"]
+    assert (await viewer.post("/api/v1/auth/logout")).status_code == 403
     refused = events(lines, "account", "method", "path")
     assert refused[:MAX_IN_FULL] == [("request_not_allowed", "'viewer'", "GET", "'/api/v1/users'")] * MAX_IN_FULL
     # The one of another site's page comes from nobody yet.

@@ -49,8 +49,7 @@ async def test_nobody_ends_or_sees_anothers_session(people: People, ann: str) ->
     assert (await victim.get("/api/v1/auth/me")).status_code == 200
 
 
-async def test_an_administrator_ends_sessions_of_any_account(people: People, ann: str) -> None:
-    admin = await people.enter(Role.ADMINISTRATOR)
+async def test_an_administrator_ends_sessions_of_any_account(people: People, admin: httpx.AsyncClient, ann: str) -> None:
     first, second = people.client(**CHANGE_HEADER), people.client(**CHANGE_HEADER)
     await log_in(first)
     await log_in(second)
@@ -67,8 +66,9 @@ async def test_an_administrator_ends_sessions_of_any_account(people: People, ann
     assert [entry["target"] for entry in log] == [{"name": "ann"}]
 
 
-async def test_an_api_token_ends_no_session_of_its_account_or_of_an_administrator(people: People, ann: str) -> None:
-    admin = await people.enter(Role.ADMINISTRATOR)
+async def test_an_api_token_ends_no_session_of_its_account_or_of_an_administrator(
+    people: People, admin: httpx.AsyncClient, ann: str
+) -> None:
     made = await admin.post("/api/v1/api-tokens", json={"name": "leavers", "role": "administrator"})
     script = people.client(authorization=f"Bearer {made.json()['token']}")
     [current] = await sessions_of(script)

@@ -11,7 +11,6 @@ from pydantic import TypeAdapter
 from sqlalchemy import text
 
 from normstat.api.state import AppState
-from normstat.auth.roles import Role
 from normstat.ingest.reparse.reparse_worker import work_off
 from normstat.query.spec_lists import SpecDetail, SpecInfo, SpecList
 from normstat.stats.catalogue import built_in_catalogue, load_catalogue
@@ -85,29 +84,8 @@ async def test_a_single_line_tool_from_sample_to_comparison(admin: httpx.AsyncCl
     assert all(group["direction"] == "up" for group in groups)
 
 
-async def test_a_tool_of_several_lines_with_users_that_come_and_go(admin: httpx.AsyncClient, people: People) -> None:
-    """dim_STAT's `app_user 10`."""
-    sample = app_user_text(5).decode()
-    wish = {"name": "app_user", "sample": sample, "shape": "multi", "instance_column": "User"}
-    drafted = TypeAdapter(SpecDraft).validate_python((await admin.post(f"{API}/specs/draft", json=wish)).json())
-    assert [column.key for column in drafted.columns] == ["calls", "wait"]
-    preview = TypeAdapter(SpecPreview).validate_python(
-        (await admin.post(f"{API}/specs/preview", json={"toml": drafted.toml, "sample": sample})).json()
-    )
-    assert [(row.instance, row.time is not None) for row in preview.rows[:3]] == [("user0", True), ("user0", True), ("user1", True)]
-    await put(admin, "app_user", drafted.toml)
-    printed_text = app_user_text(20)
-    await deliver(people, "app_user", printed_text)
-    instances = (await admin.get(f"{API}/hosts/{HOST}/stats/app_user/instances", params=WINDOW)).json()["instances"]
-    assert [instance["name"] for instance in instances] == ["user0", "user1", "user2"]
-    exported = (await admin.get(f"{API}/export.csv", params=WINDOW | {"host": HOST, "stat": "app_user"})).text
-    rows = list(csv.reader(io.StringIO(exported)))[1:]
-    printed = [line.split() for line in printed_text.decode().splitlines() if line.startswith("user")]
-    assert [row[2:] for row in rows] == printed
-
-
 async def test_a_changed_spec_offers_a_reparse_that_changes_the_samples(
-    admin: httpx.AsyncClient, people: People, state: AppState
+    admin: httpx.AsyncClient, people: People, operator: httpx.AsyncClient, state: AppState
 ) -> None:
     await put(admin, "app_user", APP_USER)
     await deliver(people, "app_user", app_user_text(20))
@@ -118,17 +96,16 @@ async def test_a_changed_spec_offers_a_reparse_that_changes_the_samples(
     accounts = (await admin.get(f"{API}/hosts/{HOST}/accounts")).json()
     assert [stream["is_outdated"] for stream in accounts["streams"]] == [True]
 
-    async with await people.enter(Role.OPERATOR) as operator:
-        wished = body_of(await operator.post(f"{API}/reparses", json={"spec": "app_user"}), 202)
-        reparse = TypeAdapter(Reparse).validate_python(wished)
-        assert (reparse.state, reparse.spec, reparse.host, reparse.n_streams, reparse.created_by) == (
-            "queued",
-            "app_user",
-            None,
-            1,
-            "operator",
-        )
-        assert reparse.n_bytes == len(app_user_text(20))
+    wished = body_of(await operator.post(f"{API}/reparses", json={"spec": "app_user"}), 202)
+    reparse = TypeAdapter(Reparse).validate_python(wished)
+    assert (reparse.state, reparse.spec, reparse.host, reparse.n_streams, reparse.created_by) == (
+        "queued",
+        "app_user",
+        None,
+        1,
+        "operator",
+    )
+    assert reparse.n_bytes == len(app_user_text(20))
     assert await work_off(state.settings.database_url)
     done = TypeAdapter(Reparse).validate_python((await admin.get(f"{API}/reparses/{reparse.id}")).json())
     assert (done.state, done.message, done.n_streams_done, done.n_bytes_done) == ("done", "", 1, reparse.n_bytes)
@@ -140,9 +117,8 @@ async def test_a_changed_spec_offers_a_reparse_that_changes_the_samples(
     assert (again.version, again.n_streams_outdated, again.toml) == (2, 0, APP_USER.replace('key = "wait"', 'key = "waited"'))
 
 
-async def test_a_reparse_is_stopped(admin: httpx.AsyncClient, people: People, state: AppState) -> None:
-    async with await people.agent() as agent:
-        await send(agent, frames_of(VMSTAT))
+async def test_a_reparse_is_stopped(admin: httpx.AsyncClient, agent: httpx.AsyncClient, state: AppState) -> None:
+    await send(agent, frames_of(VMSTAT))
     reparse = (await admin.post(f"{API}/reparses", json={"host": HOST})).json()
     assert reparse["host"] == HOST
     stopped = await admin.delete(f"{API}/reparses/{reparse['id']}")

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import httpx
-import pytest
 from fastapi import FastAPI
 
 from normstat.api import router
@@ -65,14 +64,6 @@ def imported_by(code: str, **variables: str) -> set[str]:
     )
     assert done.returncode == 0, done.stderr
     return set(json.loads(done.stdout.splitlines()[-1]))
-
-
-# The server of the test below has made the application, too.
-@pytest.mark.matrix
-def test_the_application_imports_no_route() -> None:
-    modules = imported_by("from normstat.app import create_app; from normstat.settings import Settings; create_app(Settings())")
-    assert UNWANTED & modules == set()
-    assert not {f"normstat.api.{name}" for name in router.MODULES} & modules
 
 
 def test_a_server_that_answers_health_has_imported_little(app: FastAPI, database_url: str) -> None:

@@ -7,20 +7,17 @@ import httpx
 import numpy as np
 
 from normstat.api.state import AppState
-from normstat.auth.roles import Role
 from normstat.window import to_us
-from tests.api.people import People
 from tests.query.filling import fill_values
 
 NOW: Final = datetime(2026, 11, 20, 12, 0, 30, tzinfo=UTC)
 
 
-async def test_all_hosts_are_answered_at_once_and_not_sent_again(people: People, state: AppState) -> None:
+async def test_all_hosts_are_answered_at_once_and_not_sent_again(viewer: httpx.AsyncClient, state: AppState) -> None:
     times = np.arange(to_us(NOW) - 60_000_000, to_us(NOW), 10_000_000)
     for host, idle in (("web1", 50), ("web2", 1)):
         values = {"idle_pct": np.full(len(times), idle)}
         await fill_values(state.sessions, host, "mpstat_linux", time_us=times, instances=("all",) * len(times), values=values)
-    viewer = await people.enter(Role.VIEWER)
     first: httpx.Response = await viewer.get("/api/v1/use", params={"at": NOW.isoformat()})
     assert [(row["host"], row["state"], row["cells"][0]["text"]) for row in first.json()["hosts"]] == [
         ("web2", "critical", "99 %"), ("web1", "fine", "50 %"),
