@@ -22,16 +22,11 @@ class Authority:
     def issue(self, path: Path, *, name: str = "127.0.0.1", days: float = 30, password: bytes | None = None) -> Path:
         """Write a certificate and its key into one file, the owner's alone."""
         key = ec.generate_private_key(ec.SECP256R1())
-        alternative: x509.GeneralName = x509.IPAddress(ip_address(name)) if name[0].isdigit() else x509.DNSName(name)
-        certificate = (
-            _begin(name, self.certificate.subject, key, days)
-            .add_extension(x509.SubjectAlternativeName([alternative]), critical=False)
-            .sign(self.key, hashes.SHA256())
-        )
+        certificate = _begin(name, self.certificate.subject, key, days).add_extension(_named(name), critical=False)
         encryption = serialization.BestAvailableEncryption(password) if password else serialization.NoEncryption()
         path.touch(mode=0o600)
         path.write_bytes(
-            certificate.public_bytes(serialization.Encoding.PEM)
+            certificate.sign(self.key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
             + key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption)
         )
         return path
@@ -54,15 +49,15 @@ def make_self_signed(certificate: Path, key: Path, name: str = "127.0.0.1") -> N
     """Write a certificate that is its own authority, as small installations have, and its key."""
     private = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    signed = (
-        _begin(name, subject, private, 30)
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(name))]), critical=False)
-        .sign(private, hashes.SHA256())
-    )
+    signed = _begin(name, subject, private, 30).add_extension(_named(name), critical=False).sign(private, hashes.SHA256())
     certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
     key.write_bytes(
         private.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
+
+
+def _named(name: str) -> x509.SubjectAlternativeName:
+    return x509.SubjectAlternativeName([x509.IPAddress(ip_address(name)) if name[0].isdigit() else x509.DNSName(name)])
 
 
 def _begin(name: str, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, days: float) -> x509.CertificateBuilder:

@@ -35,6 +35,7 @@ from urllib.parse import parse_qs, urlsplit
 import psycopg
 import pytest
 from psycopg import sql
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.local.running_database import ADMIN_ROLE
 from normstat.storage.cluster_layout import lay_out
@@ -43,6 +44,7 @@ from normstat.storage.owner import make_owner
 from normstat.storage.schema.migrations import upgrade
 from tests.debian_root import DEBIAN_BIN, PR_SET_PDEATHSIG, DatabaseUnavailable, can_have_timescale, require_timescale_root
 
+Sessions = async_sessionmaker[AsyncSession]
 CITUS_DSN: Final = "NORMSTAT_CITUS_DSN"
 if os.environ.get(CITUS_DSN):
     # Of this process and those that tests start.
@@ -67,6 +69,7 @@ OPTIONS: Final = {
     "log_min_messages": "warning",
     "timezone": "Pacific/Chatham",
 }
+ENVIRONMENT: Final = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
 PREFIX: Final = "normstat-test-"
 ENOUGH_MEMORY: Final = 2 << 30
 TEMPLATE: Final = "normstat_template"
@@ -245,19 +248,25 @@ class TestServer:
         with psycopg.connect(self.admin_url("postgres"), autocommit=True) as connection:
             connection.execute(statement)
 
-    def _try_start(self) -> bool:
-        self.port = _free_port()
+    def _launch(self, *before: str) -> None:
+        """Starts the server's process, by the command `before` it if there is one."""
+        options = [*(f"-c{key}={value}" for key, value in self.options.items()), f"-cport={self.port}"]
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                self._server_command([*(f"-c{key}={value}" for key, value in self.options.items()), f"-cport={self.port}"]),
+                [*before, *self._server_command(options)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 cwd="/",
-                env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"},
+                env=ENVIRONMENT,
                 start_new_session=True,  # a Ctrl-C at the terminal is pytest's to handle
                 preexec_fn=_die_with_parent,  # noqa: PLW1509
             )
+
+    def _try_start(self) -> bool:
+        self.port = _free_port()
+        self._launch()
+        assert self._process is not None
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline and self._process.poll() is None:
             try:
@@ -273,14 +282,7 @@ class TestServer:
         return False
 
     def _run(self, command: list[str]) -> None:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            cwd="/",
-            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"},
-            check=False,
-        )
+        done = subprocess.run(command, capture_output=True, text=True, cwd="/", env=ENVIRONMENT, check=False)
         if done.returncode != 0:
             pytest.fail(f"{command[0]} failed: {done.stdout[-500:]}{done.stderr[-1500:]}", pytrace=False)
 

@@ -11,6 +11,15 @@ VMSTAT_HEADER = (
     "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----\n"
     " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC\n"
 )
+# plockstat -A -e 10 -p PID
+PLOCKSTAT = b"""Mutex block
+
+Count     nsec Lock                         Caller
+-------------------------------------------------------------------------------
+   78    69427 libc.so.1`libc_malloc_lock   libzip.so`deflate+0x29c
+   44    99867 libc.so.1`libc_malloc_lock   libzip.so`deflate+0x36c
+    1    10483 libc.so.1`libc_malloc_lock   libnsl.so.1`netconfig_free+0x10
+"""
 MPSTAT_COLUMNS = ("usr", "nice", "sys", "iowait", "irq", "soft", "steal", "guest", "gnice", "idle")
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from pydantic import TypeAdapter
 from sqlalchemy import select, text, update
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.alerts import channel_book
 from normstat.alerts.channel_book import ChannelRequest
@@ -16,8 +15,8 @@ from normstat.storage.schema.watch_models import EpisodeRow
 from normstat.storage.session import open_write_session
 from tests.alerts.receivers import HttpReceiver, MailReceiver
 from tests.alerts.story import settings_of
+from tests.databases import Sessions
 
-Sessions = async_sessionmaker[AsyncSession]
 URL = "https://normstat.example.org"
 
 

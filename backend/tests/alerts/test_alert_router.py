@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import event, text
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.alerts.alert_router import AlertRouter, forget_alerts
 from normstat.storage.episode_rows import FoundEpisode, replace_episodes
@@ -26,10 +26,9 @@ from tests.alerts.stored import (
     read_messages,
     webhook,
 )
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.watch import live
 
-Sessions = async_sessionmaker[AsyncSession]
 pytestmark = on_either_database
 NOW = datetime(2026, 11, 23, 3, 0, tzinfo=UTC)
 

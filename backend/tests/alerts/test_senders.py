@@ -2,9 +2,7 @@
 
 import asyncio
 import json
-import shutil
 import ssl
-import subprocess
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +20,7 @@ from normstat.alerts.senders.script import find_problem, list_scripts, run_scrip
 from normstat.alerts.webhook_template import WORDS, check_template, fill_template
 from tests.alerts.receivers import HttpReceiver, MailReceiver
 from tests.alerts.stored import URL, email, to_settings, webhook
+from tests.certificates import make_self_signed
 
 
 def message() -> SentMessage:
@@ -101,13 +100,9 @@ class TestScripts:
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
     """A certificate for localhost, and its key."""
-    path = tmp_path / "server.pem"
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl is missing: it makes the certificate of this test")
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
-    command += ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(path), "-out", str(tmp_path / "cert.pem")]
-    subprocess.run(command, check=True, capture_output=True)
-    path.write_text(path.read_text() + (tmp_path / "cert.pem").read_text())
+    path, key = tmp_path / "server.pem", tmp_path / "server.key"
+    make_self_signed(path, key, "localhost")
+    path.write_bytes(path.read_bytes() + key.read_bytes())
     return path
 
 

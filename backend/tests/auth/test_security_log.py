@@ -3,14 +3,7 @@
 from structlog.testing import capture_logs
 
 from normstat.auth.security_log import MAX_IN_FULL, MAX_SOURCES, WINDOW_S, SecurityLog, short_name
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.auth.test_throttle import Clock
 
 
 def test_a_flood_is_written_a_few_times_and_then_counted() -> None:

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.auth.throttle import (
     FREE_TRIES,
@@ -22,10 +21,8 @@ from normstat.auth.throttle import (
 from normstat.errors import TooManyRequests
 from normstat.storage import attempt_rows
 from normstat.storage.session import make_engine, make_sessions
-from tests.databases import ServerPool
+from tests.databases import ServerPool, Sessions
 from tests.unavailable import require_plain
-
-Sessions = async_sessionmaker[AsyncSession]
 
 BROWSER = b"what a browser kept"
 

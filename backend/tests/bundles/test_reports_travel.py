@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import zstandard
 from PIL import Image
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact
 from normstat.bundles.bundle_format import MANIFEST
@@ -29,15 +29,14 @@ from normstat.storage.report_rows import ReportChange, add_file, add_note, creat
 from normstat.storage.saved_comparison_rows import SavedComparisonDraft, create_saved, list_saved
 from normstat.storage.session import make_sessions, open_read_session, open_write_session
 from normstat.window import Window
-from tests.bundles.test_round_trip import PLOCKSTAT, START, WINDOW, load, make, other, other_url
-from tests.databases import on_either_database
-from tests.generated import vmstat_text, vmstat_times
+from tests.bundles.test_round_trip import START, WINDOW, load, make, other, other_url
+from tests.databases import Sessions, on_either_database
+from tests.generated import PLOCKSTAT, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
 
 pytestmark = on_either_database
 
 __all__ = ["other", "other_url"]
-Sessions = async_sessionmaker[AsyncSession]
 
 
 def run_at(seconds: float, threads: str, real_s: float, artefacts: tuple[int, ...] = (), host: str = "alpha") -> RunDraft:

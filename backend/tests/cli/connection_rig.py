@@ -84,6 +84,13 @@ class Rig:
         protocol.connection_made(transport)
         return protocol, transport
 
+    async def ask(self, data: bytes) -> tuple[GuardedProtocol, FakeTransport]:
+        """A connection on which that came and was worked at."""
+        protocol, transport = self.connect()
+        protocol.data_received(data)
+        await settle()
+        return protocol, transport
+
     async def close(self) -> None:
         """Ends the requests that no test answered. Left alone they die with a log line whenever the collector comes by."""
         requests = list(self.state.tasks)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from tests.generated import VMSTAT_HEADER
+
 N_CPUS = 4
 KERNEL = "6.1.0-28-amd64"
 
@@ -41,11 +43,7 @@ def banner(story: Story) -> str:
 
 
 def vmstat(story: Story, rng: random.Random) -> str:
-    head = (
-        "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----\n"
-        " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC\n"
-    )
-    out = [head]
+    out = [VMSTAT_HEADER]
     cache = 3_000_000
     for i, (at, is_bad) in enumerate(story.seconds()):
         cache = min(8_750_000, cache + rng.randint(20_000, 30_000)) if is_bad else cache + rng.randint(-200, 220)

@@ -15,7 +15,7 @@ from typing import Final
 import psycopg
 from psycopg import sql
 
-from tests.databases import OPTIONS, PlainServer, _die_with_parent, _free_port
+from tests.databases import OPTIONS, TEMPLATE, PlainServer, _free_port
 from tests.debian_root import DatabaseUnavailable
 from tests.unavailable import skip_without
 
@@ -23,7 +23,6 @@ START_TIMEOUT_S: Final = 100.0
 PAGE_SIZE: Final = os.sysconf("SC_PAGE_SIZE")
 # Acknowledged is committed: what is lost with the processes, not only with the machine, must not count.
 DURABLE: Final = {"synchronous_commit": "on", "full_page_writes": "on"}
-TEMPLATE: Final = "normstat_template"
 
 # Runs in a mount namespace of its own. $1 is the folder, $2 the size, $3 what fills it, the rest a command.
 ON_SMALL_DISK: Final = """set -eu
@@ -81,26 +80,9 @@ class FragilePostgres(PlainServer):
     def start_again(self) -> None:
         """Starts it where it was."""
         if self._process is None or self._process.poll() is not None:
-            (self._data_now() / "postmaster.pid").unlink(missing_ok=True)
+            (self._data / "postmaster.pid").unlink(missing_ok=True)
             self._launch()
         self._wait()
-
-    def _data_now(self) -> Path:
-        return self._data
-
-    def _launch(self) -> None:
-        options = [*(f"-c{key}={value}" for key, value in self.options.items()), f"-cport={self.port}"]
-        with self.log_path.open("ab") as log:
-            self._process = subprocess.Popen(
-                self._server_command(options),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd="/",
-                env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"},
-                start_new_session=True,
-                preexec_fn=_die_with_parent,  # noqa: PLW1509
-            )
 
     def _wait(self) -> None:
         deadline = time.monotonic() + START_TIMEOUT_S
@@ -148,21 +130,8 @@ class SmallDiskPostgres(FragilePostgres):
             raise DatabaseUnavailable(f"a disk that gets full: no file system can be mounted here ({probe.stderr.strip()})")
         self._process.send_signal(signal.SIGINT)
         self._process.wait()
-        options = [*(f"-c{key}={value}" for key, value in self.options.items()), f"-cport={self.port}"]
-        command = self._as_account(
-            [str(self._bin / "postgres"), f"-D{self._disk / 'data'}", "-cunix_socket_directories=", *options]
-        )
-        with self.log_path.open("ab") as log:
-            self._process = subprocess.Popen(
-                ["unshare", "--mount", "sh", "-c", ON_SMALL_DISK, "sh", str(self._disk), self._size, str(self._data), *command],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd="/",
-                env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"},
-                start_new_session=True,
-                preexec_fn=_die_with_parent,  # noqa: PLW1509
-            )
+        source, self._data = self._data, self._disk / "data"
+        self._launch("unshare", "--mount", "sh", "-c", ON_SMALL_DISK, "sh", str(self._disk), self._size, str(source))
         self._wait()
 
     @property

@@ -21,6 +21,7 @@ from normstat.cli.workers import Workers, bind
 from normstat.storage.stat_tables import table_of
 from tests.e2e.product import Server, free_port, wait_until
 from tests.failures.sender import Fleet, log_in, make_agent_token
+from tests.generated import vmstat_text, vmstat_times
 
 # Processes with all modules of their own start here, on a machine that may be busy.
 pytestmark = pytest.mark.timeout(120)
@@ -33,23 +34,10 @@ def events(server: Server, name: str) -> list[dict[str, object]]:
     return [event for line in lines if line.startswith("{") and (event := json.loads(line))["event"] == name]
 
 
-def write_long_file(path: Path) -> None:
-    """vmstat of N_IMPORTED seconds, and the report since boot before them."""
-    head = (
-        "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----\n"
-        " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC\n"
-    )
-    rows = []
-    for number in range(N_IMPORTED + 1):
-        second = number % 86400
-        clock = f"2026-01-{1 + number // 86400:02} {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
-        rows.append(f" 1  0      0 {number} 2 3    0    0     1     3   29   57  0  0 99  0  0 {clock}\n")
-    path.write_text(head + "".join(rows))
-
-
 @pytest.mark.matrix
 def test_a_worker_that_is_killed_is_replaced_and_the_other_goes_on(database_url: str, tmp_path: Path) -> None:
-    write_long_file(tmp_path / "vmstat.txt")
+    # The report since boot, and N_IMPORTED others.
+    (tmp_path / "vmstat.txt").write_bytes(vmstat_text(vmstat_times(N_IMPORTED + 1)))
     settings = {"NORMSTAT_IMPORT_DIR": str(tmp_path / "imports")}
     with Server(database_url, tmp_path / "log", workers=2, settings=settings) as server:
         wait_until(lambda: bool(events(server, "workers_started")), "both workers")

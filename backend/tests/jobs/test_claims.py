@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import null, select, text, update
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import Conflict, NotFound
 from normstat.jobs import job_list
@@ -20,11 +19,10 @@ from normstat.jobs.periodic import recorded
 from normstat.storage.schema.job_models import Job, JobKind, JobState
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.storage.turns import retry_wait_s
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 
 pytestmark = on_either_database
 
-Sessions = async_sessionmaker[AsyncSession]
 BACKEND = Path(__file__).parents[2]
 
 

@@ -1,8 +1,9 @@
 """Workers are woken while there is something for them, each as often as it wants, and others are not."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
+from typing import Any
 
 import psycopg
 
@@ -10,6 +11,7 @@ from normstat.jobs.claims import BACKTESTS, REMOVALS, REPARSES, select_due
 from normstat.jobs.due_work import MESSAGES_S, DueWork
 from normstat.storage.alert_outbox import select_unsent
 from normstat.storage.import_rows import select_open_imports
+from tests.auth.test_throttle import Clock
 from tests.databases import on_either_database
 
 pytestmark = on_either_database
@@ -27,18 +29,10 @@ ADD_MESSAGE = """
 ADD = "INSERT INTO jobs (kind, state, next_try_at) VALUES (%s, %s, now() + %s * interval '1 second')"
 
 
-class Clock:
-    """Seconds that pass when a test says so."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @asynccontextmanager
-async def running(due: DueWork) -> AsyncIterator[None]:
-    task = asyncio.create_task(due.run())
+async def running(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Works in the background, and is stopped at the end."""
+    task = asyncio.create_task(work)
     try:
         yield
     finally:
@@ -63,7 +57,7 @@ async def test_each_is_woken_for_its_own_work(database_url: str) -> None:
     probe = due.watch(select_due(BACKTESTS), every_s=0)
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute(ADD, ["backtest", "queued", -1])
-        async with running(due):
+        async with running(due.run()):
             await settle(due, probe)
             assert [each.is_set() for each in (reparses, removals, imports, messages)] == [False] * 4
             connection.execute(ADD, ["retention", "queued", 3600])
@@ -88,7 +82,7 @@ async def test_a_message_that_is_to_be_sent_wakes_who_sends_it(database_url: str
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute(ADD, ["backtest", "queued", -1])
         connection.execute(ADD_MESSAGE, ["queued", 3600])
-        async with running(due):
+        async with running(due.run()):
             await settle(due, probe)
             assert not messages.is_set(), "its time has not come"
             connection.execute("UPDATE alert_messages SET next_try_at = now()")
@@ -111,10 +105,10 @@ async def test_a_worker_is_woken_no_more_often_than_it_wants(database_url: str) 
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute(ADD, ["backtest", "queued", -1])
         connection.execute(ADD, ["retention", "queued", -1])
-        async with running(due):
+        async with running(due.run()):
             await asyncio.wait_for(seldom.wait(), 120)
             seldom.clear()
             await settle(due, probe)
             assert not seldom.is_set()
-            clock.now = MESSAGES_S
+            clock.now += MESSAGES_S
             await asyncio.wait_for(seldom.wait(), 120)

@@ -5,13 +5,11 @@ from datetime import datetime, timedelta
 
 import numpy as np
 from sqlalchemy import select, text
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.storage.schema.watch_models import EpisodeRow
 from normstat.window import from_us, to_us
+from tests.databases import Sessions
 from tests.query.filling import fill_values
-
-Sessions = async_sessionmaker[AsyncSession]
 
 START = from_us(1_700_000_000_000_000)
 STEP_S = 10

@@ -3,13 +3,11 @@
 from datetime import datetime, timedelta
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.watch.watcher import Watcher
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.watch.live import at, read_found
 
-Sessions = async_sessionmaker[AsyncSession]
 pytestmark = on_either_database
 
 

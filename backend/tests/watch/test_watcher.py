@@ -5,15 +5,14 @@ from datetime import timedelta
 import numpy as np
 import pytest
 from sqlalchemy import event, select, text
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.storage.schema.watch_models import EpisodeRow, StoredRule, WatchedState
 from normstat.watch import rule_budget
 from normstat.watch.watcher import Watcher
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.watch.live import at, read_found, send, send_mpstat, step_of
 
-Sessions = async_sessionmaker[AsyncSession]
 pytestmark = on_either_database
 
 Brief = tuple[str, str, float | None, float | None, float | None, str | None, str]
