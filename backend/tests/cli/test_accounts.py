@@ -4,13 +4,12 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.storage.account_rows import SessionOrigin, add_session, add_user
 from normstat.storage.schema.account_models import SecondFactor
 from normstat.storage.session import open_write_session
-from tests.cli.test_baseline import run_command
-from tests.databases import on_either_database
+from tests.cli.commands import Commands
+from tests.databases import Sessions, on_either_database
 
 pytestmark = on_either_database
 
@@ -18,7 +17,7 @@ CONFIRMED_AT = datetime(2026, 11, 21, 10, tzinfo=UTC)
 
 
 @pytest.fixture
-async def _two_logged_in(sessions: async_sessionmaker[AsyncSession]) -> None:
+async def _two_logged_in(sessions: Sessions) -> None:
     """Ann is logged in twice and has a second factor; Bob is logged in once."""
     async with open_write_session(sessions) as session:
         for name, n_sessions in (("ann", 2), ("bob", 1)):
@@ -35,29 +34,24 @@ async def _two_logged_in(sessions: async_sessionmaker[AsyncSession]) -> None:
 
 
 @pytest.mark.usefixtures("_two_logged_in")
-async def test_sessions_are_listed_and_ended(database_url: str) -> None:
-    async def do(*arguments: str) -> list[str]:
-        code, out, err = await run_command(database_url, "sessions", *arguments)
-        assert (code, err) == (0, ""), out
-        return out.splitlines()
-
-    rows = (await do("list"))[1:]
+async def test_sessions_are_listed_and_ended(normstat: Commands) -> None:
+    rows = (await normstat.do("sessions", "list")).splitlines()[1:]
     assert sorted(row.split()[1] for row in rows) == ["ann", "ann", "bob"]
     assert all("192.0.2.7" in row and "Firefox on Linux" in row and row.endswith("password") for row in rows)
-    own = [row.split()[0] for row in (await do("list", "--account", "ann"))[1:]]
-    assert await do("end", "--account", "ann", "--session", own[0]) == ["ended: 1"]
-    code, _, err = await run_command(database_url, "sessions", "end", "--account", "bob", "--session", own[1])
+    own = [row.split()[0] for row in (await normstat.do("sessions", "list", "--account", "ann")).splitlines()[1:]]
+    assert await normstat.do("sessions", "end", "--account", "ann", "--session", own[0]) == "ended: 1\n"
+    code, _, err = await normstat("sessions", "end", "--account", "bob", "--session", own[1])
     assert (code != 0, f"bob has no session {own[1]}" in err) == (True, True)
-    assert await do("end", "--account", "ann") == ["ended: 1"]
-    assert await do("list", "--account", "ann") == ["no sessions"]
+    assert await normstat.do("sessions", "end", "--account", "ann") == "ended: 1\n"
+    assert await normstat.do("sessions", "list", "--account", "ann") == "no sessions\n"
 
 
 @pytest.mark.usefixtures("_two_logged_in")
-async def test_a_lost_second_factor_is_removed_with_the_sessions(database_url: str) -> None:
+async def test_a_lost_second_factor_is_removed_with_the_sessions(normstat: Commands) -> None:
     events: list[str] = []
 
     async def do(*arguments: str) -> list[str]:
-        code, out, err = await run_command(database_url, "second-factor", *arguments)
+        code, out, err = await normstat("second-factor", *arguments)
         assert code == 0, out
         events.extend(json.loads(line)["event"] for line in err.splitlines())
         return out.splitlines()
@@ -69,5 +63,5 @@ async def test_a_lost_second_factor_is_removed_with_the_sessions(database_url: s
     assert await do("reset", "ann") == ["ann has no second factor"]
     assert [row.split() for row in (await do("list"))[1:]] == [["ann", "-"], ["bob", "-"]]
     # Who took it over is out, and others stay.
-    code, out, _ = await run_command(database_url, "sessions", "list")
+    code, out, _ = await normstat("sessions", "list")
     assert (code, [row.split()[1] for row in out.splitlines()[1:]]) == (0, ["bob"])

@@ -1,27 +1,15 @@
 """`normstat artefact`: kept from files and standard input, listed, shown as each kind of part, compared, deleted and restored."""
 
-import asyncio
-import functools
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from normstat.cli import app
-from normstat.settings import load_settings
-from tests.cli.test_baseline import run_command
+from tests.cli.commands import Commands
 from tests.databases import on_either_database
+from tests.generated import PLOCKSTAT
 
 pytestmark = on_either_database
 
-BEFORE = b"""Mutex block
-
-Count     nsec Lock                         Caller
--------------------------------------------------------------------------------
-   78    69427 libc.so.1`libc_malloc_lock   libzip.so`deflate+0x29c
-   44    99867 libc.so.1`libc_malloc_lock   libzip.so`deflate+0x36c
-    1    10483 libc.so.1`libc_malloc_lock   libnsl.so.1`netconfig_free+0x10
-"""
 AFTER = b"""Mutex block
 
 Count     nsec Lock                         Caller
@@ -45,55 +33,33 @@ SLIDES = """| 時刻 | cpu | コマンド名 | lock/unlock | 関数 |
 """.encode()
 
 
-async def run(database_url: str, *arguments: str) -> tuple[int, str, str]:
-    return await run_command(database_url, "artefact", *arguments)
-
-
-async def do(database_url: str, *arguments: str) -> str:
-    code, out, err = await run(database_url, *arguments)
-    assert (code, err) == (0, ""), out
-    return out
-
-
-async def put(database_url: str, path: Path, text: bytes, *arguments: str) -> str:
+async def put(normstat: Commands, path: Path, text: bytes, *arguments: str) -> str:
     path.write_bytes(text)  # noqa: ASYNC240 (a test waits for nothing else)
-    return await do(database_url, "put", str(path), "--host", "web1", *arguments)
+    return await normstat.do("artefact", "put", str(path), "--host", "web1", *arguments)
 
 
-async def type_in(database_url: str, text: bytes, *arguments: str) -> tuple[int, str]:
-    """What the command gives that reads this from standard input."""
-    environment = {"NORMSTAT_DATABASE_URL": database_url}
-    call = functools.partial(CliRunner().invoke, app, ["artefact", "put", "-", *arguments], env=environment, input=text)
-    load_settings.cache_clear()
-    try:
-        result = await asyncio.to_thread(call)
-    finally:
-        load_settings.cache_clear()
-    return result.exit_code, result.output
-
-
-async def test_a_table_from_file_to_restore(database_url: str, tmp_path: Path) -> None:
+async def test_a_table_from_file_to_restore(normstat: Commands, tmp_path: Path) -> None:
     command = ("--command", "plockstat -A -e 10 -p 4711", "--start", "2026-11-22T00:00:00Z")
-    made = await put(database_url, tmp_path / "a.txt", BEFORE, *command, "--question", "who waits?", "--title", "malloc")
+    made = await put(normstat, tmp_path / "a.txt", PLOCKSTAT, *command, "--question", "who waits?", "--title", "malloc")
     assert made == "Artefact 1: plockstat on web1 at 2026-11-22 00:00:00Z: table plockstat\n"
-    listed = (await do(database_url, "list")).splitlines()
+    listed = (await normstat.do("artefact", "list")).splitlines()
     assert [line.split() for line in listed] == [
         ["id", "host", "start", "tool", "what"],
         ["1", "web1", "2026-11-22", "00:00:00Z", "plockstat", "malloc"],
     ]
-    shown = (await do(database_url, "show", "1")).splitlines()
+    shown = (await normstat.do("artefact", "show", "1")).splitlines()
     assert shown[0] == "Artefact 1: malloc"
     assert shown[1].startswith("web1, 2026-11-22 00:00:00Z, 10 s, plockstat, effect light, by ")
     assert shown[2:4] == ["Question: who waits?", "Command: plockstat -A -e 10 -p 4711"]
     # The costliest row first: 78 x 69,427 ns.
     assert [line.split()[0] for line in shown[-3:]] == ["55.1%", "44.7%", "0.1%"]
     assert "5,415,306" in shown[-3]
-    assert await do(database_url, "get", "1") == BEFORE.decode()
-    assert await do(database_url, "get", "1", "-o", str(tmp_path / "b.txt")) == ""
-    assert (tmp_path / "b.txt").read_bytes() == BEFORE
-    assert await do(database_url, "reparse", "1") == "Artefact 1: plockstat, 1 part\n"
-    assert "brings it back" in await do(database_url, "delete", "1")
-    assert await do(database_url, "restore", "1") == "Artefact 1 is back.\n"
+    assert await normstat.do("artefact", "get", "1") == PLOCKSTAT.decode()
+    assert await normstat.do("artefact", "get", "1", "-o", str(tmp_path / "b.txt")) == ""
+    assert (tmp_path / "b.txt").read_bytes() == PLOCKSTAT
+    assert await normstat.do("artefact", "reparse", "1") == "Artefact 1: plockstat, 1 part\n"
+    assert "brings it back" in await normstat.do("artefact", "delete", "1")
+    assert await normstat.do("artefact", "restore", "1") == "Artefact 1 is back.\n"
 
 
 @pytest.mark.parametrize(
@@ -107,19 +73,19 @@ async def test_a_table_from_file_to_restore(database_url: str, tmp_path: Path) -
     ],
     ids=["stacks", "histogram", "log", "unknown"],
 )
-async def test_each_kind_is_shown(database_url: str, text: bytes, expected: list[str]) -> None:
-    code, said = await type_in(database_url, text, "--host", "web1", "--title", "bell\x07")
+async def test_each_kind_is_shown(normstat: Commands, text: bytes, expected: list[str]) -> None:
+    code, said, _ = await normstat("artefact", "put", "-", "--host", "web1", "--title", "bell\x07", standard_input=text)
     assert (code, said.startswith("Artefact 1: ")) == (0, True), said
-    shown = await do(database_url, "show", "1")
+    shown = await normstat.do("artefact", "show", "1")
     assert "Artefact 1: bell?" in shown
     for part in expected:
         assert part in shown, shown
 
 
-async def test_two_are_compared(database_url: str, tmp_path: Path) -> None:
-    await put(database_url, tmp_path / "a.txt", BEFORE, "--command", "plockstat -A -e 10 -p 1", "--title", "before")
-    await put(database_url, tmp_path / "b.txt", AFTER, "--command", "plockstat -A -e 10 -p 1", "--title", "after")
-    told = await do(database_url, "diff", "1", "2")
+async def test_two_are_compared(normstat: Commands, tmp_path: Path) -> None:
+    await put(normstat, tmp_path / "a.txt", PLOCKSTAT, "--command", "plockstat -A -e 10 -p 1", "--title", "before")
+    await put(normstat, tmp_path / "b.txt", AFTER, "--command", "plockstat -A -e 10 -p 1", "--title", "after")
+    told = await normstat.do("artefact", "diff", "1", "2")
     assert told.startswith("Before: artefact 1, before, on web1")
     assert "\x1b" not in told
     rows = [line for line in told.splitlines() if "Mutex block libc" in line and "fell" not in line]
@@ -129,12 +95,12 @@ async def test_two_are_compared(database_url: str, tmp_path: Path) -> None:
     assert ("+0x29c" in rows[0], "+0x36c" in rows[1]) == (True, True)
 
 
-async def test_what_is_wrong_is_said(database_url: str, tmp_path: Path) -> None:
+async def test_what_is_wrong_is_said(normstat: Commands, tmp_path: Path) -> None:
     for arguments in (("show", "9"), ("get", "9"), ("delete", "9"), ("restore", "9"), ("reparse", "9"), ("diff", "9", "8")):
-        code, _, problem = await run(database_url, *arguments)
+        code, _, problem = await normstat("artefact", *arguments)
         assert (code, "artefact 9" in problem) == (1, True), (arguments, problem)
-    code, _, problem = await run(database_url, "put", str(tmp_path / "none"), "--host", "web1")
+    code, _, problem = await normstat("artefact", "put", str(tmp_path / "none"), "--host", "web1")
     assert (code, "Cannot read" in problem) == (1, True)
-    await put(database_url, tmp_path / "a.txt", BEFORE)
-    code, _, problem = await run(database_url, "get", "1", "-o", str(tmp_path / "none" / "a"))
+    await put(normstat, tmp_path / "a.txt", PLOCKSTAT)
+    code, _, problem = await normstat("artefact", "get", "1", "-o", str(tmp_path / "none" / "a"))
     assert (code, "Cannot write" in problem) == (1, True)

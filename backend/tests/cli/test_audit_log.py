@@ -2,18 +2,18 @@
 
 import json
 
-from tests.cli.test_baseline import run_command
+from tests.cli.commands import Commands
 from tests.databases import on_either_database
 
 pytestmark = on_either_database
 
 
-async def test_commands_are_noted_when_they_change_something(database_url: str) -> None:
-    assert (await run_command(database_url, "audit"))[:2] == (0, "no entries\n")
-    code, out, err = await run_command(database_url, "agent-token", "create", "web1's agent", "--host", "web1")
+async def test_commands_are_noted_when_they_change_something(normstat: Commands) -> None:
+    assert (await normstat("audit"))[:2] == (0, "no entries\n")
+    code, out, err = await normstat("agent-token", "create", "web1's agent", "--host", "web1")
     assert code == 0, err
-    await run_command(database_url, "agent-token", "list")
-    code, out, _ = await run_command(database_url, "audit", "--json")
+    await normstat("agent-token", "list")
+    code, out, _ = await normstat("audit", "--json")
     (entry,) = map(json.loads, out.splitlines())
     assert (code, entry["means"], entry["action"], entry["target"]) == (
         0,
@@ -21,7 +21,7 @@ async def test_commands_are_noted_when_they_change_something(database_url: str) 
         "run_command",
         {"command": "agent-token create"},
     )
-    _, out, _ = await run_command(database_url, "audit", "--csv", "--action", "run_command")
+    _, out, _ = await normstat("audit", "--csv", "--action", "run_command")
     assert out.splitlines()[0].startswith("id,time,account,means")
-    _, out, _ = await run_command(database_url, "audit", "--refused")
+    _, out, _ = await normstat("audit", "--refused")
     assert out == "no entries\n"

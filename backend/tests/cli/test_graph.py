@@ -5,45 +5,32 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from PIL import Image
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.report.graph_png import svg_to_png
-from tests.cli.test_baseline import run_command
+from tests.cli.commands import Commands
 from tests.databases import on_either_database
-from tests.query.filling import fill_capture
-from tests.query.test_export import VMSTAT
 
 pytestmark = on_either_database
 
-Sessions = async_sessionmaker[AsyncSession]
 DAY = ("--start", "2026-11-21T00:00:00Z", "--end", "2026-11-22T00:00:00Z")
 FREE = ("--host", "web1", "--stat", "vmstat_linux", "--field", "memory_free")
 
 
-@pytest.fixture
-async def _filled(sessions: Sessions) -> None:
-    await fill_capture(sessions, "web1", "vmstat_linux", VMSTAT)
-
-
-async def run(database_url: str, *arguments: str) -> tuple[int, str, str]:
-    return await run_command(database_url, "graph", *arguments)
-
-
 @pytest.mark.usefixtures("_filled")
-async def test_a_picture_and_a_line_of_text(database_url: str, tmp_path: Path) -> None:
+async def test_a_picture_and_a_line_of_text(normstat: Commands, tmp_path: Path) -> None:
     path = tmp_path / "x.svg"
-    assert await run(database_url, *FREE, *DAY, "-o", str(path)) == (0, "", f"Wrote {path}: 1 series.\n")
+    assert await normstat("graph", *FREE, *DAY, "-o", str(path)) == (0, "", f"Wrote {path}: 1 series.\n")
     root = ET.parse(path).getroot()
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert "vmstat_linux: memory_free of web1" in "".join(root.itertext())
-    code, out, _ = await run(database_url, *FREE, *DAY, "--text")
+    code, out, _ = await normstat("graph", *FREE, *DAY, "--text")
     assert (code, "memory_free: " in out, out[0] in " ▁▂▃▄▅▆▇█") == (0, True, True)
 
 
 @pytest.mark.usefixtures("_filled")
-async def test_a_png_has_letters(database_url: str, tmp_path: Path) -> None:
+async def test_a_png_has_letters(normstat: Commands, tmp_path: Path) -> None:
     path = tmp_path / "x.png"
-    assert (await run(database_url, *FREE, *DAY, "--width", "500", "-o", str(path)))[0] == 0
+    assert (await normstat("graph", *FREE, *DAY, "--width", "500", "-o", str(path)))[0] == 0
     with Image.open(path) as picture:
         assert (picture.format, picture.width) == ("PNG", 1000)
         # The numbers of the axis stand left of the graph, in grey on white.
@@ -61,22 +48,22 @@ def test_signs_without_a_glyph_are_written_as_numbers() -> None:
 
 
 @pytest.mark.usefixtures("_filled")
-async def test_a_baseline_is_marked(database_url: str, tmp_path: Path) -> None:
+async def test_a_baseline_is_marked(normstat: Commands, tmp_path: Path) -> None:
     window = "2026-11-21T00:00:00Z/2026-11-22T00:00:00Z"
-    code, said, problem = await run_command(database_url, "baseline", "add", "calm", "--host", "web1", "--window", window)
+    code, said, problem = await normstat("baseline", "add", "calm", "--host", "web1", "--window", window)
     assert code == 0, said + problem
     paths = tmp_path / "a.svg", tmp_path / "b.svg"
-    await run(database_url, *FREE, *DAY, "-o", str(paths[0]))
-    assert (await run(database_url, *FREE, *DAY, "--baseline", "calm", "-o", str(paths[1])))[0] == 0
+    await normstat("graph", *FREE, *DAY, "-o", str(paths[0]))
+    assert (await normstat("graph", *FREE, *DAY, "--baseline", "calm", "-o", str(paths[1])))[0] == 0
     assert ["calm" in path.read_text() for path in paths] == [False, True]
 
 
 @pytest.mark.usefixtures("_filled")
-async def test_wrong_wishes_are_answered(database_url: str, tmp_path: Path) -> None:
-    assert (await run(database_url, *FREE, *DAY))[::2] == (2, "normstat: give -o FILE.svg, -o FILE.png, or --text\n")
-    code, _, problem = await run(database_url, *FREE, *DAY, "-o", str(tmp_path / "x.gif"))
+async def test_wrong_wishes_are_answered(normstat: Commands, tmp_path: Path) -> None:
+    assert (await normstat("graph", *FREE, *DAY))[::2] == (2, "normstat: give -o FILE.svg, -o FILE.png, or --text\n")
+    code, _, problem = await normstat("graph", *FREE, *DAY, "-o", str(tmp_path / "x.gif"))
     assert (code, ".svg" in problem) == (2, True)
-    code, _, problem = await run(database_url, *FREE[:5], "nothing", *DAY, "--text")
+    code, _, problem = await normstat("graph", *FREE[:5], "nothing", *DAY, "--text")
     assert (code, "memory_free" in problem) == (1, True), problem
-    code, _, problem = await run(database_url, *FREE, *DAY, "-o", str(tmp_path / "none" / "x.svg"))
+    code, _, problem = await normstat("graph", *FREE, *DAY, "-o", str(tmp_path / "none" / "x.svg"))
     assert (code, "Cannot write" in problem) == (1, True)

@@ -1,20 +1,10 @@
 """How long one connection waits for its client. Time goes on by ticks that the tests give."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from normstat.api.body_limit import BodyBudget
 from normstat.cli.http_protocol import MAX_UNWANTED_BYTES, MIN_BYTES_PER_S
 from tests.cli.connection_rig import CHUNKED, GET, HEAD_S, POST, STALL_S, Rig, assert_refused, feed, settle
-
-
-@pytest.fixture
-async def rig() -> AsyncIterator[Rig]:
-    rig = Rig()
-    rig.reads.set()
-    yield rig
-    await rig.close()
 
 
 async def test_no_head(rig: Rig) -> None:
@@ -54,9 +44,7 @@ async def test_a_connection_that_is_kept_open_has_the_same_time_for_each_head(ri
 
 
 async def test_a_request_that_takes_long_is_not_the_clients_fault(rig: Rig) -> None:
-    protocol, transport = rig.connect()
-    protocol.data_received(GET)
-    await settle()
+    _, transport = await rig.ask(GET)
     rig.tick(1000)
     assert transport.end == ""
     rig.answers.set()
@@ -65,9 +53,7 @@ async def test_a_request_that_takes_long_is_not_the_clients_fault(rig: Rig) -> N
 
 
 async def test_a_body_that_does_not_come(rig: Rig) -> None:
-    protocol, transport = rig.connect()
-    protocol.data_received(POST + b"x")
-    await settle()
+    _, transport = await rig.ask(POST + b"x")
     rig.tick(STALL_S)
     assert_refused(transport, 408, "too_slow")
     await settle()
@@ -79,9 +65,7 @@ async def test_a_body_that_does_not_come(rig: Rig) -> None:
 
 @pytest.mark.parametrize(("n_bytes", "is_kept"), [(MIN_BYTES_PER_S + 1, True), (MIN_BYTES_PER_S // 2, False)])
 async def test_a_slow_body(rig: Rig, n_bytes: int, is_kept: bool) -> None:
-    protocol, transport = rig.connect()
-    protocol.data_received(POST)
-    await settle()
+    protocol, transport = await rig.ask(POST)
     for _ in range(60):
         protocol.data_received(b"x" * n_bytes)
         await settle()
@@ -90,9 +74,7 @@ async def test_a_slow_body(rig: Rig, n_bytes: int, is_kept: bool) -> None:
 
 
 async def test_the_overhead_of_chunks_is_no_progress(rig: Rig) -> None:
-    protocol, transport = rig.connect()
-    protocol.data_received(CHUNKED)
-    await settle()
+    protocol, transport = await rig.ask(CHUNKED)
     for _ in range(int(STALL_S)):
         protocol.data_received(b"1;" + b"e" * 5000 + b"\r\nx\r\n")
         await settle()
@@ -102,9 +84,7 @@ async def test_the_overhead_of_chunks_is_no_progress(rig: Rig) -> None:
 
 async def test_a_body_that_the_application_does_not_read_is_not_the_clients_fault(rig: Rig) -> None:
     rig.reads.clear()
-    protocol, transport = rig.connect()
-    protocol.data_received(POST + b"x")
-    await settle()
+    _, transport = await rig.ask(POST + b"x")
     assert transport.is_paused, "nothing more is held than came with the head"
     rig.tick(1000)
     assert transport.end == ""
@@ -119,9 +99,7 @@ async def test_a_body_that_the_application_does_not_read_is_not_the_clients_faul
 
 async def test_a_client_that_waits_for_100_continue_is_not_late(rig: Rig) -> None:
     rig.reads.clear()
-    protocol, transport = rig.connect()
-    protocol.data_received(POST.replace(b"Host", b"Expect: 100-continue\r\nHost"))
-    await settle()
+    _, transport = await rig.ask(POST.replace(b"Host", b"Expect: 100-continue\r\nHost"))
     rig.tick(1000)
     assert transport.end == ""
     rig.reads.set()
@@ -149,9 +127,7 @@ async def test_a_body_after_its_answer_is_thrown_away_up_to_a_limit(rig: Rig) ->
 
 async def test_an_answer_long_before_the_end_of_a_body_is_the_last_one_and_can_be_read(rig: Rig) -> None:
     rig.answers.set()
-    protocol, transport = rig.connect()
-    protocol.data_received(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (MAX_UNWANTED_BYTES + 1))
-    await settle()
+    protocol, transport = await rig.ask(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (MAX_UNWANTED_BYTES + 1))
     head, _, body = transport.written.partition(b"\r\n\r\n")
     assert b"connection: close" in head
     assert body == b"ok<EOF>"
@@ -163,9 +139,7 @@ async def test_an_answer_long_before_the_end_of_a_body_is_the_last_one_and_can_b
 
 async def test_an_answer_shortly_before_the_end_of_a_body_keeps_the_connection(rig: Rig) -> None:
     rig.answers.set()
-    protocol, transport = rig.connect()
-    protocol.data_received(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
-    await settle()
+    protocol, transport = await rig.ask(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
     protocol.data_received(b"123456789" + b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     await settle()
     assert transport.written.count(b"HTTP/1.1 200") == 2
@@ -195,9 +169,7 @@ async def test_beginnings_of_bodies_are_bounded_together(rig: Rig, monkeypatch: 
 
 @pytest.mark.parametrize("end", ["", "closed"], ids=["under way", "closing"])
 async def test_an_answer_that_nobody_reads(rig: Rig, end: str) -> None:
-    protocol, transport = rig.connect()
-    protocol.data_received(GET)
-    await settle()
+    _, transport = await rig.ask(GET)
     transport.n_unsent = 1 << 20
     transport.end = end
     rig.tick(STALL_S)
@@ -208,9 +180,7 @@ async def test_an_answer_that_nobody_reads(rig: Rig, end: str) -> None:
 
 @pytest.mark.parametrize(("n_bytes", "is_kept"), [(MIN_BYTES_PER_S + 1, True), (MIN_BYTES_PER_S // 2, False)])
 async def test_an_answer_that_is_read_slowly(rig: Rig, n_bytes: int, *, is_kept: bool) -> None:
-    protocol, transport = rig.connect()
-    protocol.data_received(GET)
-    await settle()
+    _, transport = await rig.ask(GET)
     transport.n_unsent = 1 << 20
     for _ in range(200):
         rig.tick(1)
@@ -220,9 +190,7 @@ async def test_an_answer_that_is_read_slowly(rig: Rig, n_bytes: int, *, is_kept:
 
 async def test_an_answer_that_has_nothing_to_send_goes_on(rig: Rig) -> None:
     # As /live, between two events.
-    protocol, transport = rig.connect()
-    protocol.data_received(GET)
-    await settle()
+    _, transport = await rig.ask(GET)
     for _ in range(10):
         transport.n_unsent = 100
         rig.tick(1)

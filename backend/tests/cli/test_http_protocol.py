@@ -1,19 +1,9 @@
 """What one connection takes of its client: heads, trailers, requests before the first is answered."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from normstat.cli.http_protocol import MAX_FIELDS, MAX_HEAD_BYTES, MAX_PIPELINED
 from tests.cli.connection_rig import CHUNKED, GET, Rig, assert_refused, feed, settle
-
-
-@pytest.fixture
-async def rig() -> AsyncIterator[Rig]:
-    rig = Rig()
-    rig.reads.set()
-    yield rig
-    await rig.close()
 
 
 @pytest.mark.parametrize("size", [1, 1000, 200_000])
@@ -59,9 +49,7 @@ async def test_the_largest_head_that_is_taken(rig: Rig) -> None:
 async def test_the_most_fields_that_are_taken(rig: Rig) -> None:
     rig.answers.set()
     for n_fields, status in ((MAX_FIELDS, b"200"), (MAX_FIELDS + 1, b"431")):
-        protocol, transport = rig.connect()
-        protocol.data_received(b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * n_fields + b"\r\n")
-        await settle()
+        _, transport = await rig.ask(b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * n_fields + b"\r\n")
         assert transport.written.split(b" ")[1] == status
 
 
@@ -78,9 +66,7 @@ async def test_a_chunk_extension_without_an_end(rig: Rig, piece: bytes) -> None:
 
 async def test_trailers_are_bounded_and_no_part_of_the_head(rig: Rig) -> None:
     rig.answers.set()
-    protocol, transport = rig.connect()
-    protocol.data_received(CHUNKED + b"1\r\nx\r\n0\r\nAuthorization: Bearer stolen\r\nX: y\r\n\r\n" + GET)
-    await settle()
+    protocol, transport = await rig.ask(CHUNKED + b"1\r\nx\r\n0\r\nAuthorization: Bearer stolen\r\nX: y\r\n\r\n" + GET)
     assert [dict(scope["headers"]).keys() for scope in rig.scopes] == [{b"host", b"transfer-encoding"}, {b"host"}]
     protocol.data_received(CHUNKED + b"0\r\n")
     await settle()

@@ -4,31 +4,24 @@ import csv
 import io
 from pathlib import Path
 
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
-
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.session import open_write_session
 from normstat.window import Window
 from tests.api.samples import START
 from tests.api.test_saved_comparisons import ASKED, HOST, N_INCIDENT, N_NORMAL, at, fill
-from tests.cli.test_baseline import run_command
-from tests.databases import on_either_database
+from tests.cli.commands import Commands
+from tests.databases import Sessions, on_either_database
 
 pytestmark = on_either_database
 
-Sessions = async_sessionmaker[AsyncSession]
 INCIDENT = ("--host", HOST, "--from", at(N_NORMAL), "--to", at(N_NORMAL + N_INCIDENT))
 WINDOW = ("--baseline-from", ASKED["baseline_start"], "--baseline-to", ASKED["baseline_end"])
 
 
-async def report(database_url: str, *arguments: object) -> tuple[int, str, str]:
-    return await run_command(database_url, "report", *map(str, arguments))
-
-
-async def test_a_report_is_written(sessions: Sessions, database_url: str, tmp_path: Path) -> None:
+async def test_a_report_is_written(sessions: Sessions, normstat: Commands, tmp_path: Path) -> None:
     await fill(sessions)
     page = tmp_path / "report.html"
-    code, out, err = await report(database_url, *INCIDENT, *WINDOW, "--note", "by <hand>", "-o", page)
+    code, out, err = await normstat("report", *INCIDENT, *WINDOW, "--note", "by <hand>", "-o", page)
     assert (code, out, err) == (0, "", "")
     text = page.read_text()
     assert text.startswith("<!doctype html>")
@@ -37,7 +30,6 @@ async def test_a_report_is_written(sessions: Sessions, database_url: str, tmp_pa
     async with open_write_session(sessions) as session:
         draft = BaselineDraft("quiet", "", (HOST,), (Window(START, START.replace(minute=10)),), "test")
         await create_baseline(session, draft)
-    code, out, err = await report(database_url, *INCIDENT, "--baseline", "quiet", "--format", "csv")
-    assert (code, err) == (0, "")
+    out = await normstat.do("report", *INCIDENT, "--baseline", "quiet", "--format", "csv")
     first = next(csv.DictReader(io.StringIO(out, newline="")))
     assert (first["state"], first["field"]) == ("finding", "usr_pct")

@@ -8,8 +8,8 @@ from typer.testing import CliRunner, Result
 
 from normstat.cli import app
 from tests.artefacts.test_trace_log import LKST, STRACE
+from tests.cli.commands import Commands
 from tests.cli.test_artefact import SLIDES, put
-from tests.cli.test_baseline import run_command
 from tests.databases import on_either_database
 
 pytestmark = on_either_database
@@ -87,12 +87,12 @@ def test_what_is_wrong_is_said(slide: str, tmp_path: Path) -> None:
         assert (result.exit_code, said in result.stderr) == (code, True), (arguments, result.stderr)
 
 
-async def test_an_artefact_is_a_log_too(database_url: str, tmp_path: Path) -> None:
-    await put(database_url, tmp_path / "a.txt", SLIDES, "--title", "who waits?")
-    code, out, err = await run_command(database_url, "trace-log", "filter", "--artefact", "1", "--command", "iozone")
+async def test_an_artefact_is_a_log_too(normstat: Commands, tmp_path: Path) -> None:
+    await put(normstat, tmp_path / "a.txt", SLIDES, "--title", "who waits?")
+    code, out, err = await normstat("trace-log", "filter", "--artefact", "1", "--command", "iozone")
     assert (code, err) == (0, "1 of 2 events\n")
     assert out.encode() == b"".join(SLIDES.splitlines(keepends=True)[at] for at in (0, 1, 3))
-    code, out, _ = await run_command(database_url, "trace-log", "analyze", "--artefact", "1")
+    code, out, _ = await normstat("trace-log", "analyze", "--artefact", "1")
     assert (code, out.startswith("Log: artefact 1, who waits?\nTool: lkst on web1 at ")) == (0, True)
-    code, _, err = await run_command(database_url, "trace-log", "analyze", "--artefact", "9")
+    code, _, err = await normstat("trace-log", "analyze", "--artefact", "9")
     assert (code, "artefact 9" in err) == (1, True)

@@ -3,20 +3,17 @@
 import json
 
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.storage.session import open_write_session
 from normstat.storage.webhook_rows import Topic, WebhookDraft, create_webhook, tell_webhooks
 from tests.alerts.receivers import HttpReceiver, refused_port
-from tests.cli.test_baseline import run_command
-from tests.databases import on_either_database
+from tests.cli.commands import Commands
+from tests.databases import Sessions, on_either_database
 
 
 @on_either_database
-async def test_they_are_listed_and_tested_without_their_secrets(
-    sessions: async_sessionmaker[AsyncSession], database_url: str, http: HttpReceiver
-) -> None:
-    assert "no webhooks" in (await run_command(database_url, "webhooks"))[1]
+async def test_they_are_listed_and_tested_without_their_secrets(sessions: Sessions, normstat: Commands, http: HttpReceiver) -> None:
+    assert "no webhooks" in (await normstat("webhooks"))[1]
     with refused_port() as port:
         async with open_write_session(sessions) as session:
             for name, url in (("chat", f"http://127.0.0.1:{port}/s3cr3t"), ("bot", f"{http.url}/s3cr3t")):
@@ -25,7 +22,7 @@ async def test_they_are_listed_and_tested_without_their_secrets(
             await tell_webhooks(session, Topic.EVENT_CREATED, {"text": "x"})
             await session.execute(text("UPDATE webhook_deliveries SET state = 'failed', answer = '410 Gone'"))
         ran = [
-            await run_command(database_url, "webhooks", *arguments)
+            await normstat("webhooks", *arguments)
             for arguments in ((), ("deliveries", "chat"), ("test", "bot"), ("test", "chat"), ("test", "nobody"))
         ]
     assert [code for code, _, _ in ran] == [0, 1, 0, 1, 1]

@@ -4,18 +4,16 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.errors import NoData
 from normstat.rules.past import PIECE, PastRun, run_over_past
 from normstat.rules.rule_file import Colour, load_builtin_rules
 from normstat.storage.lookup import find_hosts
 from normstat.window import Window, from_us
-from tests.cli.test_baseline import run_command
-from tests.databases import on_either_database
+from tests.cli.commands import Commands
+from tests.databases import Sessions, on_either_database
 from tests.query.filling import fill_values
 
-Sessions = async_sessionmaker[AsyncSession]
 pytestmark = on_either_database
 
 START_US = 1_700_000_000_000_000
@@ -82,7 +80,7 @@ async def test_the_command_tells_when_it_would_have_fired(sessions: Sessions, da
     times = ("--from", START.isoformat(), "--to", (START + timedelta(seconds=10 * N)).isoformat())
 
     async def ask(*arguments: str) -> tuple[int, str, str]:
-        return await run_command(database_url, "rules", *arguments)
+        return await Commands(database_url)("rules", *arguments)
 
     code, out, err = await ask("test", "mutex", "--host", "sun1", *times)
     assert (code, err) == (0, "")
