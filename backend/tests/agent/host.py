@@ -75,6 +75,7 @@ class Host:
         self.server = FakeServer()
         self.server.start()
         self.tool("emit", EMIT.format(python=sys.executable, truth=self.truth, calm=self.root / "calm"))
+        self.stats("emit_linux emit 0.2 10")
 
     def close(self) -> None:
         """Ends whatever a failed test left."""
@@ -102,7 +103,7 @@ class Host:
         (self.root / "calm").unlink()
 
     def stats(self, *lines: str) -> None:
-        """Writes stats.conf: `name command` each; the first blank becomes the tab."""
+        """Writes another stats.conf: `name command` each; the first blank becomes the tab."""
         (self.root / "stats.conf").write_text("".join(line.replace(" ", "\t", 1) + "\n" for line in lines))
 
     def environment(self) -> Mapping[str, str]:
@@ -126,13 +127,18 @@ class Host:
 
     def command(self, command: str, *options: str) -> subprocess.CompletedProcess[str]:
         """Runs one command of the agent to its end."""
+        return self.execute(*self.arguments(command, options))
+
+    def execute(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
+        """Runs a program to its end, in the environment and the folder of the agent."""
         return subprocess.run(
-            self.arguments(command, options),
+            words,
             env=self.environment(),
             cwd=self.root,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=PATIENCE_S,
             check=False,
         )
@@ -163,6 +169,18 @@ class Host:
         self.wait_for(lambda: self.agent and self.agent.poll() is not None, "the agent's end")
         self._was_server_slow = any(words in self.log[n_said:] for words in ("cannot ship", "no time to send the rest"))
         return self.agent.wait()
+
+    def kill(self) -> None:
+        """Ends the agent and nothing that it started."""
+        assert self.agent is not None
+        self.agent.kill()
+        self.agent.wait()
+
+    def end_exactly(self) -> None:
+        """Stops the agent: it ends well, nothing of it is left, and the server has every byte."""
+        assert self.stop() == 0
+        self.assert_nothing_left_behind()
+        self.assert_exact()
 
     @property
     def log(self) -> str:

@@ -26,9 +26,7 @@ def test_every_byte_arrives_once_through_failures_kills_and_restarts(host: Host)
     host.wait_for(lambda: "accepts data again" in host.log, "the good news")
     # kill -9, and again while an old stream waits: the rest of an old file is sent by the next agent.
     for _ in range(2):
-        assert host.agent is not None
-        host.agent.kill()
-        host.agent.wait()
+        host.kill()
         n_before = len(host.server.data("emit_linux"))
         host.run()
         host.wait_for(lambda n=n_before: len(host.server.data("emit_linux")) > n, "a new stream")  # type: ignore[misc]
@@ -39,9 +37,7 @@ def test_every_byte_arrives_once_through_failures_kills_and_restarts(host: Host)
         data = host.server.streams[newest].data
         del data[data.rfind(b"\n", 0, len(data) // 2) + 1 :]
     host.wait_for(lambda: "going back" in host.log, "going back")
-    assert host.stop() == 0
-    host.assert_nothing_left_behind()
-    host.assert_exact()
+    host.end_exactly()
     assert all(path.stat().st_size == host.acknowledged()[path.stem] for path in host.raw_files())
 
 
@@ -129,8 +125,7 @@ def test_a_line_cut_off_by_the_tools_end_is_sent_and_marked_so_that_no_reader_ta
     host.stats("emit_linux emit 1 3 cut")
     host.run()
     host.wait_for(lambda: len(host.server.data("emit_linux")) >= 2, "two runs of a tool that ends in the middle of a line")
-    assert host.stop() == 0
-    host.assert_exact()
+    host.end_exactly()
     assert all(data.endswith(b"<normstat-agent: line cut off here>\n") for data in host.server.data("emit_linux").values())
     assert "ended with status 3" in host.log
 
@@ -144,8 +139,7 @@ def test_a_backlog_is_sent_without_pauses_in_requests_of_bounded_size_and_fairly
     host.wait_for(lambda: max(host.raw_sizes(), default=0) > 500_000, "a backlog")
     host.server.start()
     host.wait_for_bytes("emit_linux", 500_000)
-    assert host.stop() == 0
-    host.assert_exact()
+    host.end_exactly()
     taken = [request for request in host.server.requests if request.status == 200]
     assert all(request.n_plain <= 64 * 1024 + 500 for request in taken)
     # Fair shares: the small stream did not have to wait for the end of the large one.

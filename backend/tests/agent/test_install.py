@@ -2,6 +2,7 @@
 
 import stat
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -17,17 +18,17 @@ def offer_files(host: Host) -> None:
     }
 
 
-def pipe_install(host: Host, *options: str) -> subprocess.CompletedProcess[bytes]:
+def pipe_install(host: Host, *options: str, folder: Path | None = None, **more: str) -> subprocess.CompletedProcess[bytes]:
+    """Pipes the installer into sh, with `more` in its environment."""
     script = (AGENTS / "install" / "install.sh").read_bytes()
-    words = [str(host.shell.program), "-s", "--", "--server", host.server.url + "/", "--dir", str(host.root / "here"), *options]
-    return subprocess.run(
-        words, input=script, env=host.environment(), cwd=host.root, capture_output=True, timeout=PATIENCE_S, check=False
-    )
+    to_there = ("--server", host.server.url + "/", "--dir", str(folder or host.root / "here"))
+    words = [str(host.shell.program), "-s", "--", *to_there, *options]
+    environment = {**host.environment(), **more}
+    return subprocess.run(words, input=script, env=environment, cwd=host.root, capture_output=True, timeout=PATIENCE_S, check=False)
 
 
 @under_every_shell
 def test_one_line_installs_and_renews_the_agent(host: Host) -> None:
-    host.stats("emit_linux emit 0.2 10")
     offer_files(host)
     done = pipe_install(host, "--token", host.server.token, "--host", "web7")
     assert done.returncode == 0, done
@@ -45,7 +46,7 @@ def test_one_line_installs_and_renews_the_agent(host: Host) -> None:
     assert again.returncode == 0, again
     assert b"kept your stats.conf" in again.stdout
     host.wait_for(lambda: len(host.server.streams) > n_streams, "a stream of the renewed agent")
-    stopped = subprocess.run([here / "normstat-agent", "stop"], env=host.environment(), capture_output=True, check=False)
+    stopped = host.execute(here / "normstat-agent", "stop")
     assert stopped.returncode == 0
     host.assert_nothing_left_behind()
     host.assert_exact()
@@ -53,7 +54,6 @@ def test_one_line_installs_and_renews_the_agent(host: Host) -> None:
 
 @pytest.fixture
 def offered(host: Host) -> Host:
-    host.stats("emit_linux emit 0.2 10")
     offer_files(host)
     return host
 

@@ -29,8 +29,7 @@ def test_refused_bytes_are_set_aside_and_the_rest_goes_on(host: Host) -> None:
     status = host.command("status")
     assert status.returncode == 1
     assert "refused  " in status.stdout
-    assert host.stop() == 0
-    host.assert_exact()
+    host.end_exactly()
     # What was set aside and what the server has are together what the tool wrote, at the offsets that the gap names.
     for key, stream in host.server.streams.items():
         if stream.spec == "odd_linux":
@@ -69,8 +68,7 @@ def test_a_stream_that_is_refused_altogether_stays_on_the_host_and_is_left_alone
     assert "refused even the gap report" in host.log
     assert not any(frame.spec == "odd_linux" for request in host.server.requests[n_requests + 1 :] for frame in request.frames)
     assert "no longer sent" in host.command("status").stdout
-    assert host.stop() == 0
-    host.assert_exact()
+    host.end_exactly()
 
 
 @under_every_shell
@@ -80,8 +78,7 @@ def test_too_large_halves_the_request(host: Host) -> None:
     host.run("--max-body", "128K")
     host.wait_for_bytes("emit_linux", 100_000)
     assert "wants smaller requests: 16384 bytes" in host.log
-    assert host.stop() == 0
-    host.assert_exact()
+    host.end_exactly()
     assert not (host.spool / "refused").exists()
 
 

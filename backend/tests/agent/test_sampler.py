@@ -209,9 +209,7 @@ def test_auto_leaves_out_what_tools_of_this_host_record(host: Host) -> None:
         "sample 1 kernel memory net tcp pressure"
     }
     # A killed agent's sampler ends as other tools do.
-    assert host.agent is not None
-    host.agent.kill()
-    host.agent.wait()
+    host.kill()
     host.wait_for(lambda: not host.processes(), "the end of all processes")
     assert "not found" not in host.log
 
@@ -235,6 +233,12 @@ def test_auto_leaves_out_what_tools_of_this_host_record(host: Host) -> None:
         ("host_facts\tfacts", "facts must be followed by a number of seconds"),
         ("host_facts\tfacts 5m", "facts must be followed by a number of seconds"),
         ("host_facts\t?facts 60", "no ? before it"),
+        ("event\tapp.log ERROR", "event must be followed by the path of a file, a blank and a pattern"),
+        ("event\t/var/log/app.log", "event must be followed by the path of a file, a blank and a pattern"),
+        ("event\t/var/log/app.log a(", "the pattern 'a(' is no extended regular expression"),
+        ("event\t/var/log/app.log Störung", "an event may contain only printable ASCII"),
+        ("host_events\twatch", "watch must be followed by a number of seconds"),
+        ("other_events\twatch 5", "watch records host_events, not 'other_events'"),
         ("x_linux\t?", "no command"),
         ("x_linux\t?@x echo", "write a loop as @SECONDS command"),
     ],

@@ -2,7 +2,6 @@
 
 import re
 import stat
-import subprocess
 
 import pytest
 
@@ -89,8 +88,7 @@ def test_a_server_restored_from_before_a_rotation_is_served_with_the_token_befor
     # Said after the token is in its place.
     host.wait_for(lambda: "the server knows only the token before the last rotation" in host.log, "the word about the old token")
     assert host.token_file.read_text() == f"{host.server.token}\n"
-    assert host.stop() == 0
-    host.assert_exact()
+    host.end_exactly()
 
 
 @under_every_shell
@@ -106,12 +104,10 @@ def test_a_token_file_is_whole_at_every_moment(host: Host) -> None:
     left = []
     for turn in range(1, 10):
         host.write_token(OLD)
-        done = subprocess.run(
-            [str(host.shell.program), "-c", f"turn={turn}; {script}"], env=host.environment(), capture_output=True, check=False
-        )
+        done = host.execute(host.shell.program, "-c", f"turn={turn}; {script}")
         left.append(host.token_file.read_text().strip())
         assert stat.S_IMODE(host.token_file.stat().st_mode) == 0o600
-        assert (b"done" in done.stdout) == (turn == 9), done
+        assert ("done" in done.stdout) == (turn == 9), done
     assert left == [OLD] * 7 + [NEW] * 2
 
 
@@ -122,12 +118,11 @@ def test_no_token_is_written_where_others_could_put_a_link(host: Host) -> None:
     (others / "token").write_text(f"{OLD}\n")
     script = f"NORMSTAT_SOURCED=1; . {AGENT}; set_defaults; token_file={others}/token; find_token_file && echo safe"
     words = [str(host.shell.program), "-c", script]
-    done = subprocess.run(words, env=host.environment(), capture_output=True, text=True, check=False)
+    done = host.execute(*words)
     assert ("everybody can write" in done.stderr, done.stdout) == (True, "")
 
 
 def test_one_line_installs_a_host_with_a_join_token(host: Host) -> None:
-    host.stats("emit_linux emit 0.2 10")
     offer_files(host)
     host.extra["NORMSTAT_JOIN_TOKEN"] = host.server.join_token
     done = pipe_install(host, "--host", "web7")
@@ -142,5 +137,5 @@ def test_one_line_installs_a_host_with_a_join_token(host: Host) -> None:
     assert (again.returncode, b"kept" in again.stdout) == (0, True), again
     assert host.server.enrolled == ["web7"]
     assert not any(re.search("join-token_|nsa_new", line) for line in host.processes().values())
-    subprocess.run([here / "normstat-agent", "stop"], env=host.environment(), capture_output=True, check=False)
+    host.execute(here / "normstat-agent", "stop")
     host.assert_nothing_left_behind()

@@ -81,9 +81,7 @@ def test_tools_of_a_killed_agent_end_by_themselves(host: Host) -> None:
     host.run()
     host.wait_for_bytes("emit_linux", 1)
     host.wait_for(lambda: len(host.processes()) >= 5, "all processes")
-    assert host.agent is not None
-    host.agent.kill()
-    host.agent.wait()
+    host.kill()
     assert host.tool_processes("emit")
     host.wait_for(lambda: not host.processes(), "the end of all processes")
 

@@ -12,19 +12,14 @@ import pytest
 from tests.agent.conftest import require_program, under_every_shell
 from tests.agent.fake_server import FakeServer
 from tests.agent.host import Host
+from tests.certificates import make_self_signed
 
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A self-signed certificate for 127.0.0.1 with its key in one file."""
     folder = tmp_path_factory.mktemp("tls")
-    subprocess.run(
-        f"{require_program('openssl')} req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 "
-        "-addext subjectAltName=IP:127.0.0.1,DNS:localhost -keyout key -out pem".split(),
-        cwd=folder,
-        check=True,
-        capture_output=True,
-    )
+    make_self_signed(folder / "pem", folder / "key")
     (folder / "both").write_bytes((folder / "pem").read_bytes() + (folder / "key").read_bytes())
     return folder / "both"
 
@@ -67,9 +62,7 @@ def deliver(host: Host, *options: str) -> None:
     headers = host.server.requests[-1].headers
     checked = host.command("check", *options)
     assert checked.returncode == 0, checked
-    assert host.stop() == 0
-    host.assert_exact()
-    host.assert_nothing_left_behind()
+    host.end_exactly()
     assert not any(host.server.token in line for line in seen)
     assert "the server does not know this token" in host.log
     assert (headers["normstat-host"], headers["normstat-tags"]) == ("web1", "prod,rack-7")
@@ -82,7 +75,6 @@ def deliver(host: Host, *options: str) -> None:
 @pytest.mark.parametrize("transport", ["curl", "wget", "perl"])
 def test_http(host: Host, transport: str) -> None:
     require_program(transport)
-    host.stats("emit_linux emit 0.2 10")
     deliver(host, "--transport", transport)
 
 
@@ -94,7 +86,6 @@ def test_https_with_both_sides_proven(host: Host, strict_tls_server: FakeServer,
         and subprocess.run(["perl", "-MIO::Socket::SSL", "-e", "1"], capture_output=True, check=False).returncode
     ):
         pytest.skip("perl has no IO::Socket::SSL here: https by perl is not tried")
-    host.stats("emit_linux emit 0.2 10")
     host.server.stop()
     host.server = strict_tls_server
     to_server = ("--transport", transport, "--ca-file", str(certificate))
@@ -111,7 +102,6 @@ def test_https_with_both_sides_proven(host: Host, strict_tls_server: FakeServer,
 @pytest.mark.parametrize("transport", ["curl", "wget", "openssl"])
 def test_https_refuses_a_server_that_cannot_prove_its_name(host: Host, tls_server: FakeServer, transport: str) -> None:
     require_program(transport)
-    host.stats("emit_linux emit 0.2 10")
     host.server.stop()
     host.server = tls_server
     checked = host.command("check", "--transport", transport)
@@ -155,7 +145,6 @@ def test_a_request_takes_as_few_processes_as_it_can(host: Host) -> None:
 
 @under_every_shell
 def test_without_perl_the_shell_makes_the_requests(host: Host) -> None:
-    host.stats("emit_linux emit 0.2 10")
     # printf is a program in mksh.
     use_only(host, *FEW_TOOLS, "gzip", "printf", "ps")
     deliver(host)
@@ -167,7 +156,6 @@ def test_a_request_that_perl_cannot_make_is_made_again(host: Host) -> None:
     gzip, perl = require_program("gzip"), require_program("perl")
     host.tool("gzip", f'#!/bin/sh\n[ ! -f "$NORMSTAT_TEST_HOST/bad" ] || exit 4\nexec {gzip} "$@"\n')
     host.tool("perl", f'#!/bin/sh\n[ ! -f "$NORMSTAT_TEST_HOST/worse" ] || exit 9\nexec {perl} "$@"\n')
-    host.stats("emit_linux emit 0.2 10")
     for options, name, said in (
         ((), "bad", "gzip ended with status 4"),
         (("--transport", "curl"), "bad", "gzip ended with status 4"),
@@ -182,26 +170,21 @@ def test_a_request_that_perl_cannot_make_is_made_again(host: Host) -> None:
         (host.root / name).unlink()
         n_good = host.log.count("accepts data again")
         host.wait_for(lambda n=n_good: host.log.count("accepts data again") > n, "the good news")  # type: ignore[misc]
-        assert host.stop() == 0
-    host.assert_exact()
+        host.end_exactly()
 
 
 def test_an_answer_that_ends_early_is_none(host: Host) -> None:
-    host.stats("emit_linux emit 0.2 10")
     host.server.fail_next("raw HTTP/1.0 200 OK\r\nContent-Length: 4000\r\n\r\n{key} {end}\n")
     host.run()
     host.wait_for(lambda: "the answer ends early" in host.log, "word of it")
     host.wait_for(lambda: "accepts data again" in host.log, "the good news")
-    assert host.stop() == 0
-    host.assert_exact()
+    host.end_exactly()
 
 
 def test_without_gzip_and_ps_the_body_is_sent_as_it_is(host: Host) -> None:
-    host.stats("emit_linux emit 0.2 10")
     use_only(host, *FEW_TOOLS)
     host.run()
     host.wait_for_bytes("emit_linux", 5_000)
     assert host.command("run").returncode == 4
-    assert host.stop() == 0
-    host.assert_exact()
+    host.end_exactly()
     assert host.server.requests[-1].headers["content-encoding"] == "identity"

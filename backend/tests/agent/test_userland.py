@@ -59,15 +59,11 @@ def test_solaris_10_userland_with_replayed_captures(host: Host) -> None:
     assert "by perl; epoch by fields, cutting by iseek" in host.log
     assert host.command("status").returncode == 0
     # kill -9 and again, on this userland too.
-    assert host.agent is not None
-    host.agent.kill()
-    host.agent.wait()
+    host.kill()
     host.run()
     host.wait_for(lambda: "left behind" in host.log, "the orphans' end")
     host.wait_for(lambda: len(host.server.data("vmstat_solaris")) >= 2, "a new stream")
-    assert host.stop() == 0
-    host.assert_nothing_left_behind()
-    host.assert_exact()
+    host.end_exactly()
     # Each call of netstat has the epoch before it.
     assert re.match(rb"\d{10}\nName  Mtu  Net/Dest ", next(iter(host.server.data("netstat_solaris").values())))
     for tool in ("vmstat", "mpstat", "iostat", "prstat", "kstat"):
@@ -101,16 +97,12 @@ def test_busybox_userland(host: Host, tmp_path: Path) -> None:
     (tools / "curl").symlink_to(require_program("curl"))
     host.run("--max-file", "30K")
     host.wait_for(lambda: len(host.server.data("emit_linux")) >= 2, "a second stream")
-    assert host.agent is not None
-    host.agent.kill()
-    host.agent.wait()
+    host.kill()
     host.run()
     host.wait_for(lambda: "left behind" in host.log, "the orphan's end")
     host.wait_for(lambda: len(host.server.data("emit_linux")) >= 3, "a third stream")
     assert host.command("run").returncode == 4
-    assert host.stop() == 0
-    host.assert_nothing_left_behind()
-    host.assert_exact()
+    host.end_exactly()
 
 
 @pytest.mark.parametrize("reader", ["bytes", "iseek", "skip"])

@@ -4,8 +4,6 @@ import re
 import subprocess
 from typing import Final
 
-import pytest
-
 from tests.agent.host import AGENT, Host
 from tests.agent.test_sampler import all_of
 
@@ -47,24 +45,6 @@ def test_root_follows_no_link(host: Host) -> None:
         " my_uid=1000; look",
     )
     assert found == [".", ".", "ERROR 2", "."]
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("event\tapp.log ERROR", "event must be followed by the path of a file, a blank and a pattern"),
-        ("event\t/var/log/app.log", "event must be followed by the path of a file, a blank and a pattern"),
-        ("event\t/var/log/app.log a(", "the pattern 'a(' is no extended regular expression"),
-        ("event\t/var/log/app.log Störung", "an event may contain only printable ASCII"),
-        ("host_events\twatch", "watch must be followed by a number of seconds"),
-        ("other_events\twatch 5", "watch records host_events, not 'other_events'"),
-    ],
-)
-def test_a_wrong_line_is_said(host: Host, line: str, message: str) -> None:
-    (host.root / "stats.conf").write_text(f"emit_linux\temit 1 1\n{line}\n")
-    done = host.command("check")
-    assert done.returncode == 1
-    assert f"line 2: {message}" in done.stderr, done
 
 
 def test_events_are_sent(host: Host) -> None:

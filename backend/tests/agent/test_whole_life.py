@@ -34,9 +34,7 @@ def test_the_whole_life_of_an_agent(host: Host) -> None:
     host.wait_for(lambda: host.server.token != first, "the first use of a new token")
     assert host.token_file.read_text() == f"{host.server.token}\n"
 
-    assert host.agent is not None
-    host.agent.kill()
-    host.agent.wait()
+    host.kill()
     n_streams = len(host.server.data("emit_linux"))
     host.run(*options)
     host.wait_for(lambda: len(host.server.data("emit_linux")) > n_streams, "a new stream")
@@ -55,8 +53,6 @@ def test_the_whole_life_of_an_agent(host: Host) -> None:
     assert "agent    runs, pid " in status.stdout
     assert host.command("run").returncode == 4
 
-    assert host.stop() == 0
-    host.assert_nothing_left_behind()
-    host.assert_exact()
+    host.end_exactly()
     assert any(b"two  words" in data for data in host.server.data("loop_linux").values())
     assert all(stat.S_IMODE(path.lstat().st_mode) & 0o077 == 0 for path in host.spool.rglob("*"))

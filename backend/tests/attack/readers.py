@@ -6,7 +6,6 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import numpy as np
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.api.cookies import SESSION_COOKIE
 from normstat.auth.roles import Role
@@ -15,9 +14,9 @@ from normstat.storage import account_rows
 from normstat.storage.session import open_write_session
 from normstat.window import to_us
 from tests.api.samples import START
+from tests.databases import Sessions
 from tests.query.filling import fill_values
 
-Sessions = async_sessionmaker[AsyncSession]
 # Every request of the page bears it.
 PAGE: Final = {"X-Normstat-Request": "1"}
 DAY: Final = {"start": "2026-11-21T00:00:00Z", "end": "2026-11-22T00:00:00Z"}

@@ -10,7 +10,6 @@ import httpx
 import numpy as np
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.auth.roles import Role
 from normstat.window import to_us
@@ -18,11 +17,10 @@ from tests.api.samples import START
 from tests.api.server import serving
 from tests.attack.clients import cpu_seconds, peak_bytes
 from tests.attack.readers import CPU_FIELDS, PAGE, SilentReader, enter, fill_cpus
-from tests.databases import on_one_database
+from tests.databases import Sessions, on_one_database
 from tests.lock_waits import until_waiting
 from tests.query.filling import fill_values
 
-Sessions = async_sessionmaker[AsyncSession]
 pytestmark = on_one_database
 
 API = "/api/v1"

@@ -1,7 +1,6 @@
 """Connections that do nothing, or that do not read: whoever comes is served, and nothing is held for long."""
 
 import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,21 +14,13 @@ from tests.attack.clients import (
     holding,
     is_ended,
     peak_bytes,
-    plain_database,
 )
-from tests.databases import ServerPool
 from tests.e2e.product import Server, wait_until
 from tests.failures.sender import Fleet, log_in, make_agent_token
 from tests.failures.test_workers import events, n_connections
 
 SECOND_ATTACKER = "127.0.0.3"
 N_FILE_BYTES = 64 * MIB
-
-
-@pytest.fixture
-def url(servers: ServerPool) -> Iterator[str]:
-    with plain_database(servers) as url:
-        yield url
 
 
 def assert_served(server: Server, *sources: str) -> None:

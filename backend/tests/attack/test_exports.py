@@ -10,14 +10,12 @@ from urllib.parse import urlencode
 import httpx
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.auth.roles import Role
 from tests.api.server import serving
 from tests.attack.readers import DAY, PAGE, SilentReader, enter, fill_cpus
-from tests.databases import on_one_database
+from tests.databases import Sessions, on_one_database
 
-Sessions = async_sessionmaker[AsyncSession]
 pytestmark = on_one_database
 
 N_READERS = 12

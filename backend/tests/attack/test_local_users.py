@@ -14,7 +14,8 @@ import pytest
 
 from tests.agent.conftest import host, shell, under_every_shell
 from tests.agent.fake_server import TOKEN
-from tests.agent.host import AGENT, AGENTS, PATIENCE_S, Host
+from tests.agent.host import AGENT, PATIENCE_S, Host
+from tests.agent.test_install import offer_files, pipe_install
 from tests.vanishing import files_below
 
 # The fixtures, which pytest finds by their names here.
@@ -44,6 +45,14 @@ def make_spool(host: Host, mode: int = 0o700) -> None:
     host.spool.chmod(mode)
 
 
+def make_shared(host: Host) -> Path:
+    """Makes a folder like /tmp."""
+    shared = host.root / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    return shared
+
+
 def assert_refused(host: Host, *words: str, options: tuple[str, ...] = ()) -> None:
     """Every command that enters the spool says why it does not."""
     for command in ("run", "start", "stop", "status"):
@@ -60,7 +69,6 @@ def assert_refused(host: Host, *words: str, options: tuple[str, ...] = ()) -> No
 
 @under_every_shell
 def test_a_spool_that_another_user_made_is_not_entered(host: Host) -> None:
-    host.stats("emit_linux emit 0.2 10")
     target = host.root / "target"
     target.write_text("mine\n")
     make_spool(host, 0o777)
@@ -78,7 +86,6 @@ def test_a_spool_that_another_user_made_is_not_entered(host: Host) -> None:
 @under_every_shell
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o1777])
 def test_a_spool_that_others_can_write_to_is_not_entered(host: Host, mode: int) -> None:
-    host.stats("emit_linux emit 0.2 10")
     make_spool(host)
     give(host.spool, 0)
     host.spool.chmod(mode)
@@ -96,7 +103,6 @@ def test_a_spool_that_others_can_write_to_is_not_entered(host: Host, mode: int) 
     ],
 )
 def test_root_does_not_go_where_others_can_replace_a_folder_on_the_way(host: Host, mode: int, uid: int, words: str) -> None:
-    host.stats("emit_linux emit 0.2 10")
     parent = host.root / "parent"
     host.spool = parent / "between" / "spool"
     host.spool.mkdir(parents=True, mode=0o700)
@@ -108,10 +114,7 @@ def test_root_does_not_go_where_others_can_replace_a_folder_on_the_way(host: Hos
 
 @under_every_shell
 def test_in_a_folder_like_tmp_only_ones_own_entries_are_trusted(host: Host) -> None:
-    host.stats("emit_linux emit 0.2 10")
-    shared = host.root / "shared"
-    shared.mkdir()
-    shared.chmod(0o1777)
+    shared = make_shared(host)
     precious = host.root / "precious"
     (precious / "tool").mkdir(parents=True)
     (precious / "tool" / "kept").write_text("kept\n")
@@ -131,16 +134,12 @@ def test_in_a_folder_like_tmp_only_ones_own_entries_are_trusted(host: Host) -> N
     host.wait_for_bytes("emit_linux", 2_000)
     status = host.command("status")
     assert f"spool    {real}, " in status.stdout
-    assert host.stop() == 0
-    host.assert_exact()
+    host.end_exactly()
 
 
 @under_every_shell
 def test_a_link_in_a_chain_that_another_user_made_is_not_followed(host: Host) -> None:
-    host.stats("emit_linux emit 0.2 10")
-    shared = host.root / "shared"
-    shared.mkdir()
-    shared.chmod(0o1777)
+    shared = make_shared(host)
     (host.root / "real").mkdir(mode=0o700)
     (shared / "theirs").symlink_to(host.root / "real")
     give(shared / "theirs")
@@ -155,7 +154,6 @@ def test_a_link_in_a_chain_that_another_user_made_is_not_followed(host: Host) ->
 
 @under_every_shell
 def test_what_was_put_into_a_spool_before_it_was_ours_is_not_used(host: Host) -> None:
-    host.stats("emit_linux emit 0.2 10")
     make_spool(host)
     target = host.root / "target"
     target.write_text("mine\n")
@@ -177,7 +175,6 @@ def test_what_was_put_into_a_spool_before_it_was_ours_is_not_used(host: Host) ->
 @under_every_shell
 def test_numbers_in_old_files_are_not_calculated_with_unseen(host: Host) -> None:
     """In $((...)), and in some shells in [ -gt ] too, a variable that holds a[$(command)] runs the command."""
-    host.stats("emit_linux emit 0.2 10")
     make_spool(host)
     trap = f"a[$(touch${{IFS}}{host.root}/pwned)]"
     (host.spool / "agent.state").write_text(
@@ -203,7 +200,6 @@ def test_numbers_in_old_files_are_not_calculated_with_unseen(host: Host) -> None
 
 def test_what_decides_about_commands_must_be_roots(host: Host) -> None:
     """A list of commands or a configuration that others can write to would run their commands as root."""
-    host.stats("emit_linux emit 0.2 10")
     config = host.root / "agent.conf"
     config.write_text("# nothing\n")
     for path in (host.root / "stats.conf", config):
@@ -295,7 +291,6 @@ def namesake(host: Host) -> Iterator[subprocess.Popen[bytes]]:
 @under_every_shell
 def test_a_stranger_in_the_lock_is_neither_killed_nor_waited_for(host: Host, namesake: subprocess.Popen[bytes]) -> None:
     """The pid of an agent that was killed went to another agent."""
-    host.stats("emit_linux emit 0.2 10")
     make_spool(host)
     (host.spool / "lock").mkdir()
     (host.spool / "lock" / "pid").write_text(f"{namesake.pid}\n")
@@ -324,7 +319,6 @@ def test_a_stranger_in_the_lock_is_neither_killed_nor_waited_for(host: Host, nam
     "text", ["", "x", "0", "-{group}", "{pid} {pid}", "0{pid}", "a[$(touch ${{PWNED}})]", "9" * 30, "\x1b[31m"]
 )
 def test_odd_words_in_the_lock_kill_nobody(host: Host, namesake: subprocess.Popen[bytes], text: str) -> None:
-    host.stats("emit_linux emit 0.2 10")
     make_spool(host)
     (host.spool / "lock").mkdir()
     with subprocess.Popen(["sleep", "600"], start_new_session=True) as group:
@@ -342,7 +336,6 @@ def test_odd_words_in_the_lock_kill_nobody(host: Host, namesake: subprocess.Pope
 
 @under_every_shell
 def test_a_process_group_in_the_list_of_tools_is_not_killed(host: Host) -> None:
-    host.stats("emit_linux emit 0.2 10")
     make_spool(host)
     (host.spool / "tool").mkdir()
     with subprocess.Popen(["sleep", "600"], start_new_session=True) as group:
@@ -382,10 +375,7 @@ def test_everything_is_the_owners_alone_whatever_the_umask(host: Host) -> None:
 @under_every_shell
 def test_a_scratch_folder_is_always_a_new_one(host: Host) -> None:
     """Whatever stands under the name that it would have: other names are tried, and nothing of others is entered or deleted."""
-    host.stats("emit_linux emit 0.2 10")
-    scratch = host.root / "scratch"
-    scratch.mkdir()
-    scratch.chmod(0o1777)
+    scratch = make_shared(host)
     victim = host.root / "victim"
     victim.mkdir()
     (victim / "kept").write_text("kept\n")
@@ -396,9 +386,7 @@ def test_a_scratch_folder_is_always_a_new_one(host: Host) -> None:
         f"for n in '' .0 .1 .2; do link={scratch}/normstat-agent.$$$n; ln -s {victim} $link && chown -h {OTHER} $link; done;"
         f" exec {words}"
     )
-    done = subprocess.run(
-        ["/bin/sh", "-c", script], env=host.environment(), cwd=host.root, capture_output=True, text=True, check=False
-    )
+    done = host.execute("/bin/sh", "-c", script)
     assert done.returncode == 0, done
     assert [path.name for path in victim.iterdir()] == ["kept"]
     assert len(list(scratch.iterdir())) == 4
@@ -411,25 +399,10 @@ def test_a_scratch_folder_is_always_a_new_one(host: Host) -> None:
 # --- the installer -------------------------------------------------------------------------------------------------------
 
 
-def offer(host: Host) -> None:
-    host.server.files = {
-        "normstat-agent": AGENT,
-        "stats.conf.linux": host.root / "stats.conf",
-    }
-
-
-def install(host: Host, folder: Path, *options: str, **more: str) -> subprocess.CompletedProcess[bytes]:
-    script = (AGENTS / "install" / "install.sh").read_bytes()
-    words = [str(host.shell.program), "-s", "--", "--server", host.server.url, "--dir", str(folder), *options]
-    environment = {**host.environment(), **more}
-    return subprocess.run(words, input=script, env=environment, cwd=host.root, capture_output=True, timeout=PATIENCE_S, check=False)
-
-
 @under_every_shell
 @pytest.mark.parametrize("trick", ["theirs", "writable", "parent", "link", "group"])
 def test_it_is_not_installed_where_another_user_can_put_something(host: Host, trick: str) -> None:
-    host.stats("emit_linux emit 0.2 10")
-    offer(host)
+    offer_files(host)
     shared = host.root / "shared"
     folder = shared / "here"
     folder.mkdir(parents=True)
@@ -451,7 +424,7 @@ def test_it_is_not_installed_where_another_user_can_put_something(host: Host, tr
             folder.rename(host.root / "elsewhere")
             folder.symlink_to(host.root / "elsewhere")
             give(folder)
-    done = install(host, folder, "--token", TOKEN)
+    done = pipe_install(host, "--token", TOKEN, folder=folder)
     assert done.returncode == 1, done
     assert b"install.sh: " in done.stderr
     assert not (host.root / "pwned").exists()
@@ -465,13 +438,13 @@ def test_it_is_not_installed_where_another_user_can_put_something(host: Host, tr
 def test_the_token_is_written_to_a_new_file_and_handed_to_nobody(host: Host) -> None:
     """Who opened the old file when others could read it sees nothing of the new token."""
     host.stats("emit_linux emit 0.2 10", "loop_linux @1 sleep 0.3")
-    offer(host)
+    offer_files(host)
     folder = host.root / "here"
     folder.mkdir()
     (folder / "token").write_text("old\n")
     (folder / "token").chmod(0o644)
     with (folder / "token").open() as opened:
-        done = install(host, folder, NORMSTAT_TOKEN=TOKEN, token="old", http_proxy="http://127.0.0.1:9")
+        done = pipe_install(host, folder=folder, NORMSTAT_TOKEN=TOKEN, token="old", http_proxy="http://127.0.0.1:9")
         assert done.returncode == 0, done
         assert opened.read() == "old\n"
     assert (folder / "token").read_text() == f"{TOKEN}\n"
@@ -488,5 +461,5 @@ def test_the_token_is_written_to_a_new_file_and_handed_to_nobody(host: Host) -> 
         n_looked += 1
         assert TOKEN.encode() not in text
     assert n_looked >= 3
-    subprocess.run([folder / "normstat-agent", "stop"], env=host.environment(), capture_output=True, check=True)
+    assert host.execute(folder / "normstat-agent", "stop").returncode == 0
     host.assert_nothing_left_behind()

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 import structlog
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.ingest.batching import set_limits
 from normstat.ingest.reparse.reparse_worker import work_off
@@ -13,7 +13,7 @@ from normstat.ingest_limits import IngestLimits
 from normstat.query.line_accounts import read_host_accounts
 from normstat.storage import instance_cache
 from normstat.storage.session import open_read_session
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.ingest.rereading import export, look, wish
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import accounts, assert_books_balance, query, raw_bytes
@@ -21,7 +21,6 @@ from tests.ingest.test_long_instances import BANNER, SPEC, report
 
 pytestmark = on_either_database
 
-Sessions = async_sessionmaker[AsyncSession]
 # The full hour.
 HOUR_S = 1_795_251_600
 LINES = "SELECT line_text FROM rejected_lines ORDER BY line_offset"

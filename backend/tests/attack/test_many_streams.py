@@ -14,6 +14,7 @@ from normstat.ingest.protocol import Ack, Frame
 from normstat.ingest.transaction import IngestCache
 from normstat.ingest_limits import IngestLimits
 from normstat.stats.records import NO_TIMING
+from tests.auth.test_throttle import Clock
 from tests.databases import on_either_database
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import ANY_HOST, Agent, stream
@@ -23,14 +24,6 @@ pytestmark = on_either_database
 
 WAIT_S = 60.0
 TEXT = vmstat_text(vmstat_times(5))
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now_s = 50_000.0
-
-    def __call__(self) -> float:
-        return self.now_s
 
 
 @pytest.fixture
@@ -72,7 +65,7 @@ async def test_a_host_begins_so_many_streams_in_an_hour(engine: AsyncEngine, dat
     more = vmstat_text(vmstat_times(9))
     assert await take(ingest_queue, "alpha", stream(more[len(TEXT) :], key="k0", offset=len(TEXT))) == [Ack("k0", len(more))]
     assert await take(ingest_queue, "beta", stream(TEXT, key="n0")) == [Ack("n0", len(TEXT))]
-    clock.now_s += HOUR_S + 1
+    clock.now += HOUR_S + 1
     assert await take(ingest_queue, "alpha", stream(TEXT, key="n0"), stream(TEXT, key="n1")) == [
         Ack(f"n{n}", len(TEXT)) for n in (0, 1)
     ]
@@ -123,7 +116,7 @@ async def test_a_token_makes_so_many_hosts_in_an_hour(engine: AsyncEngine, datab
     assert query(database_url, "SELECT count(*) FROM hosts") == [(5,)]
     assert isinstance(await take(ingest_queue, "h3", stream(TEXT)), list)
     assert isinstance(await take(ingest_queue, "h6", stream(TEXT), identity=AgentIdentity(None, token_id=2)), list)
-    clock.now_s += HOUR_S + 1
+    clock.now += HOUR_S + 1
     assert isinstance(await take(ingest_queue, "h7", stream(TEXT)), list)
 
 
@@ -161,12 +154,12 @@ def test_the_count_of_an_hour_forgets_and_stays_small() -> None:
     count: HourlyCount[str] = HourlyCount(clock)
     for _ in range(10_000):
         count.add("a", 1)
-        clock.now_s += 0.36
+        clock.now += 0.36
     assert count.count("a") in range(9_800, 10_001)
     assert len(count._seen["a"]) <= HOUR_S / limits.ENTRY_S + 1
-    clock.now_s += HOUR_S / 2
+    clock.now += HOUR_S / 2
     assert count.count("a") in range(4_800, 5_200)
-    clock.now_s += HOUR_S
+    clock.now += HOUR_S
     assert count.count("a") == 0
     assert not count._seen
 
@@ -178,6 +171,6 @@ def test_refusals_are_logged_once_a_minute_with_their_number() -> None:
         for _ in range(500):
             refusals.note("host_refused", 1, token=1)
             refusals.note("host_refused", 2, token=2)
-        clock.now_s += limits.LOG_EVERY_S
+        clock.now += limits.LOG_EVERY_S
         refusals.note("host_refused", 1, token=1)
     assert [(entry["token"], entry["n_refused"]) for entry in logs] == [(1, 1), (2, 1), (1, 500)]

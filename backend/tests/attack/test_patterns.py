@@ -1,7 +1,6 @@
 """Patterns of users against lines of agents: linear, and never in the way of anybody else."""
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.stats.catalogue import UserSpecText, install_user_specs, load_catalogue, parse_user_spec
 from normstat.stats.guess import guess_spec
@@ -9,8 +8,6 @@ from normstat.stats.pattern import MAX_PROGRAM, MAX_TEXT, PatternError, compile_
 from normstat.stats.readers import read
 from normstat.stats.spec import Spec
 from tests.addons import APP_USER
-
-Sessions = async_sessionmaker[AsyncSession]
 
 API = "/api/v1"
 # Python needs time like the fourth to the thousandth power of the line's length for these.

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import structlog
 from sqlalchemy import func, update
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.ingest.reparse import reparse_worker
 from normstat.ingest.reparse.reparse_stream import StreamReparse
@@ -23,7 +23,7 @@ from normstat.storage.schema.models import Chunk, Stream
 from normstat.storage.session import open_write_session
 from normstat.storage.turns import Turns
 from normstat.window import Window
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.generated import START, vmstat_text, vmstat_times
 from tests.ingest.rereading import look, wish
 from tests.ingest.sending import Agent
@@ -33,7 +33,6 @@ from tests.storage.test_retention import apply
 
 pytestmark = on_either_database
 
-Sessions = async_sessionmaker[AsyncSession]
 HOSTS = ("alpha", "mallory", "zulu")
 NOW = START + timedelta(hours=3)
 LATE = START + timedelta(days=5)

@@ -4,7 +4,6 @@ import itertools
 import signal
 import ssl
 import stat
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from tests.agent.conftest import host, require_program, shell, under_every_shell
 from tests.agent.fake_server import TOKEN, Frame
 from tests.agent.host import AGENT, AGENTS, PATIENCE_S, Host, send_signal
 from tests.agent.rogue_server import Answer, RogueServer
+from tests.certificates import make_self_signed
 from tests.vanishing import files_below
 
 # The fixtures, which pytest finds by their names here.
@@ -41,13 +41,7 @@ class Authority:
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     folder = tmp_path_factory.mktemp("authority")
-    subprocess.run(
-        f"{require_program('openssl')} req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 "
-        "-addext subjectAltName=IP:127.0.0.1 -keyout key -out pem".split(),
-        cwd=folder,
-        check=True,
-        capture_output=True,
-    )
+    make_self_signed(folder / "pem", folder / "key")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "pem", folder / "key")
     return Authority(context, folder / "pem")
@@ -83,7 +77,6 @@ def say(text: str) -> Answer:
 @pytest.mark.parametrize("transport", [*TRANSPORTS, "openssl"])
 def test_no_redirect_is_followed(host: Host, rogue: Rogues, authority: Authority, transport: str, status: str) -> None:
     require_program(transport)
-    host.stats("emit_linux emit 0.2 10")
     elsewhere = rogue(say("HTTP/1.1 200 OK\r\n\r\n"))
     redirect = f"HTTP/1.1 {status} Go\r\nLocation: {elsewhere.url}/api/v1/ingest\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     first = rogue(say(redirect), tls=authority.context if transport == "openssl" else None)
@@ -97,7 +90,6 @@ def test_no_redirect_is_followed(host: Host, rogue: Rogues, authority: Authority
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_a_redirect_of_data_is_not_followed_and_said(host: Host, rogue: Rogues, transport: str) -> None:
     require_program(transport)
-    host.stats("emit_linux emit 0.2 10")
     elsewhere = rogue(say("HTTP/1.1 200 OK\r\n\r\n"))
     redirect = f"HTTP/1.1 307 Go\r\nLocation: {elsewhere.url}/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     first = rogue(say(redirect))
@@ -110,7 +102,6 @@ def test_a_redirect_of_data_is_not_followed_and_said(host: Host, rogue: Rogues, 
 
 @pytest.mark.parametrize("version", ["GNU Wget 1.10.2", "GNU Wget2 2.1.0", "BusyBox v1.35.0"])
 def test_a_wget_that_may_follow_redirects_is_not_used(host: Host, version: str) -> None:
-    host.stats("emit_linux emit 0.2 10")
     is_old = "1.10" in version
     refuse = "case $* in *max-redirect*) echo 'unrecognized option' >&2; exit 2 ;; esac" if is_old else ""
     host.tool("wget", f"#!/bin/sh\n{refuse}\ncase $* in *--version*) echo '{version}'; exit 0 ;; esac\ntouch {host.root}/used\n")
@@ -126,7 +117,6 @@ PROXY_NAMES: Final = ("http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_no_proxy_and_no_setting_is_taken_from_the_surroundings(host: Host, rogue: Rogues, transport: str) -> None:
     require_program(transport)
-    host.stats("emit_linux emit 0.2 10")
     proxy = rogue(say("HTTP/1.1 200 OK\r\n\r\n"))
     wgetrc = f"use_proxy = on\nhttp_proxy = {proxy.url}\n"
     (host.root / ".curlrc").write_text(f"proxy = {proxy.url}\nlocation\n")
@@ -137,8 +127,7 @@ def test_no_proxy_and_no_setting_is_taken_from_the_surroundings(host: Host, rogu
     host.extra |= {"WGETRC": str(host.root / "wgetrc"), "SYSTEM_WGETRC": str(host.root / "wgetrc"), "CURL_HOME": str(host.root)}
     host.run("--transport", transport)
     host.wait_for_bytes("emit_linux", 2_000)
-    assert host.stop() == 0
-    host.assert_exact()
+    host.end_exactly()
     assert not proxy.heads
     assert "the proxy from the environment is ignored" in host.log
     assert host.server.requests[-1].headers["authorization"] == f"Bearer {TOKEN}"
@@ -148,7 +137,6 @@ def test_no_proxy_and_no_setting_is_taken_from_the_surroundings(host: Host, rogu
 def test_a_proxy_that_is_configured_is_used(host: Host, transport: str) -> None:
     """The server's name does not resolve, so that what arrives came by the proxy; its password is in no argument list."""
     require_program(transport)
-    host.stats("emit_linux emit 0.2 10")
     seen: set[str] = set()
 
     def look() -> bool:
@@ -160,8 +148,7 @@ def test_a_proxy_that_is_configured_is_used(host: Host, transport: str) -> None:
     options = ("--transport", transport, "--server", "http://normstat.invalid", "--config", str(host.root / "agent.conf"))
     host.run(*options)
     host.wait_for(look, "bytes by way of the proxy")
-    assert host.stop() == 0
-    host.assert_exact()
+    host.end_exactly()
     assert not any("proxy-password" in line for line in seen)
     assert "perl cannot use a proxy" in host.command("check", *options, "--transport", "perl").stderr
 
@@ -171,7 +158,6 @@ def test_certificates_are_checked_whatever_a_file_of_settings_says(
     host: Host, rogue: Rogues, authority: Authority, transport: str
 ) -> None:
     require_program(transport)
-    host.stats("emit_linux emit 0.2 10")
     (host.root / "wgetrc").write_text("check_certificate = off\n")
     (host.root / ".curlrc").write_text("insecure\n")
     host.extra = {"SYSTEM_WGETRC": str(host.root / "wgetrc"), "WGETRC": str(host.root / "wgetrc")}
@@ -182,7 +168,6 @@ def test_certificates_are_checked_whatever_a_file_of_settings_says(
 
 
 def test_an_address_with_a_password_is_refused(host: Host) -> None:
-    host.stats("emit_linux emit 0.2 10")
     done = host.command("run", "--server", "http://me:secret@127.0.0.1")
     assert done.returncode == 2
     assert "must not contain a user name" in done.stderr
@@ -220,8 +205,7 @@ def test_the_token_is_in_no_environment(host: Host) -> None:
     exec_of_tools = [text for pid, text in tools.items() if pid in host.tool_processes("emit")]
     assert exec_of_tools
     assert not any("from-the-environment" in text for text in exec_of_tools)
-    assert host.stop() == 0
-    host.assert_exact()
+    host.end_exactly()
 
 
 # --- answers without end --------------------------------------------------------------------------------------------------
@@ -259,7 +243,6 @@ def assert_flat_under(
     host: Host, rogue: Rogues, answer: Answer, *options: str, tls: ssl.SSLContext | None = None, seconds: float = PATIENCE_S
 ) -> None:
     """Two such answers leave small files and a small agent that ends when it is told to, and nothing is lost."""
-    host.stats("emit_linux emit 0.2 10")
     host.server.stop()
     server = rogue(answer, port=host.server.port, tls=tls)
     host.run(*options)
@@ -306,8 +289,7 @@ def test_an_endless_answer_is_cut_off(host: Host, rogue: Rogues, transport: str,
     host.server.start()
     host.run("--transport", transport)
     host.wait_for_bytes("emit_linux", 2_000)
-    assert host.stop() == 0
-    host.assert_exact()
+    host.end_exactly()
 
 
 @pytest.mark.parametrize("kind", ["body", "body of many lines", "header lines"])
@@ -334,7 +316,6 @@ def test_a_transfer_that_never_ends_does_not_keep_the_agent(host: Host, rogue: R
         while not pause.wait(0.2):
             yield b"x"
 
-    host.stats("emit_linux emit 0.2 10")
     host.server.stop()
     server = rogue(drip, port=host.server.port)
     host.run("--transport", transport)
@@ -376,7 +357,6 @@ ODD_ANSWERS: Final = (
 
 
 def assert_unharmed(host: Host, *options: str) -> None:
-    host.stats("emit_linux emit 0.2 10")
     # A good answer after each odd one, or the pauses would grow to a minute.
     host.server.fail_next("", *(failure for odd in ODD_ANSWERS for failure in (odd, "")))
     host.run(*options)
@@ -392,9 +372,7 @@ def assert_unharmed(host: Host, *options: str) -> None:
     assert host.command("status", *options).stdout.replace("\n", "").isprintable()
     assert "refused" not in {path.name for path in host.spool.iterdir()}
     assert max(map(len, host.log.splitlines())) < 1_000
-    assert host.stop() == 0
-    host.assert_exact()
-    host.assert_nothing_left_behind()
+    host.end_exactly()
     assert len(host.raw_files()) <= 1
 
 
@@ -482,7 +460,6 @@ PAGE: Final = "<html>\n<p>Please log in to use this network.</p>\n</html>\n" * 2
 @pytest.mark.parametrize("kind", ["redirect", "page", "endless", "endless header", "half"])
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_only_an_agent_is_installed(host: Host, rogue: Rogues, transport: str, kind: str) -> None:
-    host.stats("emit_linux emit 0.2 10")
     tools = host.root / "usr-bin"
     tools.mkdir()
     for tool in (transport, *INSTALLER_TOOLS):
@@ -501,17 +478,8 @@ def test_only_an_agent_is_installed(host: Host, rogue: Rogues, transport: str, k
     }
     server = rogue(answers[kind])
     folder = host.root / "here"
-    words = [str(host.shell.program), str(INSTALLER), "--server", server.url, "--dir", str(folder), "--token", TOKEN, "--no-start"]
-    done = subprocess.run(
-        words,
-        env=host.environment(),
-        cwd=host.root,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=PATIENCE_S,
-        check=False,
-    )
+    to_here = ("--server", server.url, "--dir", folder, "--token", TOKEN, "--no-start")
+    done = host.execute(host.shell.program, INSTALLER, *to_here)
     assert done.returncode == 1, done
     assert "install.sh: " in done.stderr
     assert not elsewhere.heads

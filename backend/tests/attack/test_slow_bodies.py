@@ -1,23 +1,15 @@
 """Bodies that are announced and do not come, or come by the byte: others are served, and the connections end."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.attack.clients import ATTACKER, MIB, NEWCOMER, Reply, ask, ask_health, holding, peak_bytes, plain_database
-from tests.databases import ServerPool
+from tests.attack.clients import ATTACKER, MIB, NEWCOMER, Reply, ask, ask_health, holding, peak_bytes
 from tests.e2e.product import Server
 from tests.failures.sender import make_agent_token
 from tests.generated import vmstat_text, vmstat_times
 
 PATIENT = {"NORMSTAT_STALL_TIMEOUT_S": "600"}
-
-
-@pytest.fixture
-def url(servers: ServerPool) -> Iterator[str]:
-    with plain_database(servers) as url:
-        yield url
 
 
 def head_of(path: str, n_bytes: int, *fields: str) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest
 from normstat.ingest import transaction
@@ -20,10 +20,9 @@ from normstat.rollups.rollup_job import DELAY, roll_up
 from normstat.storage import chunks
 from normstat.storage.backup.backup_plan import BackupPlan
 from normstat.window import EPOCH, LATEST, to_us
-from tests.addons import APP_USER, app_user_text
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.generated import SECOND, START, VMSTAT_HEADER, vmstat_text, vmstat_times
-from tests.ingest.rereading import put, reparse
+from tests.ingest.rereading import reparse
 from tests.ingest.sending import Agent
 from tests.ingest.test_import_load import load_files
 from tests.ingest.test_intake import VMSTAT_ROWS, accounts, assert_books_balance, query, vmstat_rows
@@ -31,7 +30,6 @@ from tests.query.filling import fill_values
 
 pytestmark = on_either_database
 
-Sessions = async_sessionmaker[AsyncSession]
 FAR = [
     datetime(1, 1, 1, tzinfo=UTC),
     datetime(1969, 12, 31, 23, 59, 59, tzinfo=UTC),
@@ -63,17 +61,6 @@ async def test_rows_of_other_years_are_rejected_lines_among_the_others(engine: A
     assert accounts(database_url)["n_rejected"] == len(FAR)
     assert_books_balance(database_url)
     assert (accounts(database_url)["first_sample_at"], accounts(database_url)["last_sample_at"]) == tuple(EDGES)
-
-
-async def test_the_same_of_a_stat_that_somebody_added(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
-    await put(sessions, "app_user", APP_USER)
-    odd = b"".join(f"{epoch}\nUser Calls Wait\nmallory 1 1.0\n".encode() for epoch in (to_us(LATEST) // 1_000_000, 9_999_999_999))
-    text = app_user_text(5) + odd + app_user_text(5, start_s=1_795_263_000)
-    assert await Agent(engine).send_file(text, "app_user") == len(text)
-    assert query(database_url, "SELECT reason, line_text FROM rejected_lines") == [(ODD_TIME_REASON, "mallory 1 1.0")] * 2
-    assert query(database_url, "SELECT count(*) FROM instances WHERE name = 'mallory'") == [(0,)]
-    n_rows = app_user_text(5).count(b"user")
-    assert query(database_url, "SELECT count(*) FROM stat.app_user") == [(2 * n_rows,)]
 
 
 async def test_one_file_of_another_millennium_stops_no_import(engine: AsyncEngine, database_url: str, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import gzip
 import re
 import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -13,9 +13,8 @@ import pytest
 
 from normstat.auth.secret_tokens import AGENT_TOKEN_PREFIX
 from normstat.cli.certificates import LOOK_EVERY_S
-from tests.attack.clients import ATTACKER, MIB, NEWCOMER, ask, connect, holding, is_ended, plain_database, read_reply
+from tests.attack.clients import ATTACKER, MIB, NEWCOMER, ask, connect, holding, is_ended, read_reply
 from tests.certificates import Authority, make_authority
-from tests.databases import ServerPool
 from tests.e2e.product import Server, wait_until
 from tests.failures.sender import make_agent_token
 from tests.failures.test_workers import events
@@ -27,12 +26,6 @@ HALF_A_HELLO = b"\x16\x03\x01\x02\x00\x01"
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return make_authority(tmp_path_factory.mktemp("tls") / "authority.pem")
-
-
-@pytest.fixture
-def url(servers: ServerPool) -> Iterator[str]:
-    with plain_database(servers) as url:
-        yield url
 
 
 class TlsServer(Server):

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.auth.roles import Role
 from normstat.isolated_module import PACKAGES
@@ -15,9 +14,7 @@ from tests.addons import APP_USER
 from tests.api.server import serving
 from tests.attack.clients import peak_bytes
 from tests.attack.readers import PAGE, enter
-from tests.databases import on_one_database
-
-Sessions = async_sessionmaker[AsyncSession]
+from tests.databases import Sessions, on_one_database
 
 API = "/api/v1"
 MIB = 1 << 20
