@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 from fastapi import FastAPI
+from sqlalchemy import text
 
 from normstat.api.cookies import SESSION_COOKIE
 from normstat.api.state import AppState
@@ -25,6 +26,13 @@ def body_of(answer: httpx.Response, status: int = 200) -> dict[str, Any]:
     assert answer.status_code == status, answer.text
     body: dict[str, Any] = answer.json()
     return body
+
+
+async def run_sql(state: AppState, statement: str) -> list[Any]:
+    """Runs a statement beside the server; the rows that it gives."""
+    async with open_write_session(state.sessions) as session:
+        found = await session.execute(text(statement))
+        return list(found) if found.returns_rows else []
 
 
 class People:

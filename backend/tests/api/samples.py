@@ -7,15 +7,12 @@ from typing import Final
 import httpx
 
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
+from tests.generated import VMSTAT_HEADER
 
 HOST: Final = "web1"
 KEY: Final = "vmstat_linux.1795255200.1-1"
 START: Final = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 N_SAMPLES: Final = 60
-HEADER: Final = (
-    "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----\n"
-    " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC\n"
-)
 
 
 def _line(number: int) -> str:
@@ -25,7 +22,7 @@ def _line(number: int) -> str:
 
 
 # The first report of vmstat is since boot, so one more than the samples.
-VMSTAT: Final = (HEADER + "".join(_line(number) for number in range(-1, N_SAMPLES))).encode()
+VMSTAT: Final = (VMSTAT_HEADER + "".join(_line(number) for number in range(-1, N_SAMPLES))).encode()
 
 
 def frames_of(data: bytes) -> bytes:

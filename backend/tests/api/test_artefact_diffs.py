@@ -10,13 +10,14 @@ import pytest
 from tests.api.people import People
 from tests.api.samples import HOST, deliver_text
 from tests.api.test_access import assert_envelope
-from tests.api.test_artefacts import ARTEFACTS, BEFORE, DISTRIBUTION, upload
+from tests.api.test_artefacts import ARTEFACTS, DISTRIBUTION, upload
+from tests.generated import PLOCKSTAT
 
-AFTER = BEFORE.replace(b"   78    69427", b"    7    69427").replace(b"netconfig_free+0x10", b'netconfig_free+0x20, "quoted"')
+AFTER = PLOCKSTAT.replace(b"   78    69427", b"    7    69427").replace(b"netconfig_free+0x10", b'netconfig_free+0x20, "quoted"')
 
 
 async def test_before_and_after_by_key(operator: httpx.AsyncClient) -> None:
-    ids = [(await upload(operator, text, command="plockstat -A -e 10 -p 4711"))["id"] for text in (BEFORE, AFTER)]
+    ids = [(await upload(operator, text, command="plockstat -A -e 10 -p 4711"))["id"] for text in (PLOCKSTAT, AFTER)]
     asked = {"before": ids[0], "after": ids[1]}
     found = (await operator.get(f"{ARTEFACTS}/diff", params=asked)).json()
     assert [found[side]["id"] for side in asked] == ids
@@ -32,7 +33,7 @@ async def test_before_and_after_by_key(operator: httpx.AsyncClient) -> None:
 
 
 async def test_distributions_and_requests_that_cannot_be_answered(operator: httpx.AsyncClient) -> None:
-    table = await upload(operator, BEFORE)
+    table = await upload(operator, PLOCKSTAT)
     first = await upload(operator, DISTRIBUTION)
     last = await upload(operator, DISTRIBUTION.replace(b"5\n               2", b"9\n               2"), title="later")
     found = (await operator.get(f"{ARTEFACTS}/diff", params={"before": first["id"], "after": last["id"]})).json()["diff"]

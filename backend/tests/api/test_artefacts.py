@@ -7,16 +7,9 @@ import httpx
 from tests.api.people import People, body_of
 from tests.api.samples import HOST
 from tests.api.test_access import assert_envelope
+from tests.generated import PLOCKSTAT
 
 ARTEFACTS = "/api/v1/artefacts"
-BEFORE = b"""Mutex block
-
-Count     nsec Lock                         Caller
--------------------------------------------------------------------------------
-   78    69427 libc.so.1`libc_malloc_lock   libzip.so`deflate+0x29c
-   44    99867 libc.so.1`libc_malloc_lock   libzip.so`deflate+0x36c
-    1    10483 libc.so.1`libc_malloc_lock   libnsl.so.1`netconfig_free+0x10
-"""
 DISTRIBUTION = b"""
            value  ------------- Distribution ------------- count
                0 |                                         0
@@ -32,7 +25,7 @@ async def upload(client: httpx.AsyncClient, text: bytes, **params: str) -> dict[
 
 
 async def test_a_table_is_read_ranked_and_grouped(operator: httpx.AsyncClient) -> None:
-    made = await upload(operator, BEFORE, command="plockstat -A -e 10 -p 4711", start="2026-11-22T00:00:00Z")
+    made = await upload(operator, PLOCKSTAT, command="plockstat -A -e 10 -p 4711", start="2026-11-22T00:00:00Z")
     assert (made["tool"], made["effect"], made["duration_s"], made["source"]) == ("plockstat", "light", 10.0, "api")
     assert (made["end"], made["n_rejected"]) == ("2026-11-22T00:00:10Z", 0)
     [part] = made["parts"]
@@ -40,7 +33,7 @@ async def test_a_table_is_read_ranked_and_grouped(operator: httpx.AsyncClient) -
     view = (await operator.get(f"{ARTEFACTS}/{made['id']}/parts/0/table")).json()
     assert (view["order"], view["total"]) == ("total_ns", 78 * 69427 + 44 * 99867 + 10483)
     raw = await operator.get(f"{ARTEFACTS}/{made['id']}/raw")
-    assert raw.content == BEFORE
+    assert raw.content == PLOCKSTAT
     assert_envelope(await operator.get(f"{ARTEFACTS}/{made['id']}/parts/1/table"), 404, "not_found")
     assert_envelope(await operator.get(f"{ARTEFACTS}/{made['id']}/parts/0/histogram"), 400, "bad_request")
     assert_envelope(await operator.get(f"{ARTEFACTS}/{made['id']}/parts/0/table", params={"order": "x"}), 400, "bad_request")
@@ -84,8 +77,8 @@ async def test_a_log_of_events(operator: httpx.AsyncClient) -> None:
 
 
 async def test_found_changed_deleted_restored_and_read_again(operator: httpx.AsyncClient) -> None:
-    made = await upload(operator, BEFORE, start="2026-11-22T00:00:00Z", title="Malloc")
-    assert (await upload(operator, BEFORE, start="2026-11-22T00:00:00Z"))["id"] == made["id"], "the same text twice"
+    made = await upload(operator, PLOCKSTAT, start="2026-11-22T00:00:00Z", title="Malloc")
+    assert (await upload(operator, PLOCKSTAT, start="2026-11-22T00:00:00Z"))["id"] == made["id"], "the same text twice"
     for search, n in {"malloc netconfig_free": 1, HOST: 1, "nothing like it": 0}.items():
         assert (await operator.get(ARTEFACTS, params={"search": search})).json()["n_total"] == n
     change = {
@@ -127,14 +120,16 @@ async def test_it_is_an_event_of_its_host(operator: httpx.AsyncClient) -> None:
 async def test_an_agent_puts_evidence_of_its_own_host(people: People) -> None:
     async with await people.agent(HOST) as agent:
         response = body_of(
-            await agent.post("/api/v1/ingest/artefacts", content=BEFORE, params={"command": "plockstat -e 5 -p 1"}), 201
+            await agent.post("/api/v1/ingest/artefacts", content=PLOCKSTAT, params={"command": "plockstat -e 5 -p 1"}), 201
         )
         assert (response["host"], response["tool"]) == (HOST, "plockstat")
-        assert_envelope(await agent.post("/api/v1/ingest/artefacts", content=BEFORE, params={"host": "web9"}), 403, "not_allowed")
+        assert_envelope(
+            await agent.post("/api/v1/ingest/artefacts", content=PLOCKSTAT, params={"host": "web9"}), 403, "not_allowed"
+        )
 
 
 async def test_the_whole_table_as_csv_and_the_text_by_pages(operator: httpx.AsyncClient) -> None:
-    made = await upload(operator, BEFORE, command="plockstat -A -e 10 -p 4711", start="2026-11-22T00:00:00Z")
+    made = await upload(operator, PLOCKSTAT, command="plockstat -A -e 10 -p 4711", start="2026-11-22T00:00:00Z")
     file = await operator.get(f"{ARTEFACTS}/{made['id']}/parts/0/table.csv")
     assert file.headers["content-type"] == "text/csv; charset=utf-8"
     assert file.text.split("\r\n")[:2] == [

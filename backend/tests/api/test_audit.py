@@ -13,7 +13,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
-from sqlalchemy import insert, select, text
+from sqlalchemy import insert, select
 from sqlalchemy.exc import DBAPIError
 
 from normstat.api.audit_notes import BY_LINK, EXPORT_ENDINGS, READING, note_of
@@ -25,7 +25,7 @@ from normstat.errors import BadRequest
 from normstat.storage.audit_rows import AuditEntry, find_sent
 from normstat.storage.schema.audit_models import AuditEntryRow
 from normstat.storage.session import open_read_session, open_write_session
-from tests.api.people import People
+from tests.api.people import People, run_sql
 from tests.api.test_login import log_in
 from tests.auth.test_throttle import Clock
 
@@ -132,8 +132,7 @@ async def test_entries_cannot_be_changed(state: AppState, change: str) -> None:
     state.audit_trail.put(AuditEntry("ann", "session", "10.0.0.1", "delete_host", {"host": "web1"}))
     await state.audit_trail.flush()
     with pytest.raises(DBAPIError, match="audit_entries only grows"):
-        async with open_write_session(state.sessions) as session:
-            await session.execute(text(change))
+        await run_sql(state, change)
 
 
 async def test_old_entries_are_deleted_by_retention_alone(state: AppState, last_id: int) -> None:

@@ -6,18 +6,17 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.auth.roles import Role
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.window import to_us
 from tests.api.people import People, body_of
-from tests.api.samples import HEADER, HOST, START, send
+from tests.api.samples import HOST, START, send
 from tests.api.test_comparison_again import ASKED, END, N_NORMAL, WINDOW, line
-from tests.databases import on_one_database
+from tests.databases import Sessions, on_one_database
+from tests.generated import VMSTAT_HEADER
 from tests.query.filling import fill_values
 
-Sessions = async_sessionmaker[AsyncSession]
 pytestmark = on_one_database
 API = "/api/v1"
 GARBAGE = b"what is this\n"
@@ -50,7 +49,7 @@ def facts(seconds: int, governor: str) -> bytes:
 @pytest.fixture
 async def viewer(people: People, sessions: Sessions) -> httpx.AsyncClient:
     """Two minutes of normal and half a minute of incident, in which much is missing, after the governor was changed."""
-    start = HEADER.encode() + line(-1)
+    start = VMSTAT_HEADER.encode() + line(-1)
     inside = [
         lines(0, N_NORMAL - 3),
         GARBAGE,

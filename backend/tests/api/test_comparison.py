@@ -9,7 +9,6 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import numpy as np
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.api import comparison as comparison_route
 from normstat.api.comparison_cache import ComparisonResult
@@ -22,9 +21,9 @@ from normstat.comparison.saved_format import read_json
 from normstat.window import to_us
 from tests.api.people import People
 from tests.api.samples import START
+from tests.databases import Sessions
 from tests.query.filling import fill_values
 
-Sessions = async_sessionmaker[AsyncSession]
 API = "/api/v1"
 N_NORMAL, N_INCIDENT = 300, 60
 Answer = tuple[int, dict[str, object]]

@@ -8,7 +8,6 @@ import httpx
 import numpy as np
 import pytest
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.api import comparison_answer
 from normstat.api.state import AppState
@@ -23,12 +22,12 @@ from normstat.storage.lookup import require_host
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import LATEST, to_us
 from tests.api.people import People, body_of
-from tests.api.samples import HEADER, HOST, START, deliver_text, send
-from tests.databases import on_one_database
+from tests.api.samples import HOST, START, deliver_text, send
+from tests.databases import Sessions, on_one_database
+from tests.generated import VMSTAT_HEADER
 from tests.ingest.rereading import reparse
 from tests.query.filling import fill_values, seal_all
 
-Sessions = async_sessionmaker[AsyncSession]
 pytestmark = on_one_database
 API = "/api/v1"
 N_NORMAL, N_INCIDENT = 120, 30
@@ -59,7 +58,7 @@ class Agent:
 
     async def send(self, seconds: Sequence[int], key: str = "vmstat_linux.1795255200.1-1") -> None:
         start = self._sent.get(key, b"")
-        data = (b"" if start else HEADER.encode() + line(-1)) + b"".join(map(line, seconds))
+        data = (b"" if start else VMSTAT_HEADER.encode() + line(-1)) + b"".join(map(line, seconds))
         frame = Frame(FrameKind.STREAM, "vmstat_linux", key, len(start), len(data), "vmstat -t 1", data)
         answer = await send(self._client, format_frames([frame]))
         assert answer.text == f"{key} {len(start) + len(data)}\n"

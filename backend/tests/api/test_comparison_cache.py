@@ -9,6 +9,7 @@ from normstat.api.comparison_cache import ComparisonCache, ComparisonResult
 from normstat.comparison.host_comparison import Progress
 from normstat.comparison.series_rows import SeriesRows
 from normstat.errors import NoData, Overloaded
+from tests.cli.connection_rig import settle
 
 
 def result(n_bytes: int) -> ComparisonResult:
@@ -36,11 +37,6 @@ class Work:
         if self.error is not None:
             raise self.error
         return result(self.n_bytes)
-
-
-async def settle() -> None:
-    for _ in range(10):
-        await asyncio.sleep(0)
 
 
 async def test_two_who_ask_at_once_share_the_work_and_its_progress() -> None:

@@ -16,7 +16,7 @@ from normstat.auth import access
 from normstat.auth.access import AgentTokenCache
 from normstat.storage import join_token_rows
 from normstat.storage.session import open_write_session
-from tests.api.people import People, body_of
+from tests.api.people import People, body_of, run_sql
 from tests.api.test_access import assert_envelope
 
 ENROL = "/api/v1/ingest/enrol"
@@ -134,8 +134,7 @@ async def test_a_taken_name_needs_takeover(people: People, admin: httpx.AsyncCli
 @pytest.mark.usefixtures("clock")
 async def test_ended_join_tokens_and_guesses_are_refused(people: People, admin: httpx.AsyncClient, state: AppState) -> None:
     join = await make(admin)
-    async with open_write_session(state.sessions) as session:
-        await session.execute(text("UPDATE join_tokens SET expires_at = now()"))
+    await run_sql(state, "UPDATE join_tokens SET expires_at = now()")
     assert "has expired" in (await enrol(people, join, "web1")).json()["error"]["message"]
     join = await make(admin)
     number = (await admin.get("/api/v1/join-tokens")).json()["tokens"][0]["id"]
@@ -217,8 +216,7 @@ async def test_rotation_by_age_and_with_a_time_limit(
     settings = state.settings.model_copy(update={"agent_token_days": 30})
     app.state.normstat = replace(state, settings=settings, agents=AgentTokenCache(max_age=settings.agent_token_max_age))
     assert "normstat-token" not in (await send(people, old, "web1")).headers
-    async with open_write_session(state.sessions) as session:
-        await session.execute(text("UPDATE agent_tokens SET created_at = now() - interval '31 days'"))
+    await run_sql(state, "UPDATE agent_tokens SET created_at = now() - interval '31 days'")
     monkeypatch.setattr(access, "REMEMBERED_S", 0.0)
     app.state.normstat.agents.forget(number)
     assert (await send(people, old, "web1")).headers["normstat-token"] == "rotate"
@@ -227,8 +225,7 @@ async def test_rotation_by_age_and_with_a_time_limit(
     assert (await admin.post(f"/api/v1/agent-tokens/{number}/rotation", json={"within_days": 1})).status_code == 200
     monkeypatch.setattr(access, "REMEMBERED_S", 60.0)
     assert (await send(people, old, "web1")).status_code == 200
-    async with open_write_session(state.sessions) as session:
-        await session.execute(text(f"UPDATE agent_tokens SET expires_at = now() WHERE id = {number}"))
+    await run_sql(state, f"UPDATE agent_tokens SET expires_at = now() WHERE id = {number}")
     assert_envelope(await send(people, old, "web1"), 401, "not_authenticated")
     assert "expired" in (await send(people, old, "web1")).json()["error"]["message"]
     assert_envelope(await admin.post(f"/api/v1/agent-tokens/{number}/rotation", json={}), 409, "conflict")

@@ -15,6 +15,7 @@ from normstat.api.state import AppState
 from normstat.app import create_app
 from normstat.settings import Settings
 from normstat.storage.session import open_read_session
+from tests.api.people import run_sql
 from tests.api.test_access import assert_envelope
 
 TABLE = "CREATE TABLE deferred (n int REFERENCES users (id) DEFERRABLE INITIALLY DEFERRED)"
@@ -121,8 +122,7 @@ async def test_errors_of_the_driver_are_told_apart(failing: httpx.AsyncClient) -
 
 async def test_what_was_written_before_a_failure_is_gone(failing: httpx.AsyncClient, state: AppState) -> None:
     assert_envelope(await failing.post("/api/test/fails-after-writing"), 500, "internal")
-    async with open_read_session(state.sessions) as session:
-        assert (await session.execute(text("SELECT count(*) FROM users"))).scalar_one() == 0
+    assert await run_sql(state, "SELECT count(*) FROM users") == [(0,)]
 
 
 async def test_a_stream_that_fails_is_cut_off(failing: httpx.AsyncClient) -> None:

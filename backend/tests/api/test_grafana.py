@@ -19,6 +19,7 @@ from normstat.api.state import AppState
 from tests.api.people import People
 from tests.api.samples import deliver_text
 from tests.databases import TestServer
+from tests.generated import VMSTAT_HEADER
 from tests.ingest.remote_writes import write_request
 
 FOLDER: Final = Path(__file__).parents[3] / "docs" / "grafana"
@@ -27,10 +28,6 @@ TARGETS: Final = [(panel["title"], panel["type"], target) for panel in DASHBOARD
 API, SQL = "yesoreyeram-infinity-datasource", "postgres"
 ROLE: Final = "grafana_test"
 BEGIN_S: Final = int(time.time()) - 120
-HEADER: Final = (
-    "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----\n"
-    " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC\n"
-)
 
 
 def at(second: float) -> str:
@@ -40,7 +37,7 @@ def at(second: float) -> str:
 async def fill(people: People) -> None:
     """Two minutes of vmstat and of node_exporter."""
     lines = [f" 1 0 0 812000 10244 409600 0 0 5 12 250 400 3 2 90 0 0 {at(n)[:19].replace('T', ' ')}\n" for n in range(-1, 30)]
-    text = HEADER + "".join(lines)
+    text = VMSTAT_HEADER + "".join(lines)
     disk = {"instance": "web1", "device": "sda"}
     names = ["read_time_seconds_total", "reads_completed_total", "write_time_seconds_total", "writes_completed_total"]
     samples = [(float(n), (BEGIN_S + 5 * n) * 1000) for n in range(6)]

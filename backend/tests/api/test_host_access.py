@@ -27,7 +27,8 @@ from tests.api.conftest import empty_tables, make_settings
 from tests.api.people import People
 from tests.api.samples import START, VMSTAT, frames_of
 from tests.api.test_access import ABOVE_VIEWER, GUARDED, OPERATIONS, POLICY, assert_envelope
-from tests.api.test_artefacts import BEFORE, LKST
+from tests.api.test_artefacts import LKST
+from tests.generated import PLOCKSTAT
 
 API: Final = "/api/v1"
 MINE, HIDDEN = "web1", "zz-hidden-db1"
@@ -89,7 +90,7 @@ async def fill(people: People, operator: httpx.AsyncClient, state: AppState, hos
     share = await made(await operator.post(f"{API}/share-links", json={"comparison": ids["comparison"], "lifetime_s": 3600}))
     ids["share_link"] = share["info"]["id"]
     asked = {"host": host, "title": f"{text} locks", "question": text, "start": START.isoformat()}
-    artefact = await made(await operator.post(f"{API}/artefacts", content=BEFORE + text.encode(), params=asked))
+    artefact = await made(await operator.post(f"{API}/artefacts", content=PLOCKSTAT + text.encode(), params=asked))
     ids["artefact"] = artefact["id"]
     log = await made(await operator.post(f"{API}/artefacts", content=LKST.replace("iozone", text).encode(), params=asked))
     ids["log"] = log["id"]

@@ -4,19 +4,13 @@ import asyncio
 
 import orjson
 import pytest
-from sqlalchemy import text
 
 from normstat.api.host_list_answers import FRESH_S, HostListAnswers
 from normstat.api.state import AppState
-from normstat.storage.session import open_write_session
+from tests.api.people import run_sql
 from tests.auth.test_throttle import Clock
 
 SEEN = "2026-11-21T12:00:00Z"
-
-
-async def change(state: AppState, statement: str) -> None:
-    async with open_write_session(state.sessions) as session:
-        await session.execute(text(statement))
 
 
 async def listed(answers: HostListAnswers) -> list[tuple[str, list[str], bool]]:
@@ -26,7 +20,7 @@ async def listed(answers: HostListAnswers) -> list[tuple[str, list[str], bool]]:
 
 @pytest.fixture
 async def two_hosts(state: AppState) -> None:
-    await change(state, "INSERT INTO hosts (name) VALUES ('web1'), ('web2')")
+    await run_sql(state, "INSERT INTO hosts (name) VALUES ('web1'), ('web2')")
 
 
 @pytest.mark.usefixtures("two_hosts")
@@ -36,14 +30,14 @@ async def test_what_agents_sent_is_seconds_old_and_what_people_changed_is_not(st
     servers = [HostListAnswers(state.sessions, clock, many=2) for _ in range(2)]
     before: list[tuple[str, list[str], bool]] = [("web1", [], False), ("web2", [], False)]
     assert [await listed(server) for server in servers] == [before] * 2
-    await change(state, f"UPDATE hosts SET last_seen_at = '{SEEN}' WHERE name = 'web1'")
+    await run_sql(state, f"UPDATE hosts SET last_seen_at = '{SEEN}' WHERE name = 'web1'")
     assert [await listed(server) for server in servers] == [before] * 2
-    await change(state, "UPDATE hosts SET tags = ARRAY['prod'] WHERE name = 'web2'")
+    await run_sql(state, "UPDATE hosts SET tags = ARRAY['prod'] WHERE name = 'web2'")
     tagged = [("web1", [], True), ("web2", ["prod"], False)]
     assert [await listed(server) for server in servers] == [tagged] * 2
-    await change(state, "INSERT INTO hosts (name) VALUES ('web3')")
+    await run_sql(state, "INSERT INTO hosts (name) VALUES ('web3')")
     assert [await listed(server) for server in servers] == [[*tagged, ("web3", [], False)]] * 2
-    await change(state, "DELETE FROM hosts WHERE name = 'web3'")
+    await run_sql(state, "DELETE FROM hosts WHERE name = 'web3'")
     assert [await listed(server) for server in servers] == [tagged] * 2
 
 
@@ -51,7 +45,7 @@ async def test_what_agents_sent_is_seconds_old_and_what_people_changed_is_not(st
 async def test_few_hosts_are_listed_as_they_are_now(state: AppState) -> None:
     answers = HostListAnswers(state.sessions, Clock(), many=3)
     assert not (await listed(answers))[0][2]
-    await change(state, f"UPDATE hosts SET last_seen_at = '{SEEN}'")
+    await run_sql(state, f"UPDATE hosts SET last_seen_at = '{SEEN}'")
     assert (await listed(answers))[0][2]
 
 
@@ -76,7 +70,7 @@ async def test_a_list_that_is_looked_at_is_made_again_and_one_that_is_not_is_lef
         await slept.wait()
 
     first = await answers.find()
-    await change(state, f"UPDATE hosts SET last_seen_at = '{SEEN}'")
+    await run_sql(state, f"UPDATE hosts SET last_seen_at = '{SEEN}'")
     task = asyncio.create_task(answers.run(sleep=sleep))
     try:
         await slept.wait()

@@ -2,12 +2,10 @@
 
 import httpx
 import pytest
-from sqlalchemy import text
 
 from normstat.api import schemas
 from normstat.api.state import AppState
-from normstat.storage.session import open_write_session
-from tests.api.people import body_of
+from tests.api.people import body_of, run_sql
 from tests.api.samples import N_SAMPLES, START, VMSTAT, deliver, frames_of
 from tests.api.test_access import assert_envelope
 from tests.query.filling import seal_all
@@ -56,7 +54,7 @@ async def test_lines_of_a_group_and_of_hosts_that_have_none(reader: httpx.AsyncC
 async def test_runs_of_one_host(reader: httpx.AsyncClient) -> None:
     runs = ["db1@2026-11-21T10:00:00Z", "db1@2026-11-21T10:00:30Z"]
     block = await read(reader, run=runs, metric="cpu.usr", start=0, end=30_000)
-    assert [(line.start or START).second for line in block.lines] == [0, 30] or len(block.lines) == 2
+    assert [(line.start or START).second for line in block.lines] == [0, 30]
     assert {axis.start_ms for axis in block.axes} == {0}
 
 
@@ -81,8 +79,7 @@ async def test_a_host_whose_samples_are_damaged_is_left_out(
     reader: httpx.AsyncClient, state: AppState, over: dict[str, str]
 ) -> None:
     await seal_all(state.sessions, "db1")
-    async with open_write_session(state.sessions) as session:
-        await session.execute(text("UPDATE sealed_blocks SET body = substring(body FOR 3)"))
+    await run_sql(state, "UPDATE sealed_blocks SET body = substring(body FOR 3)")
     block = await read(reader, host=["db1", "db2"], metric="cpu.usr", **over)
     [left_out] = block.left_out
     assert left_out.host == "db1"

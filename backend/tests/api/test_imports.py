@@ -25,11 +25,12 @@ from normstat.ingest.imports import import_queue, import_run, load
 from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.settings import Settings
 from normstat.storage.session import open_read_session, open_write_session
-from tests.api.people import People, body_of
+from tests.api.people import People, body_of, run_sql
 from tests.api.samples import N_SAMPLES, VMSTAT
 from tests.api.server import serving
 from tests.api.test_access import assert_envelope
 from tests.generated import vmstat_text, vmstat_times
+from tests.jobs.test_due_work import running
 
 HOST = "web1"
 
@@ -43,19 +44,16 @@ def settings(settings: Settings, tmp_path: Path) -> Settings:
 async def app(settings: Settings) -> AsyncIterator[FastAPI]:
     app = create_app(settings)
     state: AppState = app.state.normstat
-    async with open_write_session(state.sessions) as session:
-        await session.execute(text("TRUNCATE users, sessions, hosts, jobs CASCADE"))
+    await run_sql(state, "TRUNCATE users, sessions, hosts, jobs CASCADE")
     yield app
     await state.close()
 
 
 @pytest.fixture
-async def running(state: AppState) -> AsyncIterator[None]:
+async def at_work(state: AppState) -> AsyncIterator[None]:
     """The queue at work, as in a server."""
-    task = asyncio.create_task(state.imports.run())
-    yield
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+    async with running(state.imports.run()):
+        yield
 
 
 @pytest.fixture
@@ -111,7 +109,7 @@ def waiting_files(settings: Settings) -> list[str]:
     return sorted(path.name for path in settings.import_dir.iterdir()) if settings.import_dir.exists() else []
 
 
-async def test_a_file_is_kept_loaded_and_told_of(operator: httpx.AsyncClient, running: None, settings: Settings) -> None:
+async def test_a_file_is_kept_loaded_and_told_of(operator: httpx.AsyncClient, at_work: None, settings: Settings) -> None:
     handed = body_of(await hand_over(operator, gzip.compress(VMSTAT), name="folder/vmstat.out.gz"), 202)
     assert (handed["host"], handed["name"], handed["state"], handed["created_by"]) == (
         HOST,
@@ -153,7 +151,7 @@ async def test_a_file_is_kept_loaded_and_told_of(operator: httpx.AsyncClient, ru
     assert (await operator.get("/api/v1/imports", params={"host": "other"})).json() == {"imports": []}
 
 
-async def test_every_file_of_an_archive_is_told_of_the_loaded_ones_first(operator: httpx.AsyncClient, running: None) -> None:
+async def test_every_file_of_an_archive_is_told_of_the_loaded_ones_first(operator: httpx.AsyncClient, at_work: None) -> None:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:xz") as archive:
         for name, content in {"README": b"Dear customer\n", "vmstat.out": VMSTAT, "../outside": b"x"}.items():
@@ -237,7 +235,7 @@ async def test_forgetting_what_waits_removes_its_file(operator: httpx.AsyncClien
 
 
 async def test_forgetting_what_runs_stops_it_and_what_it_loaded_stays(
-    operator: httpx.AsyncClient, running: None, state: AppState, held: HeldPieces
+    operator: httpx.AsyncClient, at_work: None, state: AppState, held: HeldPieces
 ) -> None:
     data = vmstat_text(vmstat_times(200))
     handed = (await hand_over(operator, data)).json()
@@ -266,10 +264,8 @@ async def test_a_running_import_goes_on_in_the_next_process(
     assert (await until(operator, handed["id"], "running"))["finished_at"] is None
     held.may_go_on.set()
     second = ImportQueue(state.engine, settings.database_url, settings.import_dir, 1 << 40)
-    task = asyncio.create_task(second.run())
-    done = await until(operator, handed["id"])
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+    async with running(second.run()):
+        done = await until(operator, handed["id"])
     assert done["state"] == "done"
     # Those of the first process count as new too: it is one import.
     assert (done["files"][0]["n_samples"], done["files"][0]["n_samples_new"]) == (200, 200)
@@ -336,7 +332,7 @@ async def retry(client: httpx.AsyncClient, import_id: int, **body: object) -> ht
 
 
 async def test_a_file_that_lacks_something_is_tried_again_without_its_upload(
-    operator: httpx.AsyncClient, running: None, settings: Settings
+    operator: httpx.AsyncClient, at_work: None, settings: Settings
 ) -> None:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
@@ -366,7 +362,7 @@ async def test_a_file_that_lacks_something_is_tried_again_without_its_upload(
     assert waiting_files(settings) == []
 
 
-async def test_a_first_report_that_is_real_is_loaded_when_somebody_says_so(operator: httpx.AsyncClient, running: None) -> None:
+async def test_a_first_report_that_is_real_is_loaded_when_somebody_says_so(operator: httpx.AsyncClient, at_work: None) -> None:
     done = await until(operator, (await hand_over(operator, IOSTAT, name="iostat.out")).json()["id"])
     (file,) = done["files"]
     assert (file["n_samples"], file["n_since_boot"], file["missing"]) == (0, 1, ["first_is_real"])
@@ -386,7 +382,7 @@ DTRACE = b"""
 """
 
 
-async def test_the_question_of_a_tracer_is_given_with_the_upload_or_with_retry(operator: httpx.AsyncClient, running: None) -> None:
+async def test_the_question_of_a_tracer_is_given_with_the_upload_or_with_retry(operator: httpx.AsyncClient, at_work: None) -> None:
     async def instances() -> list[str]:
         window = {"start": "2026-11-21T00:00:00Z", "end": "2026-11-22T00:00:00Z"}
         answer = await operator.get(f"/api/v1/hosts/{HOST}/stats/dtrace_keys/instances", params=window)
@@ -408,7 +404,7 @@ async def test_the_question_of_a_tracer_is_given_with_the_upload_or_with_retry(o
 
 
 async def test_undo_removes_what_the_import_loaded_and_nothing_else(
-    operator: httpx.AsyncClient, running: None, state: AppState
+    operator: httpx.AsyncClient, at_work: None, state: AppState
 ) -> None:
     before = await until(operator, (await hand_over(operator, VMSTAT)).json()["id"])
     packed = io.BytesIO()
@@ -440,7 +436,7 @@ async def test_undo_removes_what_the_import_loaded_and_nothing_else(
     assert (await until(operator, before["id"]))["message"] == f"undone: {N_SAMPLES} samples removed"
 
 
-async def test_undo_deletes_an_artefact_without_samples(operator: httpx.AsyncClient, running: None) -> None:
+async def test_undo_deletes_an_artefact_without_samples(operator: httpx.AsyncClient, at_work: None) -> None:
     done = await until(operator, (await hand_over(operator, b"java;run 12\njava;stop 3\n", name="out.folded")).json()["id"])
     [file] = done["files"]
     assert (file["spec"], file["n_samples"], file["missing"]) == ("folded", 0, [])

@@ -15,7 +15,7 @@ from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.ingest_limits import IngestLimits
 from normstat.settings import Settings
 from normstat.storage.session import open_read_session
-from tests.api.people import People
+from tests.api.people import People, run_sql
 from tests.api.samples import HOST, KEY, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope
 
@@ -82,8 +82,7 @@ async def test_a_token_of_one_host_sends_for_no_other(people: People, state: App
     async with await people.agent(HOST) as agent:
         assert (await send(agent, frames_of(VMSTAT))).status_code == 200
         assert_envelope(await send(agent, frames_of(VMSTAT), **{"Normstat-Host": "other"}), 403, "not_allowed")
-    async with open_read_session(state.sessions) as session:
-        assert (await session.execute(text("SELECT name FROM hosts"))).scalars().all() == [HOST]
+    assert await run_sql(state, "SELECT name FROM hosts") == [(HOST,)]
 
 
 @pytest.mark.parametrize(("said", "is_known"), [("1000", True), ("", False), ("soon", False), ("nan", False), ("1e999", False)])
@@ -91,8 +90,7 @@ async def test_a_host_that_cannot_tell_the_time_may_send(
     agent: httpx.AsyncClient, state: AppState, said: str, is_known: bool
 ) -> None:
     assert (await send(agent, frames_of(VMSTAT), **{"Normstat-Time": said})).status_code == 200
-    async with open_read_session(state.sessions) as session:
-        offset_s = (await session.execute(text("SELECT clock_offset_s FROM hosts"))).scalar_one()
+    [(offset_s,)] = await run_sql(state, "SELECT clock_offset_s FROM hosts")
     assert (offset_s is not None) is is_known
 
 

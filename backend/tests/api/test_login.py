@@ -17,7 +17,7 @@ from normstat.auth.roles import Role
 from normstat.auth.throttle import FREE_TRIES, FREE_TRIES_OF_ADDRESS, FREE_TRIES_OF_NAME, Throttle
 from normstat.errors import Conflict, NotFound
 from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
-from tests.api.people import PASSWORD, ROOT, People
+from tests.api.people import PASSWORD, ROOT, People, run_sql
 from tests.api.test_access import assert_envelope
 from tests.auth.test_throttle import Clock
 
@@ -189,8 +189,7 @@ async def test_session_ends_by_itself(app: FastAPI, state: AppState) -> None:
     async with await people.enter(Role.VIEWER) as client:
         assert_envelope(await client.get("/api/v1/auth/me"), 401, "not_authenticated")
     await login.delete_expired_logins(state.sessions)
-    async with open_read_session(state.sessions) as session:
-        assert (await session.execute(text("SELECT count(*) FROM sessions"))).scalar_one() == 0
+    assert await run_sql(state, "SELECT count(*) FROM sessions") == [(0,)]
 
 
 async def test_link_makes_the_first_administrator_and_works_once(client: httpx.AsyncClient, state: AppState) -> None:
@@ -208,8 +207,7 @@ async def test_link_makes_the_first_administrator_and_works_once(client: httpx.A
 
 async def test_old_link_says_so(client: httpx.AsyncClient, state: AppState) -> None:
     token = await link_token(state)
-    async with open_write_session(state.sessions) as session:
-        await session.execute(text("UPDATE login_links SET expires_at = now()"))
+    await run_sql(state, "UPDATE login_links SET expires_at = now()")
     response = await client.post("/api/v1/auth/link", json={"token": token})
     assert_envelope(response, 409, "conflict")
     assert response.json()["error"]["details"] == {"reason": "expired"}

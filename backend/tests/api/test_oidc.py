@@ -27,7 +27,7 @@ from normstat.auth.throttle import FREE_TRIES_OF_ADDRESS
 from normstat.errors import BadRequest
 from normstat.settings import Settings
 from normstat.storage.session import open_write_session
-from tests.api.people import PASSWORD, ROOT, People
+from tests.api.people import PASSWORD, ROOT, People, run_sql
 from tests.api.test_access import assert_envelope
 from tests.api.test_login import CHANGE
 from tests.auth.provider import CLIENT_ID, CLIENT_SECRET, LyingProvider, running_provider
@@ -135,8 +135,7 @@ async def test_groups_there_say_whose_hosts_one_sees(
 ) -> None:
     pairs = ("staff=shop", "ops=*", "dba=not there")
     app.state.normstat = with_provider(state, issuer, oidc_host_groups=pairs)
-    async with open_write_session(state.sessions) as session:
-        await session.execute(text("INSERT INTO hosts (name) VALUES ('web1'), ('db1')"))
+    await run_sql(state, "INSERT INTO hosts (name) VALUES ('web1'), ('db1')")
     await admin.post("/api/v1/host-groups", json={"name": "shop", "hosts": ["web1"]})
     client = people.client()
     # By their groups of now: of one host group, of none that exists, all of them, and all of them as an administrator.

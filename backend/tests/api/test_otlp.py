@@ -9,13 +9,12 @@ from typing import Any
 import httpx
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import text
 
 from normstat.api.state import AppState
 from normstat.errors import NormstatError
 from normstat.ingest.receivers.host_texts import write_texts
 from normstat.ingest.receivers.otlp import read_metrics, read_metrics_json
-from normstat.storage.session import open_read_session
+from tests.api.people import run_sql
 from tests.api.test_access import assert_envelope
 from tests.ingest.remote_writes import double, sub
 
@@ -135,33 +134,32 @@ def test_any_bytes_are_a_request_or_an_error(body: bytes) -> None:
         assert code in (200, 400, 413)
 
 
+OTLP_NAMES = [
+    "resourceMetrics",
+    "resource",
+    "scopeMetrics",
+    "metrics",
+    "sum",
+    "gauge",
+    "histogram",
+    "dataPoints",
+    "attributes",
+    "key",
+    "value",
+    "name",
+    "asDouble",
+    "timeUnixNano",
+    "bucketCounts",
+    "explicitBounds",
+    "count",
+    "flags",
+]
 JUNK: st.SearchStrategy[Any] = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
         st.dictionaries(
-            st.sampled_from(
-                [
-                    "resourceMetrics",
-                    "scopeMetrics",
-                    "metrics",
-                    "sum",
-                    "gauge",
-                    "histogram",
-                    "dataPoints",
-                    "attributes",
-                    "key",
-                    "value",
-                    "name",
-                    "asDouble",
-                    "timeUnixNano",
-                    "bucketCounts",
-                    "explicitBounds",
-                    "resource",
-                    "count",
-                    "flags",
-                ]
-            ),
+            st.sampled_from(OTLP_NAMES),
             inner,
             max_size=5,
         ),
@@ -182,27 +180,22 @@ async def post(agent: httpx.AsyncClient, body: bytes, **headers: str) -> httpx.R
     return await agent.post(PATH, content=body, headers={**PROTOBUF, **headers})
 
 
-async def values(state: AppState, query: str) -> list[tuple[Any, ...]]:
-    async with open_read_session(state.sessions) as session:
-        return [tuple(row) for row in await session.execute(text(query))]
-
-
 async def test_points_become_samples_and_a_retry_changes_nothing(agent: httpx.AsyncClient, state: AppState) -> None:
     response = await post(agent, gzip.compress(example()), **{"Content-Encoding": "gzip"})
     assert (response.status_code, response.content) == (200, b""), response.text
     assert response.headers["Content-Type"] == "application/x-protobuf"
     again = await post(agent, json.dumps(json_example()).encode(), **{"Content-Type": "application/json"})
     assert (again.status_code, again.json()) == (200, {})
-    rows = await values(state, "SELECT host, instance, idle_pct FROM stat.system_cpu ORDER BY instance")
+    rows = await run_sql(state, "SELECT host, instance, idle_pct FROM stat.system_cpu ORDER BY instance")
     assert rows == [("otel1", "all", 50.0), ("otel1", "cpu0", 50.0)]
-    assert await values(state, "SELECT instance, value FROM stat.prom_gauges ORDER BY time") == [
+    assert await run_sql(state, "SELECT instance, value FROM stat.prom_gauges ORDER BY time") == [
         ('queue_size{job="shop"}', 3.0),
         ('queue_size{job="shop"}', 4.0),
     ]
     # An increase counts since its begin, so that its first sample has a rate.
-    assert await values(state, "SELECT per_s FROM stat.prom_counters") == [(3.0,)]
-    assert await values(state, "SELECT count_per_s, mean FROM stat.prom_distributions") == [(0.6, 0.5)]
-    assert await values(state, "SELECT count(*) FROM stat.prom_buckets") == [(3,)]
+    assert await run_sql(state, "SELECT per_s FROM stat.prom_counters") == [(3.0,)]
+    assert await run_sql(state, "SELECT count_per_s, mean FROM stat.prom_distributions") == [(0.6, 0.5)]
+    assert await run_sql(state, "SELECT count(*) FROM stat.prom_buckets") == [(3,)]
 
 
 async def test_points_that_cannot_be_stored_are_a_partial_success(agent: httpx.AsyncClient, state: AppState) -> None:
@@ -217,7 +210,7 @@ async def test_points_that_cannot_be_stored_are_a_partial_success(agent: httpx.A
     partial = response.json()["partialSuccess"]
     assert partial["rejectedDataPoints"] == "15"
     assert "host.name" in partial["errorMessage"]
-    assert await values(state, "SELECT name FROM hosts") == [("otel1",)]
+    assert await run_sql(state, "SELECT name FROM hosts") == [("otel1",)]
 
 
 async def test_garbage_is_400_and_bombs_413(agent: httpx.AsyncClient) -> None:

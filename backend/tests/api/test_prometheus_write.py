@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from normstat.api.state import AppState
 from normstat.storage.session import open_read_session
-from tests.api.people import People
+from tests.api.people import People, run_sql
 from tests.api.test_access import assert_envelope
 from tests.ingest.remote_writes import Series, pack, plain_request, write_request, write_request_2
 
@@ -45,8 +45,7 @@ async def test_series_become_hosts_with_rates_and_a_retry_changes_nothing(agent:
     # The next request goes on where the last one ended.
     assert (await post(agent, write_request([disk("web2", [30], begin_ms=BEGIN_MS + 30_000)]))).status_code == 204
     assert await rows(state) == [*expected, ("web2", "sda", 1.0)]
-    async with open_read_session(state.sessions) as session:
-        n_streams = (await session.execute(text("SELECT count(*) FROM streams"))).scalar_one()
+    [(n_streams,)] = await run_sql(state, "SELECT count(*) FROM streams")
     assert n_streams == 2
 
 
@@ -94,8 +93,7 @@ async def test_bombs_are_413_and_other_encodings_415(agent: httpx.AsyncClient, s
     many = plain_request([(wide, [(1.0, BEGIN_MS + number) for number in range(10_000)])])
     assert_envelope(await post(agent, pack(many)), 413, "too_large")
     assert_envelope(await agent.post(PATH, content=b"", headers={"Content-Encoding": "zstd"}), 415, "unsupported_media_type")
-    async with open_read_session(state.sessions) as session:
-        assert (await session.execute(text("SELECT count(*) FROM hosts"))).scalar_one() == 0
+    assert await run_sql(state, "SELECT count(*) FROM hosts") == [(0,)]
 
 
 async def test_what_cannot_be_stored_is_kept_and_shown_with_its_reason(agent: httpx.AsyncClient, state: AppState) -> None:

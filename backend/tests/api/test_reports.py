@@ -12,7 +12,8 @@ from PIL import Image
 from tests.api.people import People, body_of
 from tests.api.samples import HOST, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope
-from tests.api.test_artefacts import ARTEFACTS, BEFORE, DISTRIBUTION
+from tests.api.test_artefacts import ARTEFACTS, DISTRIBUTION
+from tests.generated import PLOCKSTAT
 
 REPORTS = "/api/v1/reports"
 FILES = "/api/v1/report-files"
@@ -114,7 +115,7 @@ async def test_a_report_becomes_a_template(operator: httpx.AsyncClient) -> None:
 async def test_artefacts_are_frozen_as_they_look(operator: httpx.AsyncClient) -> None:
     report = await start_report(operator)
     made = []
-    for body, start in ((BEFORE, "2026-11-22T00:00:00Z"), (BEFORE.replace(b"69427", b"694"), "2026-11-22T00:10:00Z")):
+    for body, start in ((PLOCKSTAT, "2026-11-22T00:00:00Z"), (PLOCKSTAT.replace(b"69427", b"694"), "2026-11-22T00:10:00Z")):
         params = {"host": HOST, "command": "plockstat -A -e 10 -p 1", "start": start}
         made.append((await operator.post(ARTEFACTS, content=body, params=params)).json()["id"])
     other = (await operator.post(ARTEFACTS, content=DISTRIBUTION, params={"host": HOST})).json()["id"]

@@ -14,7 +14,6 @@ import pytest
 import zstandard
 from pydantic import TypeAdapter
 from sqlalchemy import text, update
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.auth.roles import Role
 from normstat.comparison.saved_format import SavedComparison
@@ -24,9 +23,9 @@ from normstat.window import to_us
 from tests.api.people import People, body_of
 from tests.api.samples import START
 from tests.api.test_access import assert_envelope
+from tests.databases import Sessions
 from tests.query.filling import fill_values
 
-Sessions = async_sessionmaker[AsyncSession]
 API = "/api/v1"
 N_NORMAL, N_INCIDENT = 600, 60
 # A host, and what it calls its CPU, as badly as they can.

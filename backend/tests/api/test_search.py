@@ -14,6 +14,7 @@ from normstat.storage.saved_comparison_rows import SavedComparisonDraft, create_
 from normstat.storage.session import open_write_session
 from normstat.window import Window, to_us
 from tests.api.people import People, body_of
+from tests.generated import PLOCKSTAT
 from tests.query.filling import fill_values
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -99,14 +100,8 @@ async def test_hosts_processes_and_what_people_named(viewer: httpx.AsyncClient) 
 async def test_artefacts_are_found_by_what_was_asked_and_by_what_was_printed(
     operator: httpx.AsyncClient, viewer: httpx.AsyncClient
 ) -> None:
-    text = b"""Mutex block
-
-Count     nsec Lock                         Caller
--------------------------------------------------------------------------------
-   78    69427 libc.so.1`libc_malloc_lock   libzip.so`deflate+0x29c
-"""
     asked = {"host": "web1", "question": "which lock do writers wait for?", "command": "plockstat -A -e 10 -p 4711"}
-    made = (await operator.post("/api/v1/artefacts", content=text, params=asked)).json()
+    made = (await operator.post("/api/v1/artefacts", content=PLOCKSTAT, params=asked)).json()
     for query in ("writers lock", "plockstat", "malloc_lock"):
         [hit] = [hit for hit in (await ask(viewer, query)).hits if hit.kind == "artefact"]
         assert (hit.id, hit.name, hit.detail, hit.host) == (made["id"], asked["question"], "plockstat", "web1")

@@ -17,7 +17,7 @@ from normstat.auth import second_factor, totp
 from normstat.auth.roles import Role
 from normstat.auth.throttle import FREE_TRIES
 from normstat.storage.session import open_write_session
-from tests.api.people import PASSWORD, People, body_of
+from tests.api.people import PASSWORD, People, body_of, run_sql
 from tests.api.test_access import assert_envelope
 from tests.api.test_login import CHANGE, link_token
 from tests.auth.test_throttle import Clock
@@ -44,8 +44,7 @@ async def set_up(client: httpx.AsyncClient, password: str | None = PASSWORD) -> 
 
 async def forget_steps(state: AppState) -> None:
     """As if the last code had been long ago."""
-    async with open_write_session(state.sessions) as session:
-        await session.execute(text("UPDATE second_factors SET last_step = 0"))
+    await run_sql(state, "UPDATE second_factors SET last_step = 0")
 
 
 async def test_the_way_through(people: People, state: AppState, ann: str) -> None:

@@ -1,12 +1,10 @@
 """The list of sessions: one's own, those of others for administrators, and their end."""
 
 import httpx
-from sqlalchemy import text
 
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
-from normstat.storage.session import open_write_session
-from tests.api.people import People, body_of
+from tests.api.people import People, body_of, run_sql
 from tests.api.test_access import assert_envelope
 from tests.api.test_login import CHANGE, log_in
 
@@ -84,7 +82,6 @@ async def test_a_session_is_noted_as_seen_once_a_minute(people: People, state: A
     [before] = await sessions_of(client)
     [unchanged] = await sessions_of(client)
     assert unchanged["last_seen_at"] == before["last_seen_at"]
-    async with open_write_session(state.sessions) as session:
-        await session.execute(text("UPDATE sessions SET last_seen_at = now() - interval '2 minutes', address = 'old'"))
+    await run_sql(state, "UPDATE sessions SET last_seen_at = now() - interval '2 minutes', address = 'old'")
     [seen] = await sessions_of(client)
     assert (seen["address"], seen["last_seen_at"] != before["last_seen_at"]) == ("127.0.0.1", True)

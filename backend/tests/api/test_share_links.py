@@ -8,17 +8,17 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
 from normstat.storage import share_link_rows
 from normstat.storage.session import open_write_session
-from tests.api.people import People, body_of
+from tests.api.people import People, body_of, run_sql
 from tests.api.test_access import assert_envelope
 from tests.api.test_reports import add, start_report
 from tests.api.test_reports import text as text_note
 from tests.api.test_saved_comparisons import fill, save
+from tests.databases import Sessions
 
 LINKS = "/api/v1/share-links"
 
@@ -77,9 +77,7 @@ async def test_a_report_is_shown_without_a_login(
     assert token not in str(audited)
 
 
-async def test_a_comparison_is_shown_as_it_was_saved(
-    people: People, sessions: async_sessionmaker[AsyncSession], client: httpx.AsyncClient
-) -> None:
+async def test_a_comparison_is_shown_as_it_was_saved(people: People, sessions: Sessions, client: httpx.AsyncClient) -> None:
     await fill(sessions)
     operator = await people.enter(Role.OPERATOR, "kim")
     saved = await save(operator)
@@ -104,8 +102,7 @@ async def test_links_end(
     by_time, _ = await share(operator, report=report, lifetime_s=60)
     revoked, info = await share(operator, report=report)
     assert (await operator.delete(f"{LINKS}/{info['id']}")).status_code == 200
-    async with open_write_session(state.sessions) as session:
-        await session.execute(text("UPDATE share_links SET expires_at = now() WHERE revoked_at IS NULL"))
+    await run_sql(state, "UPDATE share_links SET expires_at = now() WHERE revoked_at IS NULL")
     answers = [await open_link(client, token) for token in (by_time, revoked, "nss_guess")]
     # One message for all: a stranger learns nothing.
     assert {(answer.status_code, answer.json()["error"]["message"]) for answer in answers} == {

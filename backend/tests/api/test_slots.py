@@ -7,13 +7,9 @@ import pytest
 
 from normstat.api.slots import MAX_WAITING, Slots
 from normstat.errors import Overloaded
+from tests.cli.connection_rig import settle
 
 LONG_S = 600.0
-
-
-async def settle() -> None:
-    for _ in range(5):
-        await asyncio.sleep(0)
 
 
 async def test_as_many_as_there_are_places_and_the_rest_in_turn() -> None:

@@ -9,13 +9,9 @@ import pytest
 from normstat.api import turnstile as module
 from normstat.api.fair_queue import FairQueue
 from normstat.api.turnstile import TurnstileMiddleware, make_turnstile
+from tests.cli.connection_rig import settle
 
 A, B = "192.0.2.1", "192.0.2.2"
-
-
-async def settle() -> None:
-    for _ in range(10):
-        await asyncio.sleep(0)
 
 
 async def test_addresses_take_turns() -> None:
