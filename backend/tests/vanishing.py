@@ -1,4 +1,4 @@
-"""Files that a running product makes, renames and deletes while tests look at them.
+"""Files that a running product makes, renames and deletes while tests look at them, and processes that end.
 
 Trap: Path.rglob and Path.iterdir name files that may be gone a moment later, and rglob itself fails where a folder is.
 """
@@ -16,3 +16,11 @@ def files_below(*folders: Path) -> Iterator[tuple[Path, os.stat_result]]:
             for name in folder_names + file_names:
                 with contextlib.suppress(FileNotFoundError):
                     yield (Path(place) / name), (Path(place) / name).lstat()
+
+
+def is_running(pid: int) -> bool:
+    """Whether the process has not ended; one that nobody has waited for yet has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
+    except OSError:
+        return False

@@ -113,21 +113,6 @@ async def test_a_process_that_dies_at_any_statement_makes_one_message(
     ]
 
 
-async def test_an_alert_ends_with_its_episodes(sessions: Sessions, channel: int) -> None:
-    await add_route(sessions, "all", [channel], resolve_wait_s=60)
-    number = await add_episode(sessions, await add_host(sessions, "sun1"), after(-60))
-    router = AlertRouter(sessions, URL)
-    await router.run(NOW)
-    await change_episode(sessions, number, ended_at=after(300), ended_by="no_samples")
-    assert [await router.run(after(seconds)) for seconds in (310, 360, 370, 380)] == [0, 0, 1, 0]
-    message = (await read_messages(sessions))[-1]
-    assert (message.kind, message.number) == ("resolved", 2)
-    assert message.content["subject"] == "[OVER] sun1: Kernel mutexes (CPU 1)"
-    assert "no samples any more" in str(message.content["ended_text"])
-    [alert] = await read_alerts(sessions)
-    assert (alert.state, alert.resolved_at) == ("resolved", after(370))
-
-
 async def test_late_samples_that_rewrite_an_episode_fire_once(sessions: Sessions, channel: int) -> None:
     """The same through the function that rules store their findings with."""
     await add_route(sessions, "all", [channel])

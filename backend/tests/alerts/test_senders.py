@@ -21,6 +21,7 @@ from normstat.alerts.webhook_template import WORDS, check_template, fill_templat
 from tests.alerts.receivers import HttpReceiver, MailReceiver
 from tests.alerts.stored import URL, email, to_settings, webhook
 from tests.certificates import make_self_signed
+from tests.vanishing import is_running
 
 
 def message() -> SentMessage:
@@ -40,14 +41,6 @@ def write_script(folder: Path, text: str, name: str = "page.sh", mode: int = 0o7
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(mode)
     return path
-
-
-def is_running(pid: int) -> bool:
-    """Whether the process has not ended; nobody may have collected it."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 class TestScripts:

@@ -144,6 +144,11 @@ async def operator(people: People) -> httpx.AsyncClient:
 
 
 @pytest.fixture
+async def anna(people: People) -> httpx.AsyncClient:
+    return await people.enter(Role.OPERATOR, "anna")
+
+
+@pytest.fixture
 async def admin(people: People) -> httpx.AsyncClient:
     return await people.enter(Role.ADMINISTRATOR)
 

@@ -118,13 +118,8 @@ async def test_csv(operator: httpx.AsyncClient) -> None:
         ({"at": "2026-11-22T00:03:00"}, 422, "invalid_request", "without a zone"),
         ({"end": "2026-11-22T00:02:00Z"}, 400, "bad_request", "not after its start"),
         ({"end": "2026-11-22T00:03:00Z"}, 400, "bad_request", "not after its start"),
-        ({"text": "x" * 10_000}, 422, "invalid_request", "2000"),
         ({"text": "   "}, 422, "invalid_request", "text"),
         ({"text": "a\0b"}, 422, "invalid_request", "text"),
-        ({"tags": ["two words"]}, 422, "invalid_request", "tags"),
-        ({"tags": ["x"] * 21}, 422, "invalid_request", "tags"),
-        ({"kind": "party"}, 422, "invalid_request", "kind"),
-        ({"hosts": []}, 422, "invalid_request", "hosts"),
         ({"hosts": ["nowhere"]}, 404, "not_found", "nowhere"),
     ],
 )

@@ -212,10 +212,9 @@ async def test_who_has_an_answer_is_not_sent_it_again(viewer: httpx.AsyncClient,
     assert other.json() == first.json()
 
 
-@pytest.mark.parametrize(("at", "status"), [("2199-01-01T00:00:00Z", 400), ("9999-01-01T00:00:00Z", 422), ("06:59", 422)])
-async def test_a_moment_that_is_none_is_refused(viewer: httpx.AsyncClient, at: str, status: int) -> None:
-    answer: httpx.Response = await viewer.get("/api/v1/fleet", params={"at": at})
-    assert answer.status_code == status
+async def test_a_moment_to_come_is_refused(viewer: httpx.AsyncClient) -> None:
+    answer: httpx.Response = await viewer.get("/api/v1/fleet", params={"at": "2199-01-01T00:00:00Z"})
+    assert answer.status_code == 400
 
 
 async def test_an_empty_server_has_an_empty_fleet(state: AppState) -> None:

@@ -66,8 +66,6 @@ async def test_runs_of_one_host(reader: httpx.AsyncClient) -> None:
         ({"metric": "cpu.rubbish", "host": "db1"}, 404, "not_found"),
         ({"metric": "cpu.usr", "run": "db1@yesterday"}, 400, "bad_request"),
         ({"metric": "cpu.usr", "run": "@2026-11-21T10:00:00Z"}, 400, "bad_request"),
-        ({"metric": "cpu.usr", "host": "db1", "over": "median"}, 422, "invalid_request"),
-        ({"metric": "cpu.usr", "host": "db1", "top": 0}, 422, "invalid_request"),
     ],
 )
 async def test_wrong_questions(reader: httpx.AsyncClient, params: Params, status: int, code: str) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 import httpx
 import pytest
 
-from normstat.auth.roles import Role
 from normstat.storage.host_tag_rows import MAX_TAGS, read_tags
 from tests.api.people import People, body_of
 from tests.api.samples import VMSTAT, deliver, frames_of
@@ -32,8 +31,7 @@ async def change(browser: httpx.AsyncClient, hosts: list[str], **what: list[str]
     return found
 
 
-async def test_people_and_agents_tag_hosts_and_neither_removes_the_others(people: People) -> None:
-    anna = await people.enter(Role.OPERATOR, "anna")
+async def test_people_and_agents_tag_hosts_and_neither_removes_the_others(people: People, anna: httpx.AsyncClient) -> None:
     await report(people, "web1", Normstat_Agent="1", Normstat_Tags="prod, web,a b")
     await report(people, "web2", Normstat_Agent="1")
     assert await tags_of(anna, "web1") == (["prod", "web"], ["prod", "web"])
@@ -61,16 +59,13 @@ async def test_people_and_agents_tag_hosts_and_neither_removes_the_others(people
     assert_envelope(await anna.get("/api/v1/host-metrics", params={"tag": "nobody"}), 404, "not_found")
 
 
-async def test_what_cannot_be_tagged_is_refused_as_a_whole(people: People) -> None:
-    anna = await people.enter(Role.OPERATOR, "anna")
+async def test_what_cannot_be_tagged_is_refused_as_a_whole(people: People, anna: httpx.AsyncClient) -> None:
     await report(people, "web1")
     unknown = await anna.post(TAGS, json={"hosts": ["web1", "web9"], "add": ["prod"]})
     assert_envelope(unknown, 404, "not_found")
     assert await tags_of(anna, "web1") == ([], [])
     await change(anna, ["web1"], add=[f"t{n}" for n in range(MAX_TAGS)])
     assert_envelope(await anna.post(TAGS, json={"hosts": ["web1"], "add": ["more"]}), 400, "bad_request")
-    for wrong in ("", "two words", "a,b", "x" * 51):
-        assert (await anna.post(TAGS, json={"hosts": ["web1"], "add": [wrong]})).status_code == 422
 
 
 @pytest.mark.parametrize(

@@ -168,12 +168,8 @@ async def test_every_file_of_an_archive_is_told_of_the_loaded_ones_first(operato
     ("params", "status", "code"),
     [
         ({"host": "a b"}, 400, "bad_request"),
-        ({"host": ""}, 422, "invalid_request"),
-        ({"name": ""}, 422, "invalid_request"),
         ({"zone": "Mars/Base"}, 400, "bad_request"),
-        ({"date": "yesterday"}, 422, "invalid_request"),
         ({"start": "2026-11-21T12:00:00"}, 422, "invalid_request"),
-        ({"interval_s": 0}, 422, "invalid_request"),
         ({"interval_s": 1e9}, 400, "bad_request"),
         ({"spec": "nothing"}, 404, "not_found"),
     ],
@@ -400,7 +396,6 @@ async def test_the_question_of_a_tracer_is_given_with_the_upload_or_with_retry(o
     again = await retry(operator, lacking["id"], position=0, start="2026-11-21T13:00:00Z", title="writes")
     assert (await until(operator, again.json()["id"]))["files"][0]["n_samples"] == 2
     assert await instances() == ["reads by size: java", "reads by size: oracle", "writes: java", "writes: oracle"]
-    assert (await hand_over(operator, DTRACE, **(known | {"title": "x" * 121}))).status_code == 422
 
 
 async def test_undo_removes_what_the_import_loaded_and_nothing_else(

@@ -39,14 +39,9 @@ async def test_rules_are_put_shown_and_applied(
     assert (ended["id"], ended["state"], ended["n_samples"]) == (run.json()["id"], "done", 0)
 
 
-async def test_rules_that_cannot_be(admin: httpx.AsyncClient) -> None:
-    for rule, status in (
-        ({"stat": "nothing_any", "samples_days": 1, "chunks_days": 1}, 400),
-        ({"stat": None, "samples_days": 0, "chunks_days": 1}, 422),
-        ({"stat": None, "samples_days": 1}, 422),
-    ):
-        answer = await admin.put("/api/v1/retention", json={"rules": [rule]})
-        assert answer.status_code == status, rule
+async def test_a_rule_of_an_unknown_stat(admin: httpx.AsyncClient) -> None:
+    rule = {"stat": "nothing_any", "samples_days": 1, "chunks_days": 1}
+    assert (await admin.put("/api/v1/retention", json={"rules": [rule]})).status_code == 400
 
 
 async def test_a_host_is_deleted(people: People, admin: httpx.AsyncClient, viewer: httpx.AsyncClient, state: AppState) -> None:

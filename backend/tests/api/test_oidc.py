@@ -102,9 +102,10 @@ async def log_in_there(
     return await client.get(back)
 
 
-async def test_the_way_through_with_a_real_provider(people: People, app: FastAPI, state: AppState, issuer: str) -> None:
+async def test_the_way_through_with_a_real_provider(
+    people: People, client: httpx.AsyncClient, app: FastAPI, state: AppState, issuer: str
+) -> None:
     app.state.normstat = with_provider(state, issuer)
-    client = people.client()
     assert (await client.get("/api/v1/auth/methods")).json() == {"provider": "single sign-on"}
     assert place_of(await log_in_there(client, issuer, "ann", ["staff", "ops"])) == "/graph?x=1"
     me = (await client.get("/api/v1/auth/me")).json()
@@ -131,13 +132,12 @@ async def test_the_way_through_with_a_real_provider(people: People, app: FastAPI
 
 
 async def test_groups_there_say_whose_hosts_one_sees(
-    people: People, admin: httpx.AsyncClient, app: FastAPI, state: AppState, issuer: str
+    client: httpx.AsyncClient, admin: httpx.AsyncClient, app: FastAPI, state: AppState, issuer: str
 ) -> None:
     pairs = ("staff=shop", "ops=*", "dba=not there")
     app.state.normstat = with_provider(state, issuer, oidc_host_groups=pairs)
     await run_sql(state, "INSERT INTO hosts (name) VALUES ('web1'), ('db1')")
     await admin.post("/api/v1/host-groups", json={"name": "shop", "hosts": ["web1"]})
-    client = people.client()
     # By their groups of now: of one host group, of none that exists, all of them, and all of them as an administrator.
     for groups, hosts in (
         (["staff"], ["web1"]),
@@ -152,9 +152,8 @@ async def test_groups_there_say_whose_hosts_one_sees(
     assert (await client.get("/api/v1/hosts")).json()["hosts"] == []
 
 
-async def test_who_has_no_group_gets_no_account(people: People, app: FastAPI, state: AppState, issuer: str) -> None:
+async def test_who_has_no_group_gets_no_account(client: httpx.AsyncClient, app: FastAPI, state: AppState, issuer: str) -> None:
     app.state.normstat = with_provider(state, issuer)
-    client = people.client()
     assert place_of(await log_in_there(client, issuer, "mallory", [])) == "/login?problem=no_group"
     assert SESSION_COOKIE not in client.cookies
     assert await roles(state) == []
@@ -165,8 +164,7 @@ async def test_who_has_no_group_gets_no_account(people: People, app: FastAPI, st
 # --- the start ---
 
 
-async def test_the_start_binds_the_login_to_the_browser(people: People, provider: LyingProvider) -> None:
-    client = people.client()
+async def test_the_start_binds_the_login_to_the_browser(people: People, client: httpx.AsyncClient, provider: LyingProvider) -> None:
     answer = await client.get(START)
     query = {name: value[0] for name, value in parse_qs(urlsplit(place_of(answer)).query).items()}
     began = decode_login(client.cookies[COOKIE])
@@ -199,9 +197,10 @@ async def test_without_a_provider_there_is_none(client: httpx.AsyncClient) -> No
 # --- attacks on the way back ---
 
 
-async def test_a_way_back_that_this_browser_did_not_begin_counts_nothing(people: People, provider: LyingProvider) -> None:
+async def test_a_way_back_that_this_browser_did_not_begin_counts_nothing(
+    client: httpx.AsyncClient, provider: LyingProvider
+) -> None:
     """The attacker's own code, in the victim's browser: a login as the attacker, who would then read what the victim does."""
-    client = people.client()
     provider.codes["code"] = "open"
     for cookie, state in ((None, LOGIN.state), (LOGIN, "another"), (LOGIN, ""), (LOGIN, "é")):
         if cookie is not None:
@@ -212,8 +211,7 @@ async def test_a_way_back_that_this_browser_did_not_begin_counts_nothing(people:
     assert provider.received == []
 
 
-async def test_a_code_opens_one_session(people: People, provider: LyingProvider, state: AppState) -> None:
-    client = people.client()
+async def test_a_code_opens_one_session(client: httpx.AsyncClient, provider: LyingProvider, state: AppState) -> None:
     assert place_of(await come_back(client, provider)) == "/hosts"
     first = client.cookies[SESSION_COOKIE]
     # The browser has forgotten the login; with a kept cookie the provider refuses the code.
@@ -225,8 +223,9 @@ async def test_a_code_opens_one_session(people: People, provider: LyingProvider,
     assert (sent["code_verifier"], sent["redirect_uri"]) == ([LOGIN.verifier], ["http://normstat.test/api/v1/auth/oidc/callback"])
 
 
-async def test_a_session_that_was_planted_is_not_adopted(people: People, provider: LyingProvider) -> None:
-    client = people.client()
+async def test_a_session_that_was_planted_is_not_adopted(
+    people: People, client: httpx.AsyncClient, provider: LyingProvider
+) -> None:
     client.cookies.set(SESSION_COOKIE, "planted", domain="normstat.test", path="/")
     answer = await come_back(client, provider)
     assert "planted" not in answer.headers["Set-Cookie"]
@@ -261,8 +260,7 @@ def test_a_cookie_that_we_did_not_set_is_no_login(cookie: str) -> None:
     assert decode_login(cookie) is None
 
 
-async def test_the_providers_refusal_and_another_issuer(people: People, provider: LyingProvider) -> None:
-    client = people.client()
+async def test_the_providers_refusal_and_another_issuer(client: httpx.AsyncClient, provider: LyingProvider) -> None:
     client.cookies.set(COOKIE, encode_login(LOGIN, "/hosts"), domain="normstat.test", path="/")
     denied = await client.get(BACK, params={"error": "access_denied", "error_description": "<script>", "state": LOGIN.state})
     assert place_of(denied) == "/login?problem=denied"
@@ -272,11 +270,10 @@ async def test_the_providers_refusal_and_another_issuer(people: People, provider
 
 
 async def test_codes_that_somebody_makes_up_do_not_flood_the_provider(
-    people: People, provider: LyingProvider, clock: Clock, app: FastAPI
+    client: httpx.AsyncClient, provider: LyingProvider, clock: Clock, app: FastAPI
 ) -> None:
     app.state.normstat = replace(app.state.normstat, oidc=with_provider(app.state.normstat, provider.issuer).oidc)
     provider.status = 400
-    client = people.client()
     for _ in range(FREE_TRIES_OF_ADDRESS + 20):
         answer = await come_back(client, provider)
     assert place_of(answer) == "/login?problem=busy"
@@ -366,11 +363,10 @@ async def test_keys_are_rotated(people: People, provider: LyingProvider, app: Fa
 # --- accounts ---
 
 
-async def test_a_local_account_is_never_taken_over(people: People, provider: LyingProvider, state: AppState) -> None:
+async def test_a_local_account_is_never_taken_over(client: httpx.AsyncClient, provider: LyingProvider, state: AppState) -> None:
     async with open_write_session(state.sessions) as session:
         await create_account(session, ROOT, name="ann", role=Role.ADMINISTRATOR, password=PASSWORD)
     provider.claims |= {"email": "ann", "email_verified": True, "name": "ann"}
-    client = people.client()
     await come_back(client, provider)
     assert (await client.get("/api/v1/auth/me")).json()["name"] == "ann-2"
     # Whatever it is called later, it stays that account; another subject never gets it.
@@ -382,9 +378,8 @@ async def test_a_local_account_is_never_taken_over(people: People, provider: Lyi
 
 
 async def test_an_account_that_an_administrator_disabled_stays_so(
-    people: People, admin: httpx.AsyncClient, provider: LyingProvider, state: AppState
+    client: httpx.AsyncClient, admin: httpx.AsyncClient, provider: LyingProvider, state: AppState
 ) -> None:
-    client = people.client()
     await come_back(client, provider)
     assert (await admin.patch("/api/v1/users/ann", json={"is_disabled": True})).status_code == 200
     assert place_of(await come_back(client, provider)) == "/login?problem=disabled"
@@ -397,7 +392,7 @@ async def test_an_account_that_an_administrator_disabled_stays_so(
 
 
 @pytest.mark.parametrize("groups", [None, "unix", ["ops", {"a": 1}, None, 5], {"unix": True}, 7, [["unix"]], "\0"])
-async def test_groups_of_any_shape(people: People, provider: LyingProvider, groups: object) -> None:
+async def test_groups_of_any_shape(client: httpx.AsyncClient, provider: LyingProvider, groups: object) -> None:
     provider.claims["groups"] = groups
     expected = (
         {"unix": "administrator"}.get(groups)
@@ -406,7 +401,6 @@ async def test_groups_of_any_shape(people: People, provider: LyingProvider, grou
         if isinstance(groups, list) and "ops" in groups
         else None
     )
-    client = people.client()
     answer = await come_back(client, provider)
     if expected is None:
         assert place_of(answer) == "/login?problem=no_group"

@@ -98,9 +98,7 @@ async def test_coverage(reader: httpx.AsyncClient) -> None:
     ("start", "end", "status", "code"),
     [
         ("2026-11-21T10:00:00", "2026-11-21T10:01:00Z", 422, "invalid_request"),
-        ("2026-11-21", "2026-11-21T10:01:00Z", 422, "invalid_request"),
         ("yesterday", "2026-11-21T10:01:00Z", 422, "invalid_request"),
-        ("-5", "2026-11-21T10:01:00Z", 422, "invalid_request"),
         ("9" * 30, "2026-11-21T10:01:00Z", 422, "invalid_request"),
         ("0001-01-01T00:00:00+14:00", "2026-11-21T10:01:00Z", 422, "invalid_request"),
         ("9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59-14:00", 422, "invalid_request"),
@@ -121,8 +119,6 @@ async def test_windows_that_are_none(viewer: httpx.AsyncClient, start: str, end:
         ({"instances": "all"}, 422, "invalid_request"),
         ({"instances": "top:0"}, 422, "invalid_request"),
         ({"instance": "", "instances": "top:5"}, 400, "bad_request"),
-        ({"width": "8001"}, 422, "invalid_request"),
-        ({"width": "15"}, 422, "invalid_request"),
         ({"field": "a\0b"}, 422, "invalid_request"),
         ({"field": "r; DROP TABLE hosts"}, 404, "not_found"),
     ],

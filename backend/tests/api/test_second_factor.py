@@ -83,8 +83,9 @@ async def test_the_way_through(people: People, state: AppState, ann: str) -> Non
     assert (await log_in(people.client())).json()["has_second_factor"] is False
 
 
-async def test_a_code_opens_one_session_however_many_ask_at_once(people: People, state: AppState, ann: str) -> None:
-    client = people.client()
+async def test_a_code_opens_one_session_however_many_ask_at_once(
+    people: People, client: httpx.AsyncClient, state: AppState, ann: str
+) -> None:
     await log_in(client)
     secret, codes = await set_up(client)
     await forget_steps(state)
@@ -111,8 +112,7 @@ async def test_codes_are_throttled_as_passwords_are(people: People, state: AppSt
     assert_envelope(await client.post(f"{PATH}/removal", json={"code": code_now(secret)}), 429, "too_many_requests")
 
 
-async def test_an_open_browser_or_a_token_sets_nothing_up(people: People, ann: str) -> None:
-    client = people.client()
+async def test_an_open_browser_or_a_token_sets_nothing_up(people: People, client: httpx.AsyncClient, ann: str) -> None:
     await log_in(client)
     client.headers.update(CHANGE)
     assert_envelope(await client.post(PATH, json={}), 403, "not_allowed")
@@ -149,8 +149,7 @@ async def test_an_administrator_and_the_command_line_reset_it(people: People, st
     assert PASSWORD not in str(log)
 
 
-async def test_a_link_replaces_the_code(people: People, state: AppState, ann: str) -> None:
-    client = people.client()
+async def test_a_link_replaces_the_code(people: People, client: httpx.AsyncClient, state: AppState, ann: str) -> None:
     await log_in(client)
     await set_up(client)
     linked = await people.client().post("/api/v1/auth/link", json={"token": await link_token(state, "ann")})
@@ -180,13 +179,14 @@ async def test_a_setting_demands_it(people: People, app: FastAPI, state: AppStat
     assert_envelope(await script.get("/api/v1/hosts"), 403, "not_allowed")
 
 
-async def test_another_key_refuses_and_recovery_codes_still_work(people: People, app: FastAPI, state: AppState, ann: str) -> None:
+async def test_another_key_refuses_and_recovery_codes_still_work(
+    people: People, client: httpx.AsyncClient, app: FastAPI, state: AppState, ann: str
+) -> None:
     def with_key(key: str) -> AppState:
         update = {"secret_key": SecretStr(key)}
         return replace(state, settings=state.settings.model_copy(update=update))
 
     app.state.normstat = with_key("k" * 32)
-    client = people.client()
     await log_in(client)
     secret, codes = await set_up(client)
     async with open_write_session(state.sessions) as session:

@@ -193,20 +193,15 @@ async def test_a_sample_that_is_none_is_refused(admin: httpx.AsyncClient) -> Non
     assert_envelope(response, 422, "invalid_request")
     response = await admin.post(f"{API}/specs/draft", json={"name": "app", "sample": "hello\0\n", "shape": "single"})
     assert_envelope(response, 400, "bad_request")
-    response = await admin.post(f"{API}/specs/draft", json={"name": "app", "sample": "1 2\n", "shape": "triple"})
-    assert_envelope(response, 422, "invalid_request")
 
 
-async def test_a_large_sample_is_taken_and_a_larger_one_refused(admin: httpx.AsyncClient) -> None:
+async def test_a_large_sample_is_taken(admin: httpx.AsyncClient) -> None:
     sample = app_user_text(50_000).decode()[: (1 << 20) - 30]
     sample = sample[: sample.rindex("\n") + 1]
     response = await admin.post(f"{API}/specs/preview", json={"toml": APP_USER, "sample": sample})
     preview = TypeAdapter(SpecPreview).validate_python(response.json())
     assert (len(preview.rows), preview.n_rejected) == (200, 0)
     assert preview.n_rows > 30_000
-    assert_envelope(
-        await admin.post(f"{API}/specs/preview", json={"toml": APP_USER, "sample": sample + "x" * 100}), 422, "invalid_request"
-    )
 
 
 async def test_what_a_changed_spec_says_of_a_field_is_shown_at_once(admin: httpx.AsyncClient, people: People) -> None:

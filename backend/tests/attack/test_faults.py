@@ -23,6 +23,7 @@ from tests.failures.sender import Agent, Fleet, make_agent_token
 from tests.failures.sender import log_in as log_in_operator
 from tests.failures.test_workers import events
 from tests.generated import vmstat_text, vmstat_times
+from tests.vanishing import is_running
 
 # Servers and databases start several times here, on a machine that may be busy.
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(120)]
@@ -193,13 +194,5 @@ def test_a_query_that_outlives_the_postmaster_is_ended_before_the_next_one_start
         wait_until(lambda: cpu_seconds(backend) > 0.2, "the query computes")
         os.kill(up.postmaster, signal.SIGKILL)
         wait_until(lambda: "the database is running again" in up.said(), "the database is back")
-        assert not is_alive(backend)
+        assert not is_running(backend)
         wait_until(lambda: health_status(up.port) == 200, "health")
-
-
-def is_alive(pid: int) -> bool:
-    """Return whether the process runs; one that ended and that nobody has waited for yet does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
-    except FileNotFoundError:
-        return False
