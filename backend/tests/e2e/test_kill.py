@@ -7,19 +7,44 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.product import Server, running_agent, wait_until
-from tests.generated import VMSTAT_HEADER, vmstat_text, vmstat_times
+from tests.generated import VMSTAT_HEADER
 
 N_ROWS = 60_000
 
 
 def write_capture(path: Path) -> list[list[str]]:
-    """A vmstat -t output, its header repeated as the tool does; the rows as printed tokens."""
-    rows = vmstat_text(vmstat_times(N_ROWS + 1)).decode().removeprefix(VMSTAT_HEADER).splitlines(keepends=True)
+    """A vmstat -t output whose rows all differ, its header repeated as the tool does; the rows as printed tokens."""
+    rows = []
     with path.open("w") as out:
-        for number, row in enumerate(rows):
-            out.write(row if number % 40 else VMSTAT_HEADER + row)
-    # The first one is about the time since boot.
-    return [row.split()[:-2] for row in rows[1:]]
+        out.write(VMSTAT_HEADER + " 1  0      0 1 2 3    0    0     1     3   29   57  0  0 99  0  0 2026-01-01 00:00:00\n")
+        for i in range(N_ROWS):
+            if i % 40 == 39:
+                out.write(VMSTAT_HEADER)
+            day, second = 1 + (i + 1) // 86400, (i + 1) % 86400
+            numbers = [
+                i % 7,
+                i % 3,
+                0,
+                10_000_000 + i,
+                i * 31,
+                7 * i,
+                0,
+                0,
+                i % 1000,
+                i * i % 100_000,
+                i,
+                2 * i,
+                i % 100,
+                0,
+                99,
+                0,
+                0,
+            ]
+            row = [str(n) for n in numbers]
+            rows.append(row)
+            clock = f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
+            out.write(" ".join(f"{n:>4}" for n in row) + f" 2026-01-{day:02} {clock}\n")
+    return rows
 
 
 @pytest.mark.matrix
@@ -49,7 +74,7 @@ def test_samples_equal_the_file_after_kills(database_url: str, tmp_path: Path) -
                 server.start()
             wait_until(lambda: acknowledged() == size, "all of the file acknowledged", 90)
             spooled = b"".join(path.read_bytes() for path in sorted(spool.glob("*.raw")))
-            window = {"start": "2026-11-21T00:00:00Z", "end": "2026-11-23T00:00:00Z"}
+            window = {"start": "2026-01-01T00:00:00Z", "end": "2026-02-01T00:00:00Z"}
             answer = client.get("/export.csv", params={"host": "web1", "stat": "vmstat_linux", **window})
 
     assert spooled == capture.read_bytes()
