@@ -32,7 +32,8 @@ from normstat.storage.score_rows import read_scores
 from normstat.storage.session import make_engine, make_sessions, open_read_session
 from normstat.watch.rule_book import read_watch_book
 from normstat.window import Window, from_us, to_us
-from tests.query.filling import Sessions, fill_values
+from tests.databases import Sessions
+from tests.query.filling import fill_values
 
 LEARN_DAYS = 7
 JUDGE_DAYS = 7

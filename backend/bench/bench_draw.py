@@ -35,7 +35,8 @@ from normstat.settings import Settings
 from normstat.storage.session import driver_of, open_write_session
 from normstat.window import from_us, to_us
 from tests.api.people import People
-from tests.query.filling import Sessions, fill_values
+from tests.databases import Sessions
+from tests.query.filling import fill_values
 
 HOST: Final = "cpus64"
 STAT: Final = "mpstat_linux"

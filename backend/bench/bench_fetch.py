@@ -30,7 +30,8 @@ from normstat.storage.lookup import StatRef, list_host_stats, require_host
 from normstat.storage.session import driver_of, make_engine, make_sessions, open_read_session
 from normstat.storage.stat_tables import table_of
 from normstat.window import Window, to_us
-from tests.query.filling import Sessions, fill_values
+from tests.databases import Sessions
+from tests.query.filling import fill_values
 
 START: Final = datetime(2026, 11, 21, tzinfo=UTC)
 HOUR: Final = Window(START, START + timedelta(hours=1))

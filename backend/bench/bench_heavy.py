@@ -43,7 +43,8 @@ from normstat.storage.lookup import require_host
 from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.window import Window, to_us
 from normstat.work_budget import MemoryPool, working
-from tests.query.filling import Sessions, fill_values, seal_all
+from tests.databases import Sessions
+from tests.query.filling import fill_values, seal_all
 
 CHECKOUT: Final = Path(__file__).resolve().parents[2]
 N_BASELINE_HOURS: Final = 3

@@ -33,7 +33,8 @@ from normstat.rollups.rollup_job import roll_up
 from normstat.settings import Settings
 from normstat.window import to_us
 from tests.api.people import People
-from tests.query.filling import Sessions, fill_values
+from tests.databases import Sessions
+from tests.query.filling import fill_values
 
 END: Final = datetime(2026, 11, 21, 15, 40, tzinfo=UTC)
 DISKS: Final = ("vda", "vdb", "vdc")

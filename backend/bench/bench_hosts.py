@@ -30,7 +30,8 @@ from normstat.profiles.profile_job import run_profiles
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.session import make_engine, make_sessions, open_write_session
 from normstat.window import Window, to_us
-from tests.query.filling import Sessions, fill_values
+from tests.databases import Sessions
+from tests.query.filling import fill_values
 
 DISKS = ("vda", "vdb", "vdc")
 INTERFACES = ("lo", "eth0")

@@ -29,7 +29,7 @@ from normstat.storage.lookup import require_host
 from normstat.storage.session import driver_of, make_engine, make_sessions, open_read_session, open_write_session
 from normstat.storage.stat_tables import table_of
 from normstat.window import Window
-from tests.query.filling import Sessions
+from tests.databases import Sessions
 
 N_HOURS: Final = {"1,300 series": 24, "10,000 series": 3}
 ROUNDS: Final = 5

@@ -17,9 +17,9 @@ from normstat.query.report_coverage import read_coverage
 from normstat.query.series_points import SeriesRequest, read_series
 from normstat.storage.session import make_engine, make_sessions
 from normstat.window import Window, to_us
-from tests.databases import PlainServer, TestServer, TimescaleServer
+from tests.databases import PlainServer, Sessions, TestServer, TimescaleServer
 from tests.debian_root import DatabaseUnavailable
-from tests.query.filling import Sessions, fill_values
+from tests.query.filling import fill_values
 
 START = datetime(2026, 11, 21, tzinfo=UTC)
 KEYS = ("usr_pct", "nice_pct", "sys_pct", "iowait_pct", "irq_pct", "soft_pct", "steal_pct", "guest_pct", "gnice_pct", "idle_pct")

@@ -30,7 +30,8 @@ from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.score_rows import read_sending_hosts
 from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.window import Window, to_us
-from tests.query.filling import Sessions, fill_values
+from tests.databases import Sessions
+from tests.query.filling import fill_values
 
 N_TEMPLATES = 5
 BASELINE_MINUTES = 30

@@ -23,9 +23,8 @@ from normstat.storage.lookup import find_stat, require_host
 from normstat.storage.sample_pages import PageQuery, read_pages
 from normstat.storage.session import make_engine, make_sessions, open_read_session
 from normstat.window import LATEST, Window, to_us
-from tests.databases import PlainServer, TestServer, TimescaleServer
+from tests.databases import PlainServer, Sessions, TestServer, TimescaleServer
 from tests.debian_root import DatabaseUnavailable
-from tests.query.filling import Sessions
 
 N_CPUS: Final = 64
 ROUNDS: Final = 7

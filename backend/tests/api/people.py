@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 from fastapi import FastAPI
-from sqlalchemy import text
+from sqlalchemy import CursorResult, text
 
 from normstat.api.cookies import SESSION_COOKIE
 from normstat.api.state import AppState
@@ -32,7 +32,7 @@ async def run_sql(state: AppState, statement: str) -> list[Any]:
     """Runs a statement beside the server; the rows that it gives."""
     async with open_write_session(state.sessions) as session:
         found = await session.execute(text(statement))
-        return list(found) if found.returns_rows else []
+        return list(found) if isinstance(found, CursorResult) and found.returns_rows else []
 
 
 class People:

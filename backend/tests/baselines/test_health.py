@@ -18,8 +18,8 @@ from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
 from normstat.storage.schema.models import Host
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window
-from tests.databases import on_either_database
-from tests.query.filling import Sessions, fill_stat
+from tests.databases import Sessions, on_either_database
+from tests.query.filling import fill_stat
 
 pytestmark = on_either_database
 

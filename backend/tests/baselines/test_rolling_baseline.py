@@ -18,8 +18,8 @@ from normstat.storage.rolling_rows import Recorded, UnusualTime
 from normstat.storage.schema.baseline_models import Baseline
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window
-from tests.databases import on_either_database
-from tests.profiles.profiled import START, Sessions, create, hours, loaded, make, store
+from tests.databases import Sessions, on_either_database
+from tests.profiles.profiled import START, create, hours, loaded, make, store
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)

@@ -22,9 +22,9 @@ from normstat.storage.session import driver_of, make_engine, make_sessions, open
 from normstat.work_budget import MIB, MemoryPool, working
 from tests.comparison.test_before_on_hosts import make_pair, score_by_profile
 from tests.comparison.test_run import IN_NORMAL, INCIDENT, NORMAL, START, fill_host
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.ingest.sending import opened_engine
-from tests.query.filling import Sessions, fill_stat, seal_all
+from tests.query.filling import fill_stat, seal_all
 
 
 @pytest.mark.parametrize("by_profile", [False, True])

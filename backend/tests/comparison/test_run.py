@@ -21,8 +21,8 @@ from normstat.storage.host_group_rows import create_group
 from normstat.storage.mute_rows import MuteDraft, create_mute
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window, to_us
-from tests.databases import on_either_database
-from tests.query.filling import Sessions, fill_stat, fill_values
+from tests.databases import Sessions, on_either_database
+from tests.query.filling import fill_stat, fill_values
 
 pytestmark = on_either_database
 

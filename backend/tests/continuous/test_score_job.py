@@ -21,9 +21,9 @@ from normstat.storage.ingest_rows import note_late
 from normstat.storage.score_rows import list_unscored
 from normstat.storage.session import driver_of, open_read_session, open_write_session
 from normstat.window import Window, to_us
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.profiles.profiled import START, create, hours, make, mark, store
-from tests.query.filling import Sessions, fill_stat
+from tests.query.filling import fill_stat
 
 pytestmark = on_either_database
 

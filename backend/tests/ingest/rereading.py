@@ -19,7 +19,7 @@ from normstat.storage.session import WriteSession, open_locked_sessions, open_re
 from normstat.storage.spec_refresh import refresh_catalogue
 from normstat.storage.user_specs import put_user_spec
 from normstat.window import Window, from_us
-from tests.query.filling import Sessions
+from tests.databases import Sessions
 
 ALWAYS = Window(from_us(0), from_us(4_000_000_000_000_000))
 # What a reparse may change of a stream whose spec did not change: nothing but these.

@@ -14,12 +14,11 @@ from normstat.storage.hypertables import keep_columnstores
 from normstat.storage.schema.job_models import JobState
 from normstat.storage.stat_tables import SCHEMA
 from tests.addons import APP_USER, app_user_text
-from tests.databases import COMMUNITY_DSN, SERVERS, CommunityServer, ServerPool, TestServer
+from tests.databases import COMMUNITY_DSN, SERVERS, CommunityServer, ServerPool, Sessions, TestServer
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import books, export, put, reparse
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
-from tests.query.filling import Sessions
 
 LONG_AGO = START - dt.timedelta(days=30)
 JOBS = """

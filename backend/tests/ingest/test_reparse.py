@@ -11,13 +11,12 @@ from normstat.stats.engine.line_engine import TOO_LONG
 from normstat.storage.reparse_rows import ReparseScope
 from normstat.storage.schema.job_models import JobState
 from tests.addons import APP_USER, app_user_text
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.golden_captures import GOLDEN
 from tests.ingest.rereading import books, export, put, reparse, wish
 from tests.ingest.sending import Agent, gap, stream
 from tests.ingest.test_intake import query
-from tests.query.filling import Sessions
 
 # When the bytes came stays as it was.
 RECEIVED = frozenset({"received_at"})

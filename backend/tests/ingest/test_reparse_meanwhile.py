@@ -28,12 +28,11 @@ from normstat.storage.schema.job_models import JobState
 from normstat.storage.schema.models import Host
 from normstat.storage.session import WriteSession, open_read_session, open_write_session
 from tests.addons import APP_USER, app_user_text
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.fork_server import ForkedProcess, start_forked
 from tests.ingest.rereading import ALWAYS, books, export, look, put, reparse, reparse_stream, wish
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
-from tests.query.filling import Sessions
 
 pytestmark = on_either_database
 

@@ -9,11 +9,10 @@ from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import open_write_session
 from normstat.storage.user_specs import put_user_spec
 from tests.addons import APP_USER
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.ingest.rereading import reparse
 from tests.ingest.sending import Agent, gap
 from tests.ingest.test_intake import accounts, query
-from tests.query.filling import Sessions
 
 pytestmark = on_either_database
 

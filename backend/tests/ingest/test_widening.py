@@ -8,10 +8,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.storage.session import make_engine
 from tests.addons import APP_USER
+from tests.databases import Sessions
 from tests.ingest.rereading import export, put, reparse
 from tests.ingest.sending import Agent, opened_engine
 from tests.ingest.test_intake import accounts, assert_books_balance, query
-from tests.query.filling import Sessions
 
 HEAD = b"Linux 6.1.0 (web1) \t2026-11-21 \t_x86_64_\t(2 CPU)\n\n"
 COLUMNS = "\n12:00:{:02}      UID       PID   kB_rd/s   kB_wr/s kB_ccwr/s iodelay  Command\n"

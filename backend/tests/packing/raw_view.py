@@ -12,7 +12,7 @@ from normstat.packing.packing_run import PackingDone, pack_chunks
 from normstat.storage.chunks import ByteRange, read_batch, read_chunks, read_ranges
 from normstat.storage.pack_codec import StoredChunk
 from normstat.storage.schema.models import Stream
-from tests.query.filling import Sessions
+from tests.databases import Sessions
 
 # In tests all chunks came just now.
 LATER = timedelta(days=2)

@@ -8,14 +8,13 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.fork_server import ForkedProcess, start_forked
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
 from tests.ingest.test_reparse import send_in_pieces
 from tests.killed_commands import killed_at_lock
 from tests.packing.raw_view import counts, read_whole, stream_ids
-from tests.query.filling import Sessions
 
 PACK = ("pack", "--days", "0")
 N_PACKS = "SELECT count(*) FROM packed_chunks"

@@ -21,14 +21,13 @@ from normstat.storage.reparse_rows import ReparseScope
 from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import make_sessions
 from normstat.storage.turns import Turns
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.rereading import books, export, reparse
 from tests.ingest.sending import Agent, gap
 from tests.ingest.test_intake import query
 from tests.ingest.test_reparse import fill, send_in_pieces
 from tests.packing.raw_view import counts, pack_all, read_whole, stream_ids, views
-from tests.query.filling import Sessions
 
 NOON = datetime(2026, 3, 5, 12, 0, 5, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -17,7 +17,8 @@ from normstat.storage.schema.models import StatTable
 from normstat.storage.session import driver_of, open_read_session, open_write_session
 from normstat.storage.stream_rows import lock_host_by_id
 from normstat.window import Window
-from tests.query.filling import Sessions, fill_stat
+from tests.databases import Sessions
+from tests.query.filling import fill_stat
 
 START = datetime(2026, 11, 16, 8, tzinfo=UTC)
 LATER = START + timedelta(days=30)

@@ -30,7 +30,7 @@ from normstat.storage.session import driver_of, open_read_session, open_write_se
 from normstat.storage.stream_rows import lock_host_by_id
 from normstat.window import Window
 from tests.addons import APP_USER, app_user_text
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.generated import START as GENERATED
 from tests.generated import vmstat_text
 from tests.ingest.rereading import put, reparse
@@ -51,7 +51,6 @@ from tests.profiles.profiled import (
     n_pieces,
     store,
 )  # fmt: skip
-from tests.query.filling import Sessions
 
 pytestmark = on_either_database
 

@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.sealing.seal_job import seal_next
 from normstat.stats.catalogue import load_catalogue
@@ -23,8 +22,7 @@ from normstat.storage.schema.models import Stream
 from normstat.storage.session import WriteSession, driver_of
 from normstat.storage.stat_tables import RequiredTable, make_stat_tables, read_stored_stats
 from normstat.window import LATEST, from_us, to_us
-
-Sessions = async_sessionmaker[AsyncSession]
+from tests.databases import Sessions
 
 
 async def fill_capture(sessions: Sessions, host: str, spec: str, capture: bytes, *, key: str = "1") -> None:

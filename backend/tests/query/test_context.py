@@ -13,8 +13,7 @@ from normstat.query.context import ByteRun, StreamContext, find_lines, read_cont
 from normstat.storage.chunks import compress_chunk, copy_chunks, read_chunks, unpack_body
 from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
 from normstat.storage.session import driver_of
-from tests.databases import on_either_database
-from tests.query.filling import Sessions
+from tests.databases import Sessions, on_either_database
 
 pytestmark = on_either_database
 

@@ -11,8 +11,8 @@ from normstat.query import report_coverage
 from normstat.query.report_coverage import Coverage, find_covered, read_coverage
 from normstat.storage.schema.models import Gap, Stream
 from normstat.window import Window, to_us
-from tests.databases import on_either_database
-from tests.query.filling import Sessions, fill_stat
+from tests.databases import Sessions, on_either_database
+from tests.query.filling import fill_stat
 
 pytestmark = on_either_database
 

@@ -25,9 +25,9 @@ from normstat.stats.spec import Field, Kind, Storage, Worse
 from normstat.storage.sample_pages import NO_SHORT, PageQuery, to_floats
 from normstat.storage.schema.models import Host, Rollup, RollupMark, StatTable
 from normstat.window import Window, to_us
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.lock_waits import until_waiting
-from tests.query.filling import Sessions, fill_capture, fill_stat, fill_values
+from tests.query.filling import fill_capture, fill_stat, fill_values
 
 DAY = Window(datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 22, tzinfo=UTC))
 START = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -19,9 +19,9 @@ from normstat.storage.lookup import (
     list_stats_of_hosts,
 )
 from normstat.window import Window, to_us
-from tests.databases import ServerPool, TestServer
+from tests.databases import ServerPool, Sessions, TestServer
 from tests.debian_root import DatabaseUnavailable
-from tests.query.filling import Sessions, fill_stat
+from tests.query.filling import fill_stat
 
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)
 START_US = to_us(START)

@@ -12,8 +12,8 @@ from normstat.query.series_points import SeriesRequest
 from normstat.rollups.rollup_job import roll_up
 from normstat.storage import sample_pages
 from normstat.window import Window
-from tests.databases import on_one_database
-from tests.query.filling import Sessions, fill_stat
+from tests.databases import Sessions, on_one_database
+from tests.query.filling import fill_stat
 
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)
 CPUS = ("all", "0", "1")

@@ -13,8 +13,8 @@ from normstat.query.minute_means import MinuteMeans, SpanSamples, read_minute_me
 from normstat.storage.lookup import find_stat, require_host
 from normstat.storage.session import driver_of, open_read_session
 from normstat.window import Window
-from tests.databases import on_either_database
-from tests.query.filling import Sessions, fill_stat, seal_all
+from tests.databases import Sessions, on_either_database
+from tests.query.filling import fill_stat, seal_all
 
 START = datetime(2026, 11, 20, 23, 50, tzinfo=UTC)
 HOSTS = [f"web{number}" for number in range(6)]

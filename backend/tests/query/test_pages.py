@@ -14,7 +14,8 @@ from normstat.storage.sample_pages import Page, PageQuery, read_page, read_pages
 from normstat.storage.session import driver_of
 from normstat.storage.stat_tables import table_of
 from normstat.window import Window, from_us, to_us
-from tests.query.filling import Sessions, fill_values
+from tests.databases import Sessions
+from tests.query.filling import fill_values
 from tests.query.test_export import DAY, START
 
 N_REPORTS, NAMES = 60, ("all", "0", "1")

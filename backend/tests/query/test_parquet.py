@@ -17,8 +17,8 @@ from normstat.query.export.csv_export import ExportRequest, stream_csv
 from normstat.query.export.parquet_export import stream_parquet
 from normstat.storage.printed_words import parse_printed
 from normstat.window import Window
-from tests.databases import on_either_database
-from tests.query.filling import Sessions, fill_capture, fill_stat
+from tests.databases import Sessions, on_either_database
+from tests.query.filling import fill_capture, fill_stat
 from tests.query.test_export import DAY, MPSTAT, START, VMSTAT
 
 pytestmark = on_either_database

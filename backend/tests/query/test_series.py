@@ -13,7 +13,8 @@ from normstat.rollups.rollup_job import roll_up
 from normstat.stats.spec import Field, Kind, Storage, Worse
 from normstat.storage import sample_pages
 from normstat.window import Window, to_us
-from tests.query.filling import Sessions, fill_stat, fill_values
+from tests.databases import Sessions
+from tests.query.filling import fill_stat, fill_values
 
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)
 START_US = to_us(START)

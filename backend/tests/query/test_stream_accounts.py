@@ -16,8 +16,8 @@ from normstat.storage.natural_order import natural_key
 from normstat.storage.schema.event_models import EventHost, EventRow
 from normstat.storage.schema.models import Gap, Host, StoredRejectedLine, Stream
 from normstat.window import Window, to_us
-from tests.databases import on_either_database
-from tests.query.filling import Sessions, fill_stat, fill_values
+from tests.databases import Sessions, on_either_database
+from tests.query.filling import fill_stat, fill_values
 
 pytestmark = on_either_database
 

@@ -26,13 +26,13 @@ from normstat.storage.stat_tables import read_stored_stats, table_of
 from normstat.storage.stream_rows import lock_host_by_id
 from normstat.window import Window, from_us, to_us
 from tests.addons import APP_USER, app_user_text
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.generated import START as GENERATED
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.rereading import put, reparse
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
-from tests.query.filling import Sessions, fill_stat
+from tests.query.filling import fill_stat
 
 pytestmark = on_either_database
 

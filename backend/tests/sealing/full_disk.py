@@ -23,8 +23,9 @@ from normstat.sealing.seal_job import Sealing
 from normstat.storage.schema.migrations import upgrade
 from normstat.storage.session import make_engine, make_sessions
 from normstat.window import to_us
+from tests.databases import Sessions
 from tests.ingest.rereading import export
-from tests.query.filling import Sessions, fill_values
+from tests.query.filling import fill_values
 
 START = datetime(2026, 11, 10, tzinfo=UTC)
 LATER = START + timedelta(days=30)

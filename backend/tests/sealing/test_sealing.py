@@ -25,14 +25,14 @@ from normstat.storage.hypertables import EmptyParts
 from normstat.storage.lookup import require_host
 from normstat.storage.session import open_read_session
 from normstat.window import LATEST, Window, from_us, to_us
-from tests.databases import on_either_database, on_one_database
+from tests.databases import Sessions, on_either_database, on_one_database
 from tests.fork_server import start_forked
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.golden_captures import GOLDEN
 from tests.ingest.rereading import books, export, reparse
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
-from tests.query.filling import Sessions, seal_all
+from tests.query.filling import seal_all
 from tests.storage.test_retention import apply
 
 ROWS_LEFT = (

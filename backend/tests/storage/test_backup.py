@@ -37,7 +37,7 @@ from normstat.storage.schema.models import Base
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_sessions, open_read_session, open_write_session
 from normstat.window import Window
-from tests.databases import SERVERS, CommunityServer, ServerPool, TestServer, on_either_database
+from tests.databases import SERVERS, CommunityServer, ServerPool, Sessions, TestServer, on_either_database
 from tests.debian_root import DatabaseUnavailable
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, reparse
@@ -45,7 +45,7 @@ from tests.ingest.sending import Agent, gap, opened_engine, stream
 from tests.ingest.test_intake import query
 from tests.killed_commands import killed_at_lock
 from tests.packing.raw_view import counts, pack_all
-from tests.query.filling import Sessions, seal_all
+from tests.query.filling import seal_all
 
 COMMUNITY = CommunityServer.name
 

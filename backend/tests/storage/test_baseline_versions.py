@@ -31,8 +31,7 @@ from normstat.storage.schema.job_models import Job
 from normstat.storage.schema.models import Host
 from normstat.storage.session import open_write_session
 from normstat.window import Window
-from tests.databases import on_either_database
-from tests.query.filling import Sessions
+from tests.databases import Sessions, on_either_database
 
 pytestmark = on_either_database
 

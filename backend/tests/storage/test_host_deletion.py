@@ -29,7 +29,7 @@ from normstat.storage.reparse_rows import ReparseScope
 from normstat.storage.schema.job_models import JobState
 from normstat.storage.schema.models import Base
 from normstat.storage.session import open_read_session, open_write_session
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.e2e.product import wait_until
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, look, reparse, wish
@@ -38,7 +38,6 @@ from tests.ingest.test_import_load import LOCKS
 from tests.ingest.test_intake import query
 from tests.killed_commands import killed_at_lock
 from tests.packing.raw_view import pack_all
-from tests.query.filling import Sessions
 
 
 async def fill(engine: AsyncEngine) -> None:

@@ -9,9 +9,8 @@ from normstat.errors import BadRequest
 from normstat.retention import result_removal
 from normstat.retention.retention_rules import RESULTS, RetentionRuleRequest
 from normstat.storage.schema.job_models import JobState
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.ingest.test_intake import query
-from tests.query.filling import Sessions
 from tests.storage.test_retention import NOW, apply
 
 pytestmark = on_either_database

@@ -18,13 +18,13 @@ from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.storage.spec_refresh import refresh_catalogue
 from tests.addons import APP_USER, app_user_text
+from tests.databases import Sessions
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, put, reparse
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
 from tests.ingest.test_reparse import send_in_pieces
 from tests.packing.raw_view import read_whole, stream_ids
-from tests.query.filling import Sessions
 
 DAY = timedelta(days=1)
 # Long before today, so that no clock comes into it.

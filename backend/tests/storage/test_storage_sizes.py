@@ -14,11 +14,10 @@ from normstat.storage import storage_sizes
 from normstat.storage.hypertables import TableSize
 from normstat.storage.session import open_read_session
 from normstat.storage.storage_sizes import DaySizes, DiskSpace, HostSize, RawSizes, SealedSize, Sizes, note_sizes
-from tests.databases import TestServer
+from tests.databases import Sessions, TestServer
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
-from tests.query.filling import Sessions
 
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 DAY = timedelta(days=1)

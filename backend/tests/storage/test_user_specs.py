@@ -10,10 +10,9 @@ from normstat.storage.session import open_read_session, open_write_session
 from normstat.storage.spec_refresh import SPECS_CHANNEL, read_revision, refresh_catalogue
 from normstat.storage.user_specs import SpecStreams, count_streams, delete_user_spec, put_user_spec
 from tests.addons import APP_USER, app_user_text
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
-from tests.query.filling import Sessions
 
 pytestmark = on_either_database
 

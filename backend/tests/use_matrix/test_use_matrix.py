@@ -12,8 +12,8 @@ from normstat.storage.session import open_read_session
 from normstat.use_matrix.checklist import BadChecklist, UseSource, load_checklist, parse_checklist
 from normstat.use_matrix.matrix import UseCell, judge_value, read_fleet_use, read_matrix, word_limits
 from normstat.window import to_us
-from tests.databases import on_either_database
-from tests.profiles.profiled import START, Sessions
+from tests.databases import Sessions, on_either_database
+from tests.profiles.profiled import START
 from tests.query.filling import fill_values
 
 END = START + timedelta(minutes=5)
