@@ -80,6 +80,12 @@ def test_only_one_module_makes_sessions() -> None:
     assert found == ["storage/session.py"]
 
 
+def test_frames_are_unpacked_by_one_function_that_has_a_limit() -> None:
+    """What unpacks piece by piece may do so on its own: it can stop."""
+    found = [name for name, source in package_sources() if re.search(r"ZstdDecompressor\(|zstandard\.decompress\(", source)]
+    assert found == ["bounded_zstd.py", "bundles/bundle_reader.py", "ingest/imports/unpacking.py", "storage/backup/backup_files.py"]
+
+
 def test_only_settings_read_the_environment() -> None:
     found = [name for name, source in package_sources() if re.search(r"os\.environ|os\.getenv", source)]
     assert set(found) <= MAY_READ_ENVIRONMENT, f"{set(found) - MAY_READ_ENVIRONMENT}: add a field to settings.Settings"

@@ -53,6 +53,8 @@ from normstat.storage.report_rows import ReportChange, ReportFile, ReportInfo
 from normstat.storage.session import open_read_session, open_write_session
 
 router = LazyRouter(tags=["reports"])
+# A picture of a megabyte may have 50 million pixels: one at a time.
+_decoding = anyio.CapacityLimiter(1)
 
 MAX_HOSTS: Final = 100
 Title = Annotated[str, Field(min_length=1, max_length=300, pattern=NO_NUL)]
@@ -347,7 +349,7 @@ async def upload_report_file(  # noqa: PLR0917 (parameters of a route, given by 
 ) -> ReportFile:
     """Keep the body as a file of a report. Images are PNG, JPEG, WebP or SVG."""
     body = await request.body()
-    media_type, kept = await anyio.to_thread.run_sync(lambda: read_upload(body, as_image=image))
+    media_type, kept = await anyio.to_thread.run_sync(lambda: read_upload(body, as_image=image), limiter=_decoding)
     return await report_rows.add_file(session, report, safe_file_name(name), media_type, kept, author=principal.name)
 
 

@@ -30,8 +30,11 @@ from normstat.storage.session import open_read_session
 MAX_PLAIN_BYTES: Final = 16 << 20
 # Reading this much takes less time than a hop to another thread and back.
 INLINE_BYTES: Final = 64 * 1024
-# Text has the labels of a series with each sample, where the protocols have them once.
+# Text has the labels of a series with each sample, where the protocols have them once: how long it may be, and how many times as
+# long as the request.
 MAX_TEXT_BYTES: Final = 64 << 20
+FREE_TEXT_BYTES: Final = 1 << 20
+MAX_GROWTH: Final = 64
 BASIC: Final = "basic "
 LABEL_PATTERN: Final = r"^[a-zA-Z_][a-zA-Z0-9_.]*$"
 # Texts of large requests are made one after the other: each may take some hundred MiB.
@@ -134,7 +137,7 @@ def _make_texts(
         bound_host=bound_host,
         known_types=state.metric_types.known(agent.token_id),
         now_ms=int(time.time() * 1000),
-        max_bytes=MAX_TEXT_BYTES,
+        max_bytes=min(MAX_TEXT_BYTES, FREE_TEXT_BYTES + MAX_GROWTH * found.n_bytes),
     )
 
 

@@ -11,11 +11,12 @@ from typing import Final, TypeVar
 import anyio.to_thread
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.artefacts.large_tables import MAX_ROWS
 from normstat.artefacts.packed_reading import PackedReading, ReadingRequest, read_packed
 from normstat.artefacts.part_codec import unpack_part
-from normstat.artefacts.parts import Part
+from normstat.artefacts.parts import Part, PartKind
 from normstat.artefacts.tools import Effect
-from normstat.errors import BadRequest
+from normstat.errors import BadRequest, TooLarge
 from normstat.storage import artefact_rows
 from normstat.storage.artefact_rows import Artefact, ArtefactSource
 from normstat.storage.schema.artefact_models import ArtefactPartRow, ArtefactRow
@@ -26,6 +27,9 @@ Sessions = async_sessionmaker[AsyncSession]
 Part_ = TypeVar("Part_", bound=Part)
 # PostgreSQL's text has no NUL.
 NUL: Final = "\x00"
+MAX_ROWS_AT_ONCE: Final = 3 * MAX_ROWS
+# A part unpacks to some hundred MiB at most: two at a time, whoever asks.
+_unpacking = anyio.CapacityLimiter(2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +154,7 @@ async def load_part(session: AsyncSession, artefact_id: int, position: int, kind
     Raises: NotFound; BadRequest for a part of another kind; DamagedArtefact
     """
     body = await artefact_rows.read_part_body(session, artefact_id, position)
-    part = await anyio.to_thread.run_sync(unpack_part, body)
+    part = await anyio.to_thread.run_sync(unpack_part, body, limiter=_unpacking)
     if not isinstance(part, kind):
         raise BadRequest(f"Part {position} of artefact {artefact_id} is a {part.kind}, which cannot be asked for in this form")
     return part
@@ -159,11 +163,17 @@ async def load_part(session: AsyncSession, artefact_id: int, position: int, kind
 async def load_parts(session: AsyncSession, artefact_id: int) -> Sequence[Part]:
     """Return all parts of an artefact.
 
-    Raises: NotFound, DamagedArtefact
+    Raises: NotFound, DamagedArtefact; TooLarge for tables of too many rows to be read at once
     """
     known = await artefact_rows.read_artefact_row(session, artefact_id)
+    n_rows = sum(part.n_rows for part in known.parts if part.kind == PartKind.TABLE)
+    if n_rows > MAX_ROWS_AT_ONCE:
+        raise TooLarge(
+            f"The tables of artefact {artefact_id} have {n_rows:,} rows; at most {MAX_ROWS_AT_ONCE:,} are read at once. "
+            "Look at its parts one by one"
+        )
     bodies = [await artefact_rows.read_part_body(session, artefact_id, part.position) for part in known.parts]
-    return await anyio.to_thread.run_sync(lambda: [unpack_part(body) for body in bodies])
+    return await anyio.to_thread.run_sync(lambda: [unpack_part(body) for body in bodies], limiter=_unpacking)
 
 
 def now_utc() -> datetime:

@@ -17,6 +17,7 @@ from typing import Any, Final
 import anyio.to_thread
 import orjson
 
+from normstat.artefacts.large_tables import split_tables
 from normstat.artefacts.part_codec import pack_part
 from normstat.artefacts.part_words import find_words
 from normstat.artefacts.reading import RejectedText, read_artefact
@@ -111,7 +112,7 @@ def pack_reading(path: Path, asked: ReadingRequest) -> PackedReading:
         rejected=found.rejected,
         words=find_words(found.parts),
         sha256=hashlib.sha256(data).hexdigest(),
-        parts=[PackedPart(part.kind, part.stat, part.title, part.n_rows, pack_part(part)) for part in found.parts],
+        parts=[PackedPart(part.kind, part.stat, part.title, part.n_rows, pack_part(part)) for part in split_tables(found.parts)],
     )
 
 

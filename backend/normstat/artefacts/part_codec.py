@@ -9,6 +9,7 @@ import zstandard
 
 from normstat.artefacts.log_codec import LOG_MARK, decode_log, encode_log
 from normstat.artefacts.parts import Bucket, HistogramPart, LogPart, Part, PartColumn, PartKind, StackPart, TablePart
+from normstat.bounded_zstd import unpack_zstd
 from normstat.errors import DamagedArtefact
 from normstat.stats.spec import Kind, Worse
 
@@ -18,6 +19,9 @@ TYPES: Final = {
     PartKind.STACKS: StackPart,
     PartKind.HISTOGRAM: HistogramPart,
 }
+
+# A log of a trace of hours has some hundred MiB.
+MAX_PART_BYTES: Final = 1 << 30
 
 
 def pack_part(part: Part) -> bytes:
@@ -34,7 +38,7 @@ def unpack_part(body: bytes) -> Part:
     Raises: DamagedArtefact
     """
     try:
-        data = zstandard.ZstdDecompressor().decompress(body)
+        data = unpack_zstd(body, MAX_PART_BYTES)
         if data.startswith(LOG_MARK):
             return decode_log(data)
         fields: dict[str, Any] = orjson.loads(data)

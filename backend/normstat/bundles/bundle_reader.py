@@ -5,7 +5,6 @@ Members are found by the names in the manifest, and never become files: no path 
 
 import contextlib
 import hashlib
-import json
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, Final, NoReturn
 import zstandard
 from pydantic import ValidationError
 
+from normstat.bounded_json import NotJson, load_json
 from normstat.bundles.bundle_format import (
     FORMAT,
     MANIFEST,
@@ -33,7 +33,8 @@ READ_BYTES: Final = 1 << 20
 # zstd's long windows would let a small file ask for gigabytes of memory.
 MAX_ZSTD_WINDOW: Final = 1 << 27
 # A member that is read at once, such as the events.
-MAX_JSON_BYTES: Final = 512 << 20
+MAX_JSON_BYTES: Final = 128 << 20
+MAX_JSON_VALUES: Final = 5_000_000
 
 
 class BundleFile:
@@ -112,8 +113,8 @@ class BundleFile:
                 f"The member {shorten(member.name)} of the bundle has {member.n_bytes} bytes; the limit is {MAX_JSON_BYTES}"
             )
         try:
-            return json.loads(b"".join(self.read(member)))
-        except (ValueError, RecursionError):
+            return load_json(b"".join(self.read(member)), MAX_JSON_VALUES)
+        except NotJson:
             self._damaged(member.name, "it is not JSON")
 
     def _check_entries(self) -> set[str]:
@@ -139,8 +140,8 @@ class BundleFile:
             raise TooLarge(f"The manifest of the bundle has more than {MAX_MANIFEST_BYTES} bytes")
         try:
             body = self._zip.read(MANIFEST)
-            head = json.loads(body)
-        except (ValueError, RecursionError, zipfile.BadZipFile, OSError):
+            head = load_json(body, MAX_JSON_VALUES)
+        except (NotJson, zipfile.BadZipFile, OSError):
             _refuse("The manifest of the bundle is damaged; nothing was loaded; copy the bundle again")
         if not isinstance(head, dict) or head.get("format") != FORMAT:
             _refuse("The manifest is not that of a normstat bundle; nothing was loaded")

@@ -91,7 +91,7 @@ class ExperimentSection:
     async def open(self, target: BundleTarget, section: BundleSection) -> AsyncIterator[int]:
         """Add the experiments and runs that are not here; after the artefacts."""
         try:
-            entries = _ENTRIES.validate_python(read_rows(target, section))
+            entries = _ENTRIES.validate_python(await read_rows(target, section))
         except ValidationError:
             raise BadRequest("The section experiments of the bundle has a row that is no experiment; it was left out") from None
         for entry in entries:

@@ -4,9 +4,11 @@ import base64
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Final
 
+import anyio.to_thread
 import orjson
 import zstandard
 
+from normstat.bounded_zstd import unpack_zstd
 from normstat.bundles.bundle_format import BundleSection
 from normstat.bundles.bundle_sections import BundleSource, BundleTarget, section_result
 from normstat.bundles.bundle_writer import to_instant_or_none, to_text
@@ -17,6 +19,7 @@ from normstat.stats.fact_words import EventKind
 from normstat.storage import bundle_rows
 from normstat.storage.baseline_records import to_windows
 from normstat.storage.event_rows import MAX_TEXT, EventSource
+from normstat.storage.saved_comparison_rows import MAX_RESULT_BYTES
 from normstat.storage.schema.baseline_models import Baseline, BaselineVersion
 from normstat.storage.schema.models import UserSpec
 from normstat.storage.session import WriteSession, open_read_session, open_write_session
@@ -25,7 +28,6 @@ from normstat.storage.user_specs import put_user_spec
 from normstat.window import Window
 
 MAX_NAME: Final = 200
-MAX_RESULT_BYTES: Final = 256 << 20
 
 Json = dict[str, Any]
 
@@ -47,7 +49,7 @@ class SpecSection:
 
     async def open(self, target: BundleTarget, section: BundleSection) -> AsyncIterator[int]:
         """Add the specs that are not here."""
-        for row in read_rows(target, section):
+        for row in await read_rows(target, section):
             name, toml = str(row["name"]), str(row["toml"])
             async with open_read_session(target.sessions) as session:
                 mine = await session.get(UserSpec, name)
@@ -175,7 +177,7 @@ class BaselineSection:
 
     async def open(self, target: BundleTarget, section: BundleSection) -> AsyncIterator[int]:
         """Add the baselines that are not here, under another name where theirs is taken."""
-        for row in read_rows(target, section):
+        for row in await read_rows(target, section):
             name = _text(row, "name", MAX_NAME)
             windows = _windows(row)
             values = {
@@ -242,8 +244,7 @@ class ComparisonSection:
             if inputs.get("baseline") is not None:
                 inputs["baseline"] = target.references.baselines.get(int(inputs["baseline"]), inputs["baseline"])
             result = base64.b64decode(row["result"], validate=True)
-            unpacked = zstandard.ZstdDecompressor().decompressobj().decompress(result[:MAX_RESULT_BYTES])
-            orjson.loads(unpacked)
+            orjson.loads(unpack_zstd(result, MAX_RESULT_BYTES))
             id_here, is_new = await bundle_rows.put_comparison(
                 session,
                 {
@@ -268,14 +269,14 @@ def add_json(source: BundleSource, name: str, rows: Sequence[Mapping[str, Any]])
         source.members.append(source.writer.add_member(name, [orjson.dumps(rows)]))
 
 
-def read_rows(target: BundleTarget, section: BundleSection) -> list[Json]:
+async def read_rows(target: BundleTarget, section: BundleSection) -> list[Json]:
     """Return the rows of the section's members.
 
     Raises: BadRequest
     """
     found: list[Json] = []
     for member in section.members:
-        rows = target.bundle.read_json(member)
+        rows = await anyio.to_thread.run_sync(target.bundle.read_json, member)
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise BadRequest(f"The member {shorten(member.name)} of the bundle is not a list of rows; nothing more was loaded")
         found += rows
@@ -287,7 +288,7 @@ async def put_all(target: BundleTarget, section: BundleSection, put: Any, one: s
 
     Raises: BadRequest for a row that has not the shape
     """
-    rows = read_rows(target, section)
+    rows = await read_rows(target, section)
     if not rows:
         return
     try:

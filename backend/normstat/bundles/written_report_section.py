@@ -110,7 +110,7 @@ class WrittenReportSection:
         if LIST not in members:
             return
         try:
-            entries = _ENTRIES.validate_python(target.bundle.read_json(members[LIST]))
+            entries = _ENTRIES.validate_python(await anyio.to_thread.run_sync(target.bundle.read_json, members[LIST]))
         except ValidationError:
             raise BadRequest("The section reports of the bundle has a row that is no report; it was left out") from None
         for entry in entries:

@@ -17,6 +17,8 @@ from typing import Any, Final, cast
 import numpy as np
 import zstandard
 
+from normstat.bounded_zstd import unpack_zstd
+
 MAGIC: Final = b"nsp1"
 HEAD: Final = struct.Struct("<4sH")
 ENTRY: Final = struct.Struct("<BQQ")
@@ -95,7 +97,7 @@ class Sections:
             raise BrokenBytes(f"No section {name}; found {sorted(self._places)}")
         begin, n_plain, n_packed = self._places[name]
         try:
-            plain = _decompressor().decompress(self._body[begin : begin + n_packed], max_output_size=n_plain)
+            plain = unpack_zstd(self._body[begin : begin + n_packed], n_plain)
             if len(plain) != n_plain:
                 raise BrokenBytes(f"Section {name} has {len(plain)} bytes; expected {n_plain}")
             return _decode(plain, self._types)
@@ -194,9 +196,3 @@ def _compressor() -> zstandard.ZstdCompressor:
     if not hasattr(_own, "compressor"):
         _own.compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
     return cast("zstandard.ZstdCompressor", _own.compressor)
-
-
-def _decompressor() -> zstandard.ZstdDecompressor:
-    if not hasattr(_own, "decompressor"):
-        _own.decompressor = zstandard.ZstdDecompressor()
-    return cast("zstandard.ZstdDecompressor", _own.decompressor)

@@ -59,9 +59,9 @@ def _read_picture(body: bytes) -> tuple[str, bytes]:
                         f"The image has {found.width:,} x {found.height:,} pixels; at most {MAX_PIXELS:,} are read. Make it smaller"
                     )
                 form = found.format or ""
-                picture = ImageOps.exif_transpose(found)
-                picture.thumbnail((MAX_SIDE, MAX_SIDE))
-                return IMAGES[form], _written(picture, form)
+                # Made smaller first, in place: a turned copy of all pixels would take as much again.
+                found.thumbnail((MAX_SIDE, MAX_SIDE))
+                return IMAGES[form], _written(ImageOps.exif_transpose(found), form)
     except UnidentifiedImageError:
         raise BadRequest(
             f"This is no PNG, JPEG, WebP or SVG; it begins with {shorten(body[:12].decode('latin-1'))}. Attach it as a file instead"

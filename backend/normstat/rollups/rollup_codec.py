@@ -19,11 +19,11 @@ from typing import Final, cast
 import numpy as np
 import numpy.typing as npt
 
+from normstat.bounded_zstd import unpack_zstd
 from normstat.stats.records import Int64Array
 from normstat.storage.packed_numbers import (
     EXACT,
     compress,
-    decompress,
     pack_integers,
     pack_numbers,
     unpack_integers,
@@ -445,7 +445,7 @@ def _read_columns(head: Head, group: int, data: bytes, n_values: int) -> GroupCo
 
 
 def _read_together(data: bytes, n_instances: int, n_rows: int, n_values: int) -> GroupColumns:
-    plain = decompress(data)
+    plain = unpack_zstd(data)
     columns: list[NumberArray] = []
     at = 1
     for number in range(N_KEYS + n_values):

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.bounded_zstd import unpack_zstd
 from normstat.errors import BadRequest, DamagedArtefact, NotFound
 from normstat.field_docs import Documented
 from normstat.storage.schema.artefact_models import ArtefactBytes, ArtefactPartRow, ArtefactRow
@@ -191,7 +192,7 @@ async def read_text_at(session: AsyncSession, artefact_id: int, offset: int, n_b
 
 def _unpack(body: bytes, artefact_id: int, position: int) -> bytes:
     try:
-        return zstandard.ZstdDecompressor().decompress(body)
+        return unpack_zstd(body, PIECE_BYTES)
     except zstandard.ZstdError as error:
         raise DamagedArtefact(f"The raw text of artefact {artefact_id} cannot be read: piece {position} is damaged") from error
 

@@ -17,6 +17,7 @@ import zstandard
 from sqlalchemy import ScalarSelect, TextClause, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.bounded_zstd import unpack_zstd
 from normstat.errors import DamagedChunk
 from normstat.storage.distribution import find_owner, is_citus, on_shard
 from normstat.storage.pack_codec import FramePlace, StoredChunk, cut_frame, read_directory, unpack_frame
@@ -54,7 +55,7 @@ def unpack_body(body: bytes) -> bytes:
     Raises: DamagedChunk
     """
     try:
-        return zstandard.decompress(body)
+        return unpack_zstd(body)
     except zstandard.ZstdError as error:
         raise DamagedChunk(f"A chunk of a stream's raw bytes is damaged in the database: {error}") from error
 

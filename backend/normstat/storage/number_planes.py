@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import zstandard
 
+from normstat.bounded_zstd import unpack_zstd
+
 Ints = npt.NDArray[np.int64]
 
 # Measured on bench/data: 12 takes 4 % more space at the same speed, 19 half a percent less at two thirds of it.
@@ -75,7 +77,7 @@ class PlaneReader:
     """
 
     def __init__(self, body: bytes) -> None:
-        data = zstandard.ZstdDecompressor().decompress(body)
+        data = unpack_zstd(body)
         self._data = data
         self._at = 4
         self._end = self._at_data = 4 + int.from_bytes(data[:4], "little")

@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 import zstandard
 
+from normstat.bounded_zstd import unpack_zstd
 from normstat.errors import DamagedChunk
 from normstat.storage.number_planes import PlaneReader, PlaneWriter, compress_zstd
 from normstat.storage.word_columns import pack_words, unpack_words
@@ -130,7 +131,7 @@ def unpack_frame(body: bytes, n_bytes: int) -> bytes:
     if body[:1] != bytes([FrameForm.ZSTD]):
         raise DamagedChunk(f"A frame of a stream's raw bytes is damaged in the database: it begins with {body[:1]!r}")
     try:
-        data = zstandard.decompress(body[1:])
+        data = unpack_zstd(body[1:], n_bytes)
     except zstandard.ZstdError as error:
         raise DamagedChunk(f"A frame of a stream's raw bytes is damaged in the database: {error}") from error
     if len(data) != n_bytes:

@@ -8,6 +8,8 @@ import numpy.typing as npt
 import zstandard
 from pcodec import ChunkConfig, standalone
 
+from normstat.bounded_zstd import unpack_zstd
+
 Ints = npt.NDArray[np.int64]
 NumberArray = npt.NDArray[np.int64] | npt.NDArray[np.int32] | npt.NDArray[np.float64] | npt.NDArray[np.float32]
 
@@ -34,7 +36,7 @@ def unpack_integers(data: bytes) -> Ints:
     """Return what `pack_integers` packed."""
     if data[0] == PACKED_BY_PCODEC:
         return cast("Ints", standalone.simple_decompress(data[1:]))
-    steps = np.ascontiguousarray(np.frombuffer(decompress(data[1:]), np.uint8).reshape(8, -1).T).view("<i8").reshape(-1)
+    steps = np.ascontiguousarray(np.frombuffer(unpack_zstd(data[1:]), np.uint8).reshape(8, -1).T).view("<i8").reshape(-1)
     return np.cumsum(steps, dtype=np.int64)
 
 
@@ -55,13 +57,6 @@ def compress(data: bytes, *, has_checksum: bool = False) -> bytes:
     if not hasattr(_own, "compressor"):
         _own.compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL)
     return cast("bytes", _own.compressor.compress(data))
-
-
-def decompress(data: bytes) -> bytes:
-    """Return what `compress` packed."""
-    if not hasattr(_own, "decompressor"):
-        _own.decompressor = zstandard.ZstdDecompressor()
-    return cast("bytes", _own.decompressor.decompress(data))
 
 
 def _planes(numbers: Ints) -> bytes:

@@ -10,6 +10,7 @@ import zstandard
 from sqlalchemy import delete, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.bounded_zstd import unpack_zstd
 from normstat.errors import BadRequest, Conflict, NotFound, TooLarge
 from normstat.field_docs import Documented
 from normstat.storage.schema.report_models import ReportFileBytes, ReportFileRow, ReportNoteRow, ReportRow
@@ -269,8 +270,9 @@ async def read_frozen(session: AsyncSession, report_id: int) -> dict[int, bytes]
     query = select(ReportNoteRow.id, ReportNoteRow.frozen).where(
         ReportNoteRow.report_id == report_id, ReportNoteRow.deleted_at.is_(None), ReportNoteRow.frozen.is_not(None)
     )
-    unpack = zstandard.ZstdDecompressor().decompress
-    return {note_id: unpack(body) for note_id, body in (await session.execute(query)).all() if body is not None}
+    return {
+        note_id: unpack_zstd(body, MAX_FROZEN_BYTES) for note_id, body in (await session.execute(query)).all() if body is not None
+    }
 
 
 async def add_file(session: AsyncSession, report_id: int, name: str, media_type: str, body: bytes, *, author: str) -> ReportFile:
@@ -370,7 +372,7 @@ async def list_reports_of(
 async def read_frozen_note(session: AsyncSession, note_id: int) -> bytes:
     """Return the frozen content of one note that has some, unpacked."""
     body = await session.scalar(select(ReportNoteRow.frozen).where(ReportNoteRow.id == note_id))
-    return b"" if body is None else zstandard.ZstdDecompressor().decompress(body)
+    return b"" if body is None else unpack_zstd(body, MAX_FROZEN_BYTES)
 
 
 async def find_carried_report(session: AsyncSession, carried: CarriedReport) -> int | None:

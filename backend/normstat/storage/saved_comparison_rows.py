@@ -9,13 +9,16 @@ import zstandard
 from sqlalchemy import Select, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.errors import NotFound
+from normstat.bounded_zstd import unpack_zstd
+from normstat.errors import NotFound, TooLarge
 from normstat.field_docs import Documented
 from normstat.storage.schema.baseline_models import SavedComparisonRow
 from normstat.storage.webhook_rows import Topic, tell_webhooks
 
 MAX_LISTED: Final = 10_000
 ZSTD_LEVEL: Final = 9
+# As JSON: that of fifty hosts has some ten MiB.
+MAX_RESULT_BYTES: Final = 128 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,12 @@ class SavedComparisonDraft:
 
 
 async def create_saved(session: AsyncSession, draft: SavedComparisonDraft) -> SavedComparisonInfo:
-    """Save a comparison."""
+    """Save a comparison.
+
+    Raises: TooLarge
+    """
+    if len(draft.result) > MAX_RESULT_BYTES:
+        raise TooLarge(f"The comparison has {len(draft.result):,} bytes; the limit is {MAX_RESULT_BYTES:,}. Compare fewer hosts")
     saved = SavedComparisonRow(
         name=draft.name,
         note=draft.note,
@@ -91,7 +99,7 @@ async def read_saved_result(session: AsyncSession, id: int) -> bytes:  # noqa: A
     packed = await session.scalar(select(SavedComparisonRow.result).where(SavedComparisonRow.id == id))
     if packed is None:
         raise NotFound(f"No saved comparison {id}", {"comparison": id})
-    return zstandard.ZstdDecompressor().decompress(packed)
+    return unpack_zstd(packed, MAX_RESULT_BYTES)
 
 
 async def update_saved(session: AsyncSession, id: int, *, name: str | None, note: str | None) -> SavedComparisonInfo:  # noqa: A002

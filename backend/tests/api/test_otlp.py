@@ -219,5 +219,10 @@ async def test_garbage_is_400_and_bombs_413(agent: httpx.AsyncClient) -> None:
     assert_envelope(await post(agent, b"[]", **{"Content-Type": "application/json"}), 400, "bad_request")
     assert_envelope(await post(agent, b"[" * 100_000, **{"Content-Type": "application/json"}), 400, "bad_request")
     assert_envelope(await post(agent, gzip.compress(b"\x00" * (17 << 20)), **{"Content-Encoding": "gzip"}), 413, "too_large")
+    # A resource is sent once, and stands in every line.
+    large = sub(1, attribute(1, "host.name", "otel1") + attribute(1, "service.name", "s" * 8000))
+    points = b"".join(point(n, BEGIN_S + n) for n in range(1000))
+    body = sub(1, large + sub(2, sub(2, sub(1, b"queue.size") + sub(5, points))))
+    assert_envelope(await post(agent, body), 413, "too_large")
     assert_envelope(await post(agent, b"", **{"Content-Type": "text/plain"}), 415, "unsupported_media_type")
     assert_envelope(await agent.post(PATH, headers={"Authorization": "Bearer no"}), 401, "not_authenticated")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from normstat.artefacts.large_tables import split_tables
 from normstat.artefacts.packed_reading import INLINE_BYTES, ReadingRequest, pack_reading, read_packed
 from normstat.artefacts.part_codec import unpack_part
 from normstat.artefacts.parts import Part, StackPart, TablePart
@@ -130,3 +131,13 @@ async def test_a_large_text_is_read_in_a_process_of_its_own(tmp_path: Path) -> N
 def test_what_nobody_reads_has_no_parts(text: bytes) -> None:
     found = read_artefact(text)
     assert (found.tool, list(found.parts)) == ("", [])
+
+
+def test_a_table_of_very_many_rows_becomes_parts_that_lose_none() -> None:
+    [truss] = [part for part in read_artefact(TRUSS, name="truss.txt").parts if part.n_rows == 5]
+    assert isinstance(truss, TablePart)
+    found = [part for part in split_tables([truss], most=2) if isinstance(part, TablePart)]
+    assert [part.title for part in found] == [f"{truss.title}, rows {rows} of 5" for rows in ("1 to 2", "3 to 4", "5 to 5")]
+    assert [key for part in found for key in part.keys[0]] == list(truss.keys[0])
+    assert [value for part in found for value in part.values[0]] == list(truss.values[0])
+    assert list(split_tables([truss], most=5)) == [truss]

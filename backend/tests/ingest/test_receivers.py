@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normstat.errors import BadRequest, TooLarge
+from normstat.ingest.receivers import wire_fields
 from normstat.ingest.receivers.host_texts import host_of, host_trouble, write_texts
 from normstat.ingest.receivers.metric_samples import MetricSamples, is_stale
 from normstat.ingest.receivers.native_histograms import cumulate
+from normstat.ingest.receivers.otlp import MAX_JSON_VALUES, read_metrics, read_metrics_json
 from normstat.ingest.receivers.remote_write import read_request_2, read_write_request, unpack_snappy
 from normstat.stats.catalogue import require_spec
 from normstat.stats.engine.exposition_line import format_series, format_value, parse_line, parse_series
@@ -315,6 +317,18 @@ def test_sizes_are_looked_at_before_anything_is_unpacked() -> None:
     for body in (b"", b"\xff\xff\xff\xff\xff\xff", b"\x05abc"):
         with pytest.raises(BadRequest):
             unpack_snappy(body, 1 << 20)
+
+
+def test_what_would_become_too_many_objects_is_refused_before_there_are_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire_fields, "MAX_FIELDS", 1000)
+    for read_request, number in ((read_write_request, 1), (read_request_2, 5), (read_metrics, 1)):
+        # Fields that nobody knows, and those of a message within.
+        for body in (b"\x7a\x00" * 1001, sub(number, b"\x7a\x00" * 1000)):
+            with pytest.raises(TooLarge):
+                read_request(body)
+    for text in (b'{"resourceMetrics":[' + b"[]," * MAX_JSON_VALUES + b"[]]}", b"[" * (MAX_JSON_VALUES + 1)):
+        with pytest.raises(TooLarge):
+            read_metrics_json(text)
 
 
 @pytest.mark.parametrize(

@@ -43,10 +43,11 @@ class HostSeries:
 
 @dataclass(slots=True)
 class MetricSamples:
-    """A request: its series, and the types that it says (counter, gauge, histogram, summary) by the name of the metric."""
+    """A request of `n_bytes`: its series, and the types that it says (counter, gauge, histogram, summary) by the metric's name."""
 
     series: list[HostSeries] = field(default_factory=list)
     types: dict[str, str] = field(default_factory=dict)
+    n_bytes: int = 0
 
     @property
     def n_samples(self) -> int:

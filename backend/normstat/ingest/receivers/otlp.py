@@ -13,14 +13,16 @@ import math
 import re
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import orjson
 
+from normstat.bounded_json import NotJson, load_json
 from normstat.errors import BadRequest
 from normstat.ingest.receivers.metric_samples import STALE_NAN, HostSeries, MetricSamples, Sample, SampleCounter, label_trouble
 from normstat.ingest.receivers.native_histograms import MAX_BUCKETS, MAX_SCHEMA, MIN_SCHEMA, cumulate, le_of
-from normstat.ingest.receivers.wire_fields import WireField, bad_body, fields_of_message, packed_numbers, to_varint
+from normstat.ingest.receivers.wire_fields import WireField, bad_body, counting_fields, fields_of_message, packed_numbers, to_varint
 from normstat.stats.engine.exposition_line import format_value
 
 # Of a resource only these become labels: the others say the same on every series of a host.
@@ -34,6 +36,8 @@ NANO_PER_MS: Final = 1_000_000
 MAX_TIME_MS: Final = 10**15
 DELTA: Final = 1
 MAX_BOUNDS: Final = 200
+# A collector's 8192 points have some 20 values each.
+MAX_JSON_VALUES: Final = 1_000_000
 UNITS: Final[Mapping[str, str]] = {
     "s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds", "min": "minutes", "h": "hours", "d": "days",
     "By": "bytes", "KiBy": "kibibytes", "MiBy": "mebibytes", "GiBy": "gibibytes", "kBy": "kilobytes", "MBy": "megabytes",
@@ -157,8 +161,8 @@ def read_metrics(body: bytes) -> MetricSamples:
 
     Raises: BadRequest, TooLarge
     """
-    counter = SampleCounter()
-    return _series_of(_tree(body, _request, counter), SampleCounter())
+    with counting_fields():
+        return replace(_series_of(_tree(body, _request, SampleCounter()), SampleCounter()), n_bytes=len(body))
 
 
 def read_metrics_json(body: bytes) -> MetricSamples:
@@ -167,11 +171,11 @@ def read_metrics_json(body: bytes) -> MetricSamples:
     Raises: BadRequest, TooLarge
     """
     try:
-        tree = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
+        tree = load_json(body, MAX_JSON_VALUES)
+    except NotJson as error:
         raise BadRequest(f"The body is not JSON: {error}; nothing was stored") from None
     try:
-        return _series_of(tree, SampleCounter())
+        return replace(_series_of(tree, SampleCounter()), n_bytes=len(body))
     except (AttributeError, TypeError, ValueError, OverflowError):
         raise BadRequest("The body is not an ExportMetricsServiceRequest in JSON; nothing was stored") from None
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from normstat.errors import BadRequest, TooLarge, shorten
 from normstat.ingest.receivers.metric_samples import HostSeries, MetricSamples, Sample, SampleCounter, label_trouble
 from normstat.ingest.receivers.native_histograms import histogram_series
-from normstat.ingest.receivers.wire_fields import bad_body, fields_of_message, packed_numbers
+from normstat.ingest.receivers.wire_fields import bad_body, counting_fields, fields_of_message, packed_numbers
 
 CODEC: Final = pa.Codec("snappy")
 NAME_LABEL: Final = "__name__"
@@ -64,12 +64,13 @@ def read_write_request(plain: bytes) -> MetricSamples:
 
     Raises: BadRequest, TooLarge
     """
-    found, counter = MetricSamples(), SampleCounter()
-    for item in fields_of_message(plain):
-        if item.number == 1:
-            found.series += _read_series(item.data, counter, found.types)
-        elif item.number == 3:
-            _read_metadata(item.data, found.types)
+    found, counter = MetricSamples(n_bytes=len(plain)), SampleCounter()
+    with counting_fields():
+        for item in fields_of_message(plain):
+            if item.number == 1:
+                found.series += _read_series(item.data, counter, found.types)
+            elif item.number == 3:
+                _read_metadata(item.data, found.types)
     return found
 
 
@@ -161,17 +162,18 @@ def read_request_2(plain: bytes) -> MetricSamples:
 
     Raises: BadRequest, TooLarge
     """
-    found, counter = MetricSamples(), SampleCounter()
+    found, counter = MetricSamples(n_bytes=len(plain)), SampleCounter()
     texts: list[str] = []
-    # The table may stand anywhere; senders write it first.
-    for item in fields_of_message(plain):
-        if item.number == 4:
-            texts.append(item.text)
-            if len(texts) > MAX_TEXTS:
-                raise TooLarge(f"The request has more than {MAX_TEXTS} texts; send less at once; nothing was stored")
-    for item in fields_of_message(plain):
-        if item.number == 5:
-            found.series += _read_series_2(item.data, texts, counter, found.types)
+    with counting_fields():
+        # The table may stand anywhere; senders write it first.
+        for item in fields_of_message(plain):
+            if item.number == 4:
+                texts.append(item.text)
+                if len(texts) > MAX_TEXTS:
+                    raise TooLarge(f"The request has more than {MAX_TEXTS} texts; send less at once; nothing was stored")
+        for item in fields_of_message(plain):
+            if item.number == 5:
+                found.series += _read_series_2(item.data, texts, counter, found.types)
     return found
 
 

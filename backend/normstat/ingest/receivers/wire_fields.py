@@ -9,12 +9,16 @@ message counts what is in it before anything is made of it.
 
 import struct
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final, NamedTuple
 
-from normstat.errors import BadRequest
+from normstat.errors import BadRequest, TooLarge
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
 MAX_VARINT_BYTES: Final = 10
+# The 8192 points of a collector, with ten attributes each, have half as many.
+MAX_FIELDS: Final = 1_000_000
 MAX_UINT64: Final = 2**64 - 1
 DOUBLE: Final = struct.Struct("<d")
 INT64: Final = struct.Struct("<q")
@@ -86,13 +90,37 @@ def bad_body(why: str) -> BadRequest:
     return BadRequest(f"The body is not a valid message: {why}; nothing was stored")
 
 
+class _FieldCount:
+    """How many more fields a request may have."""
+
+    def __init__(self) -> None:
+        self.left = MAX_FIELDS
+
+
+_count: ContextVar[_FieldCount | None] = ContextVar("fields of a request", default=None)
+
+
+@contextmanager
+def counting_fields() -> Iterator[None]:
+    """Count the fields of all messages that are read meanwhile, whoever reads them: those nobody knows take their time, too."""
+    token = _count.set(_FieldCount())
+    try:
+        yield
+    finally:
+        _count.reset(token)
+
+
 def fields_of_message(data: bytes) -> Iterator[WireField]:
     """Yield the fields in their order. Unknown ones are the caller's to skip.
 
-    Raises: BadRequest for bytes that are no message
+    Raises: BadRequest for bytes that are no message; TooLarge while they are counted
     """
     at, end = 0, len(data)
+    count = _count.get() or _FieldCount()
     while at < end:
+        count.left -= 1
+        if count.left < 0:
+            raise TooLarge(f"The request has more than {MAX_FIELDS:,} fields; send less at once; nothing was stored")
         key = data[at]
         at += 1
         if key >= 0x80:

@@ -21,13 +21,13 @@ import numpy as np
 import numpy.typing as npt
 import zstandard
 
+from normstat.bounded_zstd import unpack_zstd
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Storage
 from normstat.storage.packed_numbers import (
     EXACT,
     NumberArray,
     compress,
-    decompress,
     pack_integers,
     pack_numbers,
     unpack_integers,
@@ -201,7 +201,7 @@ def read_head(head: bytes) -> Directory:
     """
     if head[0] != VERSION:
         raise ValueError(f"A block of sealed samples of version {head[0]}, {VERSION} expected: a newer normstat wrote it")
-    found = json.loads(decompress(head[1:]))
+    found = json.loads(unpack_zstd(head[1:]))
     lengths = [found["rows"], found["lines"], *chain.from_iterable(found["values"])]
     ends = list(accumulate(lengths))
     parts = iter([Part(end - length, end, crc) for end, length, crc in zip(ends, lengths, found["crc"], strict=True)])
@@ -239,7 +239,7 @@ def unpack_lines(directory: Directory, part: bytes) -> tuple[Int64Array, Int64Ar
     by_stream = np.argsort(codes, kind="stable")
     offsets = np.empty(directory.n_rows, np.int64)
     offsets[by_stream] = np.cumsum(unpack_integers(offset_bytes))
-    printed = json.loads(decompress(printed_bytes)) if printed_bytes else {}
+    printed = json.loads(unpack_zstd(printed_bytes)) if printed_bytes else {}
     return streams[codes], offsets, {int(row): str(text) for row, text in printed.items()}
 
 
@@ -254,7 +254,7 @@ def unpack_values(directory: Directory, number: int, group: int, data: bytes) ->
     missing: BoolArray | None = None
     if kind >= HAS_MISSING:
         n_bytes = int.from_bytes(data[at : at + 4], "little")
-        bits = np.frombuffer(decompress(data[at + 4 : at + 4 + n_bytes]), np.uint8)
+        bits = np.frombuffer(unpack_zstd(data[at + 4 : at + 4 + n_bytes]), np.uint8)
         missing = np.unpackbits(bits, count=n).astype(np.bool_)
         at += 4 + n_bytes
     values = _unpack_kind(kind % HAS_MISSING, data[at:], own, dtype)
@@ -339,7 +339,7 @@ def _code_planes(codes: npt.NDArray[np.integer]) -> bytes:
 
 def _unpack_pattern(data: bytes, n: int) -> npt.NDArray[np.integer]:
     width = data[0] % HAS_MISSING
-    planes = np.frombuffer(decompress(data[1:]), np.uint8).reshape(width, n)
+    planes = np.frombuffer(unpack_zstd(data[1:]), np.uint8).reshape(width, n)
     codes = np.ascontiguousarray(planes.T).view(f"<u{width}").reshape(n)
     return np.cumsum(codes, dtype=codes.dtype) if data[0] >= HAS_MISSING else codes
 
