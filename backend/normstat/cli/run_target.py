@@ -94,7 +94,7 @@ class ServerTarget(RunTarget):
 
     def check(self) -> None:
         """Check that the server answers and takes the token, with a role that may add runs."""
-        me = self._ask("GET", "/me")
+        me = self._ask("GET", "/auth/me")
         if me.get("role") == "viewer":
             raise NotAuthenticated("The API token has the role viewer; adding runs requires the role operator")
 

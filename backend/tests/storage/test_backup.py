@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -190,9 +191,14 @@ async def test_round_trip_into_another_kind_of_store(engine: AsyncEngine, databa
 
 
 @on_either_database
+def modes_of(folder: Path) -> set[int]:
+    return {stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*") if path.is_file()}
+
+
 async def test_the_next_backup_copies_what_is_new(engine: AsyncEngine, database_url: str, tmp_path: Path) -> None:
     agent = await fill(engine)
     first, _ = await save(database_url, tmp_path)
+    assert modes_of(tmp_path) == {0o600}
     again, progress = await save(database_url, tmp_path)
     assert [piece for piece in again.pieces if piece.mark] == [piece for piece in first.pieces if piece.mark]
     assert progress.n_kept >= sum(1 for piece in again.pieces if piece.mark)

@@ -17,7 +17,7 @@ from psycopg.pq import DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGresult
 
 from normstat.errors import BadRequest
-from normstat.storage.backup.manifest import BackupPiece, sync_folder
+from normstat.storage.backup.manifest import BackupPiece, open_private, sync_folder
 
 Connection = psycopg.Connection[tuple[object, ...]]
 # Called with the number of bytes of a file read or written since the last call.
@@ -55,7 +55,7 @@ class _Writer(threading.Thread):
         """Write blocks until the end mark; after a failure, only drain the queue."""
         is_ended = False
         try:
-            with self._path.open("wb") as file:
+            with open_private(self._path, "wb") as file:
                 compressor = zstandard.ZstdCompressor(level=LEVEL).compressobj()
                 while (block := self._queue.get()) is not None:
                     self._write(file, compressor.compress(block))
@@ -103,7 +103,7 @@ def write_copy(connection: Connection, query: sql.Composed, folder: Path, key: s
         hashed = writer.finish()
     name = f"{key}-{hashed[:16]}{SUFFIX}"
     path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     scratch.rename(path)
     sync_folder(path.parent)
     return WrittenFile(name, n_rows, writer.n_bytes, hashed)

@@ -14,7 +14,7 @@ from typing import BinaryIO, Final
 
 from normstat.errors import BadRequest, Conflict
 from normstat.storage.backup.manifest import NAME as MANIFEST_NAME
-from normstat.storage.backup.manifest import BackupPiece, key_of, piece_of, read_manifest
+from normstat.storage.backup.manifest import BackupPiece, key_of, open_private, piece_of, read_manifest
 
 NAME: Final = "unfinished.jsonl"
 LOCK_NAME: Final = "lock"
@@ -47,7 +47,7 @@ class Journal:
         """Record a piece whose file is on disk."""
         if self._file is None:
             is_new = not self._path.exists()
-            self._file = self._path.open("ab")
+            self._file = open_private(self._path, "ab")
             # After a partial line of a process that died.
             self._file.write(json.dumps({"store": self._store}).encode() + b"\n" if is_new else b"\n")
         self._file.write(json.dumps(asdict(piece)).encode() + b"\n")
@@ -90,7 +90,7 @@ def locked_folder(folder: Path) -> Iterator[None]:
             raise BadRequest(f"{folder} is not empty and is not a backup; choose another folder")
         # It contains hashes of passwords and tokens.
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = (folder / LOCK_NAME).open("ab")
+        lock = open_private(folder / LOCK_NAME, "ab")
     except OSError as error:
         raise BadRequest(f"Cannot write to {folder}: {error.strerror}") from error
     with lock:

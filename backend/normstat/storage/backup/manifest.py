@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final, Literal
 
 from normstat.errors import BadRequest
 
@@ -101,10 +101,15 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     write_whole(folder / NAME, json.dumps(asdict(manifest), indent=1, sort_keys=True).encode())
 
 
+def open_private(path: Path, mode: Literal["wb", "ab"]) -> BinaryIO:
+    """Open a file that only its owner may read, whatever the folder: backups have hashes of passwords, and secrets."""
+    return open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """Write the file atomically: it exists completely or not at all."""
     scratch = path.with_name(path.name + ".new")
-    with scratch.open("wb") as file:
+    with open_private(scratch, "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())

@@ -1,0 +1,47 @@
+"""`normstat run --server`: what was measured goes through the API of a server that really runs."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import anyio.to_thread
+import pytest
+
+from normstat.api.experiment_schemas import RunCreate
+from normstat.artefacts.artefact_service import ArtefactDraft
+from normstat.auth.accounts import create_api_token
+from normstat.auth.roles import Role
+from normstat.cli.run_target import ServerTarget
+from normstat.errors import NotAuthenticated
+from normstat.storage.account_rows import add_user
+from normstat.storage.artefact_rows import ArtefactSource
+from normstat.storage.experiment_rows import list_experiments
+from normstat.storage.session import open_read_session, open_write_session
+from tests.api.people import ROOT
+from tests.api.server import serving
+from tests.databases import Sessions, on_either_database
+
+START = datetime(2026, 11, 29, tzinfo=UTC)
+
+
+@on_either_database
+async def test_a_run_is_kept_by_a_server(sessions: Sessions, database_url: str, tmp_path: Path) -> None:
+    async with open_write_session(sessions) as session:
+        await add_user(session, name="root", role=Role.ADMINISTRATOR, password_hash=None)
+        tokens = [(await create_api_token(session, ROOT, name=role, role=role))[0] for role in (Role.OPERATOR, Role.VIEWER)]
+    output = tmp_path / "out"
+    output.write_bytes(b"real 1.5\nuser 1.0\nsys 0.5\n")
+
+    def keep(address: str) -> str:
+        target = ServerTarget(f"{address}/", tokens[0])
+        target.check()
+        made = target.keep_output(output, ArtefactDraft("web1", ArtefactSource.CLI, "", START, command="time make"))
+        run = RunCreate(experiment="build", host="web1", start=START, command="time make", exit_status=0, artefacts=[made])
+        with pytest.raises(NotAuthenticated, match="requires the role operator"):
+            ServerTarget(address, tokens[1]).check()
+        return target.keep_run(run)
+
+    with serving(database_url, tmp_path / "log") as (address, _):
+        where = await anyio.to_thread.run_sync(keep, address)
+    async with open_read_session(sessions) as reading:
+        [experiment] = (await list_experiments(reading, [], limit=10, offset=0)).experiments
+    assert (experiment.name, where) == ("build", f"{address}/experiments/{experiment.id}")
