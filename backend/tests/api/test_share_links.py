@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from sqlalchemy import text
 
 from normstat.api.state import AppState
+from normstat.auth import share_links
 from normstat.auth.roles import Role
 from normstat.storage import share_link_rows
 from normstat.storage.session import open_write_session
@@ -155,3 +156,16 @@ async def test_pages_of_others_cannot_open_a_link(client: httpx.AsyncClient, ope
     token, _ = await share(operator, report=report)
     client.headers["Origin"] = "https://evil.example"
     assert_envelope(await open_link(client, token), 403, "not_allowed")
+
+
+async def test_an_account_has_only_so_many_valid_links(
+    people: People, operator: httpx.AsyncClient, report: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(share_links, "MAX_VALID", 2)
+    for _ in range(2):
+        _, info = await share(operator, report=report)
+    assert_envelope(await operator.post(LINKS, json={"report": report}), 409, "conflict")
+    # Those of others do not count, nor do revoked ones.
+    await share(await people.enter(Role.OPERATOR, "lee"), report=report)
+    assert (await operator.delete(f"{LINKS}/{info['id']}")).is_success
+    await share(operator, report=report)
