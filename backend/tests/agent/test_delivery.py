@@ -78,8 +78,10 @@ def test_a_long_file_is_followed_by_a_new_stream_and_deleted_when_the_server_has
 @under_every_shell
 def test_what_falls_out_of_a_full_spool_is_the_oldest_and_reported_to_the_byte(host: Host) -> None:
     host.stats("emit_linux emit 0.2 60")
-    host.server.stop()
     host.run("--max-file", "30K", "--spool-limit", "100K")
+    # What the server has of the first file is not lost.
+    host.wait_for_bytes("emit_linux", 1)
+    host.server.stop()
     host.wait_for(lambda: host.log.count("gave up") >= 3, "files that are given up")
     assert sum(host.raw_sizes()) < 300_000
     host.calm()
