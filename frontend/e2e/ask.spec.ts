@@ -56,7 +56,9 @@ test("any metric can be asked about, and the tabs list every series with both va
   await page.getByRole("tab", { name: /^Appeared . disappeared: [1-9]/ }).click();
   await expect(page.getByRole("table", { name: "Appeared and disappeared series" })).toContainText("Not in the baseline.");
   await page.getByRole("tab", { name: /^Likely/ }).click();
-  await expect(page.getByText(/explains|within that range|A change is unusual from|No series is only likely/).first()).toBeVisible();
+  await expect(
+    page.getByText(/explains|within that range|A change is unusual from|No series is only likely/).first(),
+  ).toBeVisible();
 });
 
 test("single samples are put side by side instead of nothing", { tag: "@matrix" }, async ({ page }) => {
