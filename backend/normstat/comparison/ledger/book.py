@@ -117,13 +117,15 @@ def _memory(reading: Reading) -> Entry | None:
     quarters = reading.quarters(MEMORY_PARTS)
     field = source.used or source.free
     held = known_mean(reading.stats[source.stat].incident, field, quarters, "")
-    if np.isnan(held).all():
+    before = known_mean(reading.stats[source.stat].baseline, field, windows, "")
+    if np.isnan(held).all() or np.isnan(before).all():
         return None
-    usual = float(np.median(reading.amounts(source.stat, (field,), windows, quarters)[""].windows))
-    farthest = int(np.nanargmax(np.abs(held - usual)))
+    farthest = int(np.nanargmax(np.abs(held - np.nanmedian(before))))
     times = _Times(windows, Spans(quarters.starts[[farthest]], quarters.length_s))
     least = max(MIN_CHANGES["memory"], MIN_SHARE_OF_MEMORY * capacity)
-    amounts = reading.amounts(source.stat, (field,), times.windows, times.incident)[""].times(source.factor)
+    # A report without it does not mean that there was none.
+    before = np.where(np.isnan(before), np.nanmedian(before), before)
+    amounts = Amounts(before[None, :], held[[farthest]]).times(source.factor)
     if source.free:
         amounts = Amounts(capacity - amounts.windows, capacity - amounts.incident)
     kernel = {
