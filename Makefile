@@ -22,8 +22,9 @@ NPM := env PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix frontend --no-audit --no-
 
 # How many stages of `make test` run at once: one that computes with two workers, and two that mostly wait.
 JOBS ?= 3
-# Stages that compute let those that wait go first, so that no server answers late because of them.
-YIELD := nice -n 10
+# Stages that compute let those that wait go first, so that no server answers late because of them. A little only: beside a process
+# that takes what it gets they would hardly run.
+YIELD := nice -n 3
 # Notes what a step costs, for the table at the end of `make test`.
 STAGE := sh $(CURDIR)/backend/setup/stage.sh
 
