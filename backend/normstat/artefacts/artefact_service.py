@@ -28,7 +28,7 @@ Part_ = TypeVar("Part_", bound=Part)
 # PostgreSQL's text has no NUL.
 NUL: Final = "\x00"
 MAX_ROWS_AT_ONCE: Final = 3 * MAX_ROWS
-# A part unpacks to some hundred MiB at most: two at a time, whoever asks.
+# A part can unpack to several hundred MiB, so at most two are unpacked at once, whoever asks.
 _unpacking = anyio.CapacityLimiter(2)
 
 

@@ -1,4 +1,4 @@
-"""Tables of very many rows as several parts, so that whoever reads a page of one never unpacks all of them."""
+"""Split very large tables into several parts, so that reading one page never unpacks a whole table."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

@@ -254,11 +254,9 @@ def compare_sides(
 
     def is_left_out(series: SeriesIdentity) -> bool:
         own = steady.get(series.stat)
-        return (
-            series.stat in left_out
-            if own is None
-            else series.instance not in own.incident.names or series.field.key not in own.fields
-        )
+        if own is None:
+            return series.stat in left_out
+        return series.instance not in own.incident.names or series.field.key not in own.fields
 
     unscored = UnscoredSeries(task.host, by_name, task.profile)
     rows: list[int] = []

@@ -156,7 +156,7 @@ class FindingGroup(Documented):
     help: str
     subsystem: Subsystem
     kind: FindingKind
-    """Of the strongest member, as are direction, is_worse, change_ratio, significance, certainty and anomaly_score."""
+    """Taken from the strongest member, like direction, is_worse, change_ratio, significance, certainty and anomaly_score."""
     direction: Direction
     is_worse: bool | None
     """Whether the change is for the worse. Null: more of it is neither better nor worse."""

@@ -17,7 +17,6 @@ from normstat.comparison.ledger.sources import CPU_USERS, READERS, WRITERS
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import StatPair
 from normstat.profiles.stored_profile import LoadedProfile
-from normstat.stats.spec import Kind
 
 # In this share of the baseline's reports.
 STEADY: Final = 0.98
@@ -45,7 +44,7 @@ def keep_steady(
         steady = _steady_of_profile(profile, name) if pair.baseline is None else _steady_of_samples(pair.baseline)
         chosen = _among_others(steady, [side for side in (pair.baseline, pair.incident) if side is not None])
         if chosen:
-            fields = {key: field for key, field in pair.fields.items() if key in RATES[name] and field.kind is not Kind.COUNTER}
+            fields = {key: field for key, field in pair.fields.items() if key in RATES[name]}
             baseline, before = (None if side is None else _only(side, chosen, fields) for side in (pair.baseline, pair.before))
             found[name] = StatPair(fields, baseline, _only(pair.incident, chosen, fields), before)
     return found

@@ -91,8 +91,5 @@ def count_cpus(sides: Sequence[StatSide]) -> int:
 def _memory_of(stats: Sequence[StatPair]) -> float:
     """Return the bytes of memory of the host. Missing: 0 where no stat has it."""
     by_stat = {stat.incident.stat.name: stat.incident.values for stat in stats}
-    for source in MEMORY_TOTALS:
-        column = by_stat.get(source.stat, {}).get(source.total)
-        if column is not None and np.isfinite(column).any():
-            return float(np.nanmax(column)) * source.factor * BYTES["KiB"]
-    return 0.0
+    found = (source.total_kib(by_stat[source.stat]) for source in MEMORY_TOTALS if source.stat in by_stat)
+    return next((total for total in found if total), 0.0) * BYTES["KiB"]

@@ -200,7 +200,7 @@ async def test_the_body_of_a_request_that_is_sent_away_is_not_read(app: FastAPI,
     for answer in answers:
         assert_envelope(answer, 503, "overloaded")
     assert n_read == 0
-    # Spread, so that those that were sent away together do not come back together.
+    # Spread out, so that clients that were rejected together do not retry together.
     waits = {int(answer.headers["Retry-After"]) for answer in answers}
     assert len(waits) > 1
     assert min(waits) >= 5

@@ -6397,7 +6397,7 @@ export interface components {
       is_worse: boolean | null;
       /**
        * Kind
-       * @description Of the strongest member, as are direction, is_worse, change_ratio, significance, certainty and anomaly_score.
+       * @description Taken from the strongest member, like direction, is_worse, change_ratio, significance, certainty and anomaly_score.
        * @enum {string}
        */
       kind:

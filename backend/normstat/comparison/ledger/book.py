@@ -12,7 +12,7 @@ from normstat.comparison.ledger.ledger_words import culprits_of, describe
 from normstat.comparison.ledger.lines import LedgerSplit, ResourceTotal, make_line
 from normstat.comparison.ledger.model import LedgerLine, Quantity, Resource
 from normstat.comparison.ledger.readings import Reading, add_up, find_users, known_mean
-from normstat.comparison.ledger.sources import CpuTotal, MemoryTotal, Users
+from normstat.comparison.ledger.sources import CpuTotal, Users
 from normstat.comparison.ledger.windows import Amounts, Spans
 from normstat.stats.summaries import is_summary
 
@@ -110,7 +110,9 @@ def _of_cpus(reading: Reading, source: CpuTotal, fields: Sequence[str], times: _
 
 def _memory(reading: Reading) -> Entry | None:
     source = next((one for one in sources.MEMORY_TOTALS if reading.has(one.stat, one.used or one.free)), None)
-    capacity = 0.0 if source is None else _installed(reading, source)
+    capacity = 0.0
+    if source is not None:
+        capacity = source.total_kib(reading.stats[source.stat].incident.values) if source.total else reading.memory_kib
     windows = None if source is None else reading.spans(source.stat, MEMORY_PARTS)
     if source is None or windows is None or not len(windows.starts) or not capacity:
         return None
@@ -138,14 +140,6 @@ def _memory(reading: Reading) -> Entry | None:
     # Elsewhere not all processes are printed, and pages that several of them share count for each.
     split = _split(reading, sources.MEMORY_USERS, measure, times, kernel=(source.stat, kernel) if source.kernel else None)
     return total, [split]
-
-
-def _installed(reading: Reading, source: MemoryTotal) -> float:
-    """Return the memory of the host in KiB, 0 where it is not known."""
-    if not source.total:
-        return reading.memory_kib
-    column = reading.stats[source.stat].incident.values.get(source.total)
-    return 0.0 if column is None or np.isnan(column).all() else source.factor * float(np.nanmax(column))
 
 
 def _disks(reading: Reading) -> list[Entry]:

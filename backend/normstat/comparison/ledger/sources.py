@@ -1,7 +1,12 @@
 """Which stats tell the total of a resource, and which tell who took it; of each the first that both sides have."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
+
+import numpy as np
+
+from normstat.scoring.summary import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,11 @@ class MemoryTotal:
     free: str = ""
     factor: float = 1.0
     kernel: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def total_kib(self, values: Mapping[str, FloatArray]) -> float:
+        """Return the total from the values of the stat, in KiB; 0 where they do not have it."""
+        column = values.get(self.total) if self.total else None
+        return 0.0 if column is None or np.isnan(column).all() else self.factor * float(np.nanmax(column))
 
 
 @dataclass(frozen=True, slots=True)

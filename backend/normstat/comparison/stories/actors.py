@@ -51,10 +51,12 @@ class Actor:
 
     @property
     def pids(self) -> set[int]:
-        """Process ids of its findings. Empty: the strongest is of all processes of the command, or of none that is known."""
-        found = [command_of(group.stat, finding.instance)[0] for group, finding, _ in self.findings]
-        strongest = max(range(len(found)), key=lambda at: self.findings[at][1].anomaly_score)
-        return set() if found[strongest] is None else {pid for pid in found if pid is not None}
+        """Process ids of its findings. Empty where the strongest one is about the command as a whole."""
+        strongest = max(self.findings, key=lambda item: item[1].anomaly_score)
+        if command_of(strongest[0].stat, strongest[1].instance)[0] is None:
+            return set()
+        pids = (command_of(group.stat, finding.instance)[0] for group, finding, _ in self.findings)
+        return {pid for pid in pids if pid is not None}
 
     @property
     def change(self) -> ProcessChange:

@@ -18,7 +18,7 @@ from normstat.stats.summaries import is_summary
 # Bouts of two series go together if their numbers differ by no more than this share.
 ALIKE: Final = 0.34
 MAX_EFFECTS: Final = 2
-# Without a period at least three stalls are told, as two may be chance. A period shorter than four reports is noise.
+# Stalls without a period are reported from three on, as two may be chance. A period shorter than four reports is noise.
 MIN_IRREGULAR: Final = 3
 MIN_PERIOD: Final = 4
 # How far it must go to be told: points of a percentage, or times what is normal.

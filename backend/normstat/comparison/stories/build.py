@@ -78,9 +78,9 @@ def _weigh(group: FindingGroup) -> FindingGroup:
 
 
 def is_noticeable(group: FindingGroup) -> bool:
-    """Return whether a group that is only likely is told: a resource or a service that did something else, by what matters.
+    """Return whether to report a group that is only likely: a resource or a service changed by an amount that matters.
 
-    Of processes only those that are always there: of what comes and goes much is likely.
+    Processes are reported only if they are always there: among those that come and go, many changes are likely.
     """
     role = find_place(group.stat, group.field, group.members[0].instance).role
     is_kept = group.stat in STEADY_STATS or not is_process_stat(group.stat)

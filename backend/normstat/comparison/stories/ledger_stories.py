@@ -36,7 +36,7 @@ def lead_with_ledger(
     """Return the stories, those that a line of the ledger tells first: each by its sentence, with who did it.
 
     `groups`: those that the stories name by place; `lines`: of the host, heaviest first; one that is nothing leads no story;
-    `candidates`: of what nobody is known to have done
+    `candidates`: processes that may have caused what no recorded tool attributes
     """
     left = list(stories)
     told: list[HostStory] = []
@@ -99,8 +99,10 @@ def _weaken(item: HostStory) -> HostStory:
 
 
 def _is_news(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
-    """Return whether a story of a resource that is used as normal is told: what is sure, or of a process that is always there, and
-    outside what is normal, but not that less waits than normal.
+    """Return whether to report a story about a resource whose use is normal.
+
+    It must be certain, or about a process that is always there; it must be outside the normal range; and it must say more than that
+    fewer wait than usual.
     """
     is_relief = item.story.is_worse is False and not item.story.processes and not item.bouts
     is_failure = any(line.role == "errors" for _, line in item.lines)

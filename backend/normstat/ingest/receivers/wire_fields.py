@@ -102,7 +102,7 @@ _count: ContextVar[_FieldCount | None] = ContextVar("fields of a request", defau
 
 @contextmanager
 def counting_fields() -> Iterator[None]:
-    """Count the fields of all messages that are read meanwhile, whoever reads them: those nobody knows take their time, too."""
+    """Limit how many fields may be read within the block, over all messages. Unknown fields count, because they take time too."""
     token = _count.set(_FieldCount())
     try:
         yield
