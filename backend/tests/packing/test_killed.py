@@ -72,7 +72,7 @@ def kill_at(url: str, step: str) -> None:
 @pytest.mark.matrix
 async def test_killed_again_and_again_it_comes_to_an_end(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
     """Each run is killed some milliseconds after its first pack: in the middle of the next one, or between two."""
-    texts = await fill(engine, database_url, "abcdefghij")
+    texts = await fill(engine, database_url, "abcdef")
     n_kills = 0
     with psycopg.connect(database_url, autocommit=True) as looker:
         while (before := counts(database_url))[0]:
