@@ -78,6 +78,7 @@ MESSAGE_RESULTS: Final = ("sent", "retried", "failed")
 METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 # Words of the reasons of rejected lines; the first class whose word is in the reason counts.
 REASON_CLASSES: Final[Mapping[str, tuple[str, ...]]] = {
+    "extra_columns": ("stored without",),
     "too_long": ("longer than", "too long"),
     "control_characters": ("control char",),
     "cut_off": ("cut off", "breaks off", "incomplete"),

@@ -1,5 +1,6 @@
 """`normstat stat`: manages user specs."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -7,7 +8,7 @@ import typer
 
 from normstat.cli.db_session import print_table, run_in_session
 from normstat.query import spec_lists
-from normstat.storage import user_specs
+from normstat.storage import extra_columns, user_specs
 from normstat.storage.session import WriteSession
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Manage your own stats: docs/add-ons.md.")
@@ -72,3 +73,22 @@ def remove(name: Name) -> None:
     """Delete a user spec that no stream uses."""
     run_in_session(lambda session: user_specs.delete_user_spec(session, name))
     typer.echo(f"Deleted spec {name}")
+
+
+@app.command()
+def columns(
+    stat: Annotated[str | None, typer.Argument(help="list only those of this stat")] = None,
+    *,
+    remove: Annotated[list[str] | None, typer.Option(metavar="KEY", help="remove this column of STAT with its numbers")] = None,
+) -> None:
+    """List the columns that hosts sent and no spec describes, or remove some of them."""
+    if remove is None:
+        found = run_in_session(lambda session: extra_columns.list_extra_columns(session, stat))
+        rows = [(one.stat, one.key, one.host or "-", f"{one.created_at:%Y-%m-%d %H:%M:%S}") for one in found]
+        print_table([("stat", "column", "first sent by", "since"), *rows])
+        return
+    if stat is None:
+        raise typer.BadParameter("say of which stat: normstat stat columns STAT --remove KEY")
+    for key in remove:
+        run_in_session(partial(extra_columns.remove_extra_column, stat=stat, key=key))
+        typer.echo(f"Removed {key} of {stat}. If a host sends it again, it comes back")

@@ -11,8 +11,8 @@ from normstat.stats.engine.shared_text import TextWindow
 from normstat.stats.records import SampleBlock, State
 from normstat.stats.spec import Spec
 from normstat.storage.ingest_rows import OpenStream
-from normstat.storage.stat_tables import TablePlan
 from normstat.storage.stream_rows import LostBytes
+from normstat.storage.table_plan import TablePlan
 
 
 @dataclass(slots=True)
@@ -92,6 +92,7 @@ class Delivery:
         piecewise = StreamReader(
             self.spec,
             plan,
+            host_id=self.stream.host_id,
             command=self.stream.command,
             timing=self.stream.timing,
             start=self.end,

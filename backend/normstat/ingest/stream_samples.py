@@ -27,8 +27,8 @@ from normstat.stats.records import (
 )
 from normstat.stats.spec import Spec
 from normstat.storage.chunks import RawChunk, compress_chunk
-from normstat.storage.stat_tables import TablePlan
 from normstat.storage.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM
+from normstat.storage.table_plan import TablePlan
 from normstat.window import LATEST_US
 
 PIECE_BYTES: Final = 1 << 20
@@ -89,6 +89,7 @@ class StreamReader:
         spec: Spec | None,
         plan: TablePlan,
         *,
+        host_id: int,
         command: str,
         timing: Timing,
         start: int,
@@ -100,6 +101,7 @@ class StreamReader:
         self._window = window
         self._spec = spec
         self._plan = plan
+        self._host_id = host_id
         self._command = command
         self._timing = timing
         self._n_lines_before = n_lines_before
@@ -178,11 +180,14 @@ class StreamReader:
         self.result.events += (event for event in events if 0 <= event.time_us < LATEST_US)
 
     def _take_block(self, block: SampleBlock, n_lines_before: int) -> None:
-        """Keep the rows with a time and a valid instance; reject the lines of the others."""
-        refusal = self._plan.admit(block)
-        if refusal is not None:
-            self._reject_rows(block, np.ones(len(block), np.bool_), n_lines_before, refusal)
+        """Keep the rows with a time and a valid instance, and of them the columns that their table can have; reject the lines of
+        the others.
+        """
+        admission = self._plan.admit(block, self._host_id)
+        if admission.block is None:
+            self._reject_rows(block, np.ones(len(block), np.bool_), n_lines_before, admission.refusal or "")
             return
+        block = admission.block
         names = self._refused.get(block.stat.name)
         time_us = block.time_us
         span = find_span(block)
@@ -191,6 +196,8 @@ class StreamReader:
         # Of names that some rows may have: if the longest of them is short enough, so are all.
         lengths = map(len, instances.names if isinstance(instances, RowNames) else instances)
         if is_plain and max(lengths, default=0) <= MAX_INSTANCE_LENGTH:
+            if admission.refusal is not None:
+                self._reject_rows(block, np.ones(len(block), np.bool_), n_lines_before, admission.refusal)
             self.result.add(block, span)
             return
         has_time = time_us != NO_TIME
@@ -203,6 +210,8 @@ class StreamReader:
             is_refused = kept & np.fromiter((name in names for name in block.instances), dtype=np.bool_, count=len(block))
             refused.append((is_refused, TOO_MANY_INSTANCES_REASON))
             kept &= ~is_refused
+        if admission.refusal is not None:
+            refused.append((kept, admission.refusal))
         for rows, reason in refused:
             if rows.any():
                 self._reject_rows(block, rows, n_lines_before, reason)

@@ -39,9 +39,10 @@ from normstat.storage.instance_cache import InstanceCache, Key, SeenInstances
 from normstat.storage.profile_marks import Changed, mark_profiles
 from normstat.storage.session import WriteSession, driver_of
 from normstat.storage.spec_refresh import refresh_catalogue
-from normstat.storage.stat_tables import RequiredTable, StatTableCache, TablePlan
+from normstat.storage.stat_tables import RequiredTable, StatTableCache
 from normstat.storage.stream_cache import StreamCache
 from normstat.storage.stream_rows import StreamName, clean_text
+from normstat.storage.table_plan import TablePlan
 from normstat.window import from_us
 
 log = structlog.get_logger()

@@ -18,21 +18,19 @@ from dataclasses import field as dataclass_field
 from datetime import UTC, datetime
 from typing import Final
 
-import numpy as np
 import psycopg
 import structlog
 from psycopg import sql
-from sqlalchemy import insert, select, text, update
+from sqlalchemy import delete, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.errors import SpecError
-from normstat.stats.records import SampleBlock
+from normstat.errors import Conflict, SpecError
 from normstat.stats.spec import Field, Spec, Stat, Storage
 from normstat.storage.distribution import ONE_BY_ONE, distribute_samples, is_citus
 from normstat.storage.hypertables import make_hypertable
-from normstat.storage.schema.models import StatField, StatTable
+from normstat.storage.schema.models import Host, StatField, StatTable
 from normstat.storage.session import WriteSession, driver_of
-from normstat.storage.wide_columns import LIMITS, column_name, find_wider, is_wider, merged_sql, types_of
+from normstat.storage.wide_columns import column_name, is_wider, merged_sql, types_of
 
 log = structlog.get_logger()
 
@@ -48,14 +46,6 @@ SQL_TYPES: Final[Mapping[Storage, str]] = {
     Storage.FLOAT4: "real",
     Storage.FLOAT8: "double precision",
 }
-# Garbage may look like a header now and then, and a table has at most 1600 columns. Far more than any tool gained in twenty years,
-# or any host has disks in one line of Solaris vmstat.
-MAX_EXTRA_COLUMNS: Final = 200
-# Columns that the spec describes but only the host names, such as one for each CPU, are limited only by the row: a row of
-# PostgreSQL has 8 kB, a number up to 8 bytes.
-MAX_COLUMNS: Final = 900
-# PostgreSQL allows 1600 columns, dropped ones included; each widening adds one.
-MAX_WIDE_COLUMNS: Final = 500
 EIGHT_BYTES: Final = frozenset({Storage.INT8, Storage.FLOAT8})
 # With the prefix and suffix of an index's name it must fit in the 63 bytes of an identifier.
 MAX_NAME_LENGTH: Final = 40
@@ -75,7 +65,10 @@ TABLES_LOCK: Final = 0x6E6F726D_00000002
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of an existing table: `storage` is its present type, `earlier` those that it had before it was widened."""
+    """A column of an existing table: `storage` is its present type, `earlier` those that it had before it was widened.
+
+    `host_id` is the host that first sent it, of a column unknown to the spec. Missing: None for the others, and for a deleted host.
+    """
 
     key: str
     position: int
@@ -83,6 +76,7 @@ class Column:
     decimals: int
     is_documented: bool
     earlier: tuple[Storage, ...] = ()
+    host_id: int | None = None
 
     @property
     def name(self) -> str:
@@ -134,121 +128,8 @@ class RequiredTable:
     stat: Stat
     fields: tuple[Field, ...]
     wider: Mapping[str, Storage] = dataclass_field(default_factory=dict)
-
-
-class TablePlan:
-    """The columns that the blocks of a request need, and which of them must be created or widened first."""
-
-    def __init__(self, specs: Iterable[Spec], stored: Mapping[str, StoredStat]) -> None:
-        self._stored = stored
-        self._wanted: dict[str, tuple[Spec, Stat, dict[str, Field]]] = {}
-        self._wider: dict[str, dict[str, Storage]] = {}
-        # Fields whose columns are all there or planned, by identity: the blocks of many streams share them.
-        self._admitted: dict[int, tuple[Field, ...]] = {}
-        # The places of the numbers that may not fit their columns, by the same identity. None: each number is looked at.
-        self._tight: dict[int, tuple[int, ...] | None] = {}
-        for spec in specs:
-            for stat in spec.stats:
-                self._wanted[stat.name] = (spec, stat, {field.key: field for field in stat.fields})
-
-    def admit(self, block: SampleBlock) -> str | None:
-        """Plan the block's columns; return why the table cannot have them, or None."""
-        if id(block.fields) in self._admitted:
-            return self._widen(block)
-        _, stat, wanted = self._wanted[block.stat.name]
-        stored = self._stored.get(stat.name)
-        known = wanted.keys() | (stored.columns.keys() if stored else set())
-        extra = {field.key: field for field in block.fields if field.key not in known}
-        if not extra:
-            self._admitted[id(block.fields)] = block.fields
-            return self._widen(block)
-        reserved = RESERVED_KEYS & extra.keys()
-        if reserved:
-            return f"a column unknown to the spec has a reserved name: {', '.join(sorted(reserved))}"
-        planned = [*extra.values(), *wanted.values(), *(stored.columns.values() if stored else ())]
-        if len({column.key for column in planned if not column.is_documented}) > MAX_EXTRA_COLUMNS:
-            return f"more than {MAX_EXTRA_COLUMNS} columns unknown to the spec: not the text of this tool"
-        if len(known) + len(extra) > MAX_COLUMNS:
-            return f"more than {MAX_COLUMNS} columns, the maximum of a table"
-        wanted |= extra
-        return self._widen(block)
-
-    def _widen(self, block: SampleBlock) -> str | None:
-        """Plan the widening of columns that cannot hold a number of the block; return why the table cannot have it, or None."""
-        name = block.stat.name
-        _, _, wanted = self._wanted[name]
-        stored = self._stored.get(name)
-        wider = self._wider.setdefault(name, {})
-        if not wider and self._fits(block, wanted, stored):
-            return None
-        for place, (field, values) in enumerate(zip(block.fields, block.values, strict=True)):
-            made = None if stored is None else stored.columns.get(field.key)
-            column: Column | Field = wanted[field.key] if made is None else made
-            is_same = field.storage is Storage.DEC4 is column.storage and field.decimals == column.decimals
-            if is_same and not block.printed:
-                # A number too large for it is not canonical, and its row keeps its words.
-                continue
-            storage = wider.get(field.key, column.storage)
-            found = find_wider(storage, column.decimals, values, block.missing[place] if block.missing else None)
-            if found is None:
-                continue
-            if made is None:
-                wanted[field.key] = replace(wanted[field.key], storage=found)
-                self._tight.clear()
-                continue
-            wider[field.key] = found
-            assert stored is not None
-            if stored.n_widened + len(wider) > MAX_WIDE_COLUMNS:
-                del wider[field.key]
-                return f"a number in {field.key} too large for its column, and more than {MAX_WIDE_COLUMNS} are widened already"
-        return None
-
-    def _fits(self, block: SampleBlock, wanted: Mapping[str, Field], stored: StoredStat | None) -> bool:
-        """Return whether every number of the block fits its column, as far as one look at all of them tells."""
-        if block.printed:
-            return False
-        key = id(block.fields)
-        if key not in self._tight or key not in self._admitted:
-            self._tight[key] = _find_tight(block.fields, wanted, stored)
-        tight = self._tight[key]
-        if not tight:
-            return tight is not None
-        # A value where the tool printed its word for none is 0.
-        values_of_all = np.stack([block.values[place] for place in tight])
-        limit = LIMITS[Storage.INT4]
-        return bool(values_of_all.max(initial=0) < limit and values_of_all.min(initial=0) > -limit)
-
-    def lacking(self, names: Iterable[str]) -> list[RequiredTable]:
-        """Return the tables of these stats that do not exist yet, or lack columns."""
-        found = []
-        for name in sorted(set(names)):
-            spec, stat, wanted = self._wanted[name]
-            stored = self._stored.get(name)
-            wider = self._wider.get(name, {})
-            if stored is None or stored.lacks(wanted.values()) or wider:
-                found.append(RequiredTable(spec, stat, tuple(wanted.values()), dict(wider)))
-        return found
-
-    def require(self, name: str) -> StoredStat:
-        """Return the table, which must exist."""
-        return self._stored[name]
-
-
-def _find_tight(fields: Sequence[Field], wanted: Mapping[str, Field], stored: StoredStat | None) -> tuple[int, ...] | None:
-    """Return the places of the fields whose columns have fewer digits than they may have. Missing: None where one look at all of
-    their numbers tells too little.
-    """
-    tight = []
-    for place, field in enumerate(fields):
-        made = None if stored is None else stored.columns.get(field.key)
-        column: Column | Field = wanted[field.key] if made is None else made
-        if field.storage is Storage.DEC4 is column.storage and field.decimals == column.decimals:
-            continue
-        if not field.storage.is_whole or not column.storage.is_whole:
-            return None
-        if column.storage is Storage.INT4:
-            tight.append(place)
-    return tuple(tight)
+    # The hosts that brought the columns unknown to the spec, by their keys.
+    brought_by: Mapping[str, int] = dataclass_field(default_factory=dict)
 
 
 def keys_without_decimals(stored: StoredStat, fields: Iterable[Field]) -> list[str]:
@@ -272,7 +153,15 @@ def time_bound(end: datetime) -> sql.Composable:
 async def read_stored_stats(session: AsyncSession, names: Iterable[str]) -> dict[str, StoredStat]:
     """Return the existing tables of these stats, by name."""
     rows = await session.execute(
-        select(StatTable.name, StatTable.id, StatField.key, StatField.position, StatField.definition, StatField.is_documented)
+        select(
+            StatTable.name,
+            StatTable.id,
+            StatField.key,
+            StatField.position,
+            StatField.definition,
+            StatField.is_documented,
+            StatField.host_id,
+        )
         .join(StatField, StatField.stat_id == StatTable.id)
         .where(StatTable.name.in_(list(names)))
         .order_by(StatTable.id, StatField.position)
@@ -287,9 +176,11 @@ async def read_stored_stats(session: AsyncSession, names: Iterable[str]) -> dict
 
 
 def to_column(row: Sequence[object]) -> Column:
-    """Return the column of a row of `stat_fields`: key, position, definition, is_documented."""
-    key, position, definition, is_documented = row
+    """Return the column of a row of `stat_fields`: key, position, definition, is_documented, and host_id where it was asked for."""
+    key, position, definition, is_documented, *host = row
     assert isinstance(definition, dict)
+    host_id = host[0] if host else None
+    assert host_id is None or isinstance(host_id, int)
     return Column(
         key=str(key),
         position=int(str(position)),
@@ -297,6 +188,7 @@ def to_column(row: Sequence[object]) -> Column:
         decimals=int(str(definition["decimals"])),
         is_documented=bool(is_documented),
         earlier=earlier_types(definition),
+        host_id=host_id,
     )
 
 
@@ -337,15 +229,15 @@ async def make_stat_tables(session: WriteSession, wanted: Sequence[RequiredTable
     Raises: SpecError for a name that cannot be a table's or a column's
     """
     connection = await driver_of(session)
-    await session.execute(text("SET LOCAL lock_timeout = '5s'"))
-    await session.execute(text("SET LOCAL statement_timeout = '60s'"))
-    await session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": TABLES_LOCK})
-    if is_citus():
-        await session.execute(text(ONE_BY_ONE))
+    await _lock_tables(session)
+    # Before any table is locked: whoever deletes a host has locked it, and deletes its samples next.
+    hosts = select(Host.id).where(Host.id.in_({host for want in wanted for host in want.brought_by.values()}))
+    there = set(await session.scalars(hosts.with_for_update(key_share=True, read=True)))
     stored = await read_stored_stats(session, [want.stat.name for want in wanted])
     for want in wanted:
         _require_names(want.spec, want.stat, want.fields)
-        await _make_columns(session, connection, want, stored.get(want.stat.name))
+        brought_by = {key: host for key, host in want.brought_by.items() if host in there}
+        await _make_columns(session, connection, replace(want, brought_by=brought_by), stored.get(want.stat.name))
 
 
 async def _make_columns(
@@ -361,7 +253,8 @@ async def _make_columns(
     else:
         stat_id, columns = found.id, {**found.columns, **{column.key: column for column in widened}}
         await _add_columns(connection, name, [*added, *widened])
-    await _write_fields(session, stat_id, added, first=len(columns))
+    first = max((column.position for column in columns.values()), default=-1) + 1
+    await _write_fields(session, stat_id, added, first=first, brought_by=want.brought_by)
     for column in widened:
         await _write_types(session, stat_id, column)
         log.info("column_widened", stat=name, key=column.key, storage=column.storage.value)
@@ -449,6 +342,34 @@ async def _add_columns(connection: psycopg.AsyncConnection, name: str, columns: 
     await connection.execute(sql.SQL("ALTER TABLE {} {}").format(table_of(name), added))
 
 
+async def drop_column(session: WriteSession, stored: StoredStat, column: Column) -> None:
+    """Remove a column with its numbers from the table, from its view and from what is known of the stat.
+
+    Call it in a short transaction of its own, as `make_stat_tables`. Other processes notice when they write to the column.
+    Raises: Conflict when somebody's own view shows it
+    """
+    connection = await driver_of(session)
+    await _lock_tables(session)
+    await session.execute(delete(StatField).where(StatField.stat_id == stored.id, StatField.key == column.key))
+    left = [other for other in stored.columns.values() if other.key != column.key]
+    names = sql.SQL(", ").join(sql.SQL("DROP COLUMN {}").format(sql.Identifier(name)) for name in column.types)
+    await _make_view(connection, stored.name, left)
+    try:
+        await connection.execute(sql.SQL("ALTER TABLE {} {}").format(stored.table, names))
+    except psycopg.errors.DependentObjectsStillExist as error:
+        raise Conflict(f"Another view shows {column.key} of {stored.name}: drop that view first") from error
+    await _comment_all(session, connection, stored.name, stored.id)
+
+
+async def _lock_tables(session: WriteSession) -> None:
+    """Wait for all who make tables and columns, but not for ever for those who read and write the tables."""
+    await session.execute(text("SET LOCAL lock_timeout = '5s'"))
+    await session.execute(text("SET LOCAL statement_timeout = '60s'"))
+    await session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": TABLES_LOCK})
+    if is_citus():
+        await session.execute(text(ONE_BY_ONE))
+
+
 async def _comment_all(session: WriteSession, connection: psycopg.AsyncConnection, name: str, stat_id: int) -> None:
     texts = select(StatField.key, StatField.definition).where(StatField.stat_id == stat_id)
     for key, definition in await session.execute(texts):
@@ -469,7 +390,9 @@ async def _comment(connection: psycopg.AsyncConnection, target: sql.Composed, co
     await connection.execute(sql.SQL("COMMENT ON {} IS {}").format(target, sql.Literal(comment)))
 
 
-async def _write_fields(session: WriteSession, stat_id: int, fields: Sequence[Field], *, first: int) -> None:
+async def _write_fields(
+    session: WriteSession, stat_id: int, fields: Sequence[Field], *, first: int, brought_by: Mapping[str, int]
+) -> None:
     rows = [
         {
             "stat_id": stat_id,
@@ -477,6 +400,7 @@ async def _write_fields(session: WriteSession, stat_id: int, fields: Sequence[Fi
             "position": position,
             "definition": definition_of(field),
             "is_documented": field.is_documented,
+            "host_id": brought_by.get(field.key),
         }
         for position, field in enumerate(fields, start=first)
     ]

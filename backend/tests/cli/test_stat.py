@@ -16,6 +16,18 @@ from tests.ingest.sending import Agent
 from tests.ingest.test_intake import query
 
 pytestmark = on_either_database
+# vmstat with two columns that nobody knows.
+MADE_UP = (
+    (
+        b"procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----\n"
+        b" r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st zz zy                 UTC\n"
+    ),
+    *(
+        b" 1  0      0 100000   2000 300000    0    0     5     6  100  200  1  2 97  0  0  %d  8 2026-11-21 12:00:0%d\n"
+        % (at + 8, at)
+        for at in range(3)
+    ),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +85,34 @@ async def test_streams_that_came_before_are_outdated(tmp_path: Path, engine: Asy
     refused = await _in_thread("remove", "app_user")
     assert (refused.exit_code, "1 stream has bytes" in refused.stderr) == (1, True)
     assert query(database_url, "SELECT name, version, created_by FROM user_specs") == [("app_user", 1, "command line")]
+
+
+async def test_a_column_that_no_spec_describes_is_listed_and_removed(engine: AsyncEngine, database_url: str) -> None:
+    head, *rows = MADE_UP
+    await Agent(engine).send_file(head + rows[0] + rows[1], "vmstat_linux")
+    listed = await _in_thread("columns", "vmstat_linux")
+    assert [line.split()[:3] for line in listed.stdout.splitlines()[1:]] == [
+        ["vmstat_linux", "zz", "alpha"],
+        ["vmstat_linux", "zy", "alpha"],
+    ]
+    removed = await _in_thread("columns", "vmstat_linux", "--remove", "zz")
+    assert removed.stdout == "Removed zz of vmstat_linux. If a host sends it again, it comes back\n"
+    assert [line.split()[1] for line in (await _in_thread("columns")).stdout.splitlines()[1:]] == ["zy"]
+    assert query(database_url, "SELECT cpu_id, zy FROM stat.vmstat_linux") == [(97, 8)]
+    assert [row[0] for row in query(database_url, "SELECT action FROM audit_entries")] == ["run_command"]
+    for key, words in (("us", "The spec describes us"), ("zz", "has no column zz")):
+        refused = await _in_thread("columns", "vmstat_linux", "--remove", key)
+        assert (refused.exit_code, words in refused.stderr) == (1, True), refused.stderr
+    assert (await _in_thread("columns", "--remove", "zy")).exit_code == 2
+
+
+async def test_a_removed_column_comes_back_when_a_host_sends_it(engine: AsyncEngine, database_url: str) -> None:
+    agent = Agent(engine)
+    head, *rows = MADE_UP
+    n_bytes = await agent.send_file(head + rows[0] + rows[1])
+    assert (await _in_thread("columns", "vmstat_linux", "--remove", "zz")).exit_code == 0
+    await agent.send_file(rows[2], offset=n_bytes)
+    assert query(database_url, "SELECT zz, zy FROM stat.vmstat_linux ORDER BY time") == [(None, 8), (10, 8)]
 
 
 async def _in_thread(*words: str) -> Result:

@@ -3,7 +3,7 @@
 from normstat.ingest.stream_samples import NO_TIME_REASON, TOO_MANY_INSTANCES_REASON, Refused, StreamReader, StreamResult
 from normstat.stats.catalogue import require_spec
 from normstat.stats.records import NO_TIMING, LineKind
-from normstat.storage.stat_tables import TablePlan
+from normstat.storage.table_plan import TablePlan
 
 LINE = "{} (sh) S 1 1 1 0 -1 0 0 0 0 0 {} 0 0 0 20 0 1 0 100 4096 10 0 0\n"
 
@@ -12,7 +12,15 @@ def read_pids(text: str, refused: Refused | None = None) -> StreamResult:
     spec = require_spec("proc_pid_linux")
     plan = TablePlan([spec], {})
     reader = StreamReader(
-        spec, plan, command="", timing=NO_TIMING, start=0, state={}, n_lines_before=0, refused={} if refused is None else refused
+        spec,
+        plan,
+        host_id=1,
+        command="",
+        timing=NO_TIMING,
+        start=0,
+        state={},
+        n_lines_before=0,
+        refused={} if refused is None else refused,
     )
     return reader.read(text.encode(), is_final=True)
 

@@ -5,7 +5,7 @@ import pytest
 from normstat.stats.catalogue import require_spec
 from normstat.stats.engine.wide_rows import MAX_SIDE_BY_SIDE
 from normstat.stats.readers import read
-from normstat.storage.stat_tables import TablePlan
+from normstat.storage.table_plan import TablePlan
 from tests.stats.reading import Row, rows_of_result
 
 
@@ -13,7 +13,7 @@ def rows_of(spec: str, text: str) -> list[Row]:
     result = read(require_spec(spec), text.encode(), state={}, offset=0, is_final=True)
     assert not result.rejected
     plan = TablePlan([require_spec(spec)], {})
-    assert [plan.admit(block) for block in result.blocks] == [None] * len(result.blocks)
+    assert all(plan.admit(block, 1).refusal is None for block in result.blocks)
     return rows_of_result(result)
 
 

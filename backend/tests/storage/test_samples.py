@@ -15,16 +15,8 @@ from normstat.storage.hypertables import read_storage
 from normstat.storage.printed_words import format_printed, parse_printed
 from normstat.storage.samples import RowTarget, copy_block, copy_blocks, instance_spans
 from normstat.storage.session import driver_of, make_sessions, open_read_session, open_write_session
-from normstat.storage.stat_tables import (
-    MAX_COLUMNS,
-    MAX_EXTRA_COLUMNS,
-    Column,
-    RequiredTable,
-    StoredStat,
-    TablePlan,
-    make_stat_tables,
-    read_stored_stats,
-)
+from normstat.storage.stat_tables import Column, RequiredTable, StoredStat, make_stat_tables, read_stored_stats
+from normstat.storage.table_plan import MAX_COLUMNS, MAX_EXTRA_COLUMNS, MAX_EXTRA_OF_HOST, TablePlan
 from normstat.storage.wide_columns import find_wider
 from tests.databases import TestServer
 
@@ -169,7 +161,7 @@ def test_numbers_that_a_column_cannot_hold_plan_a_wider_one() -> None:
 
     def widened(values: Mapping[Field, Sequence[float | None]], printed: dict[int, str] | None = None) -> dict[str, Storage]:
         plan = TablePlan([dataclasses.replace(SPEC, stats=(stat,))], {stat.name: StoredStat(1, stat.name, columns)})
-        assert plan.admit(dataclasses.replace(make_block(values, printed), stat=stat)) is None
+        assert plan.admit(dataclasses.replace(make_block(values, printed), stat=stat), 1).refusal is None
         wanted = plan.lacking([stat.name])
         return dict(wanted[0].wider) if wanted else {}
 
@@ -187,7 +179,7 @@ def test_a_new_table_has_columns_wide_enough_for_its_first_numbers() -> None:
     few = make_field("few", Storage.INT4, 0)
     stat = dataclasses.replace(STAT, fields=(few,))
     plan = TablePlan([dataclasses.replace(SPEC, stats=(stat,))], {})
-    assert plan.admit(dataclasses.replace(make_block({few: [2**40]}), stat=stat)) is None
+    assert plan.admit(dataclasses.replace(make_block({few: [2**40]}), stat=stat), 1).refusal is None
     (wanted,) = plan.lacking([stat.name])
     assert [field.storage for field in wanted.fields] == [Storage.INT8]
 
@@ -226,28 +218,68 @@ async def test_names_that_every_table_has_are_no_keys(engine: AsyncEngine) -> No
         await store(engine, make_block({make_field("line_offset", Storage.INT8, 0): [1]}))
 
 
-def test_plan_admits_what_a_table_can_have() -> None:
-    def extras(n_fields: int, first: int = 0) -> SampleBlock:
-        return make_block(
-            {make_field(f"x{number}", Storage.FLOAT8, 0, is_documented=False): [1] for number in range(first, first + n_fields)}
-        )
+def extras(n_fields: int, first: int = 0) -> dict[Field, Sequence[float | None]]:
+    return {make_field(f"x{number}", Storage.FLOAT8, 0, is_documented=False): [1] for number in range(first, first + n_fields)}
 
+
+def test_a_host_that_makes_columns_up_loses_only_those() -> None:
+    """The rows keep their other columns, and the other hosts have room for theirs."""
     plan = TablePlan([SPEC], {})
-    assert plan.admit(make_block({COUNT: [1]})) is None
-    assert plan.admit(extras(MAX_EXTRA_COLUMNS)) is None
-    assert plan.admit(extras(MAX_EXTRA_COLUMNS)) is None
-    assert "more than" in (plan.admit(extras(1, MAX_EXTRA_COLUMNS)) or "")
-    assert "time" in (plan.admit(make_block({make_field("time", Storage.FLOAT8, 0, is_documented=False): [1]})) or "")
+    first = plan.admit(make_block({COUNT: [1], **extras(MAX_EXTRA_OF_HOST + 2)}, {0: "+1 " + "1 " * MAX_EXTRA_OF_HOST + "2 3"}), 1)
+    assert first.block is not None
+    assert [field.key for field in first.block.fields] == ["n", *(f"x{number}" for number in range(MAX_EXTRA_OF_HOST))]
+    assert first.block.printed == {0: "+1" + " 1" * MAX_EXTRA_OF_HOST}
+    assert first.refusal == (
+        f"stored without the columns x{MAX_EXTRA_OF_HOST}, x{MAX_EXTRA_OF_HOST + 1}: this host brought {MAX_EXTRA_OF_HOST} columns"
+        " unknown to the spec already"
+    )
+    known = plan.admit(make_block(extras(MAX_EXTRA_OF_HOST)), 1)
+    assert (known.block is not None, known.refusal) == (True, None)
+    assert plan.admit(make_block(extras(1, 500)), 1).block is None
+    other = plan.admit(make_block(extras(2, 500)), 2)
+    assert (other.block is not None, other.refusal) == (True, None)
     (wanted,) = plan.lacking([STAT.name])
-    assert len(wanted.fields) == len(STAT.fields) + MAX_EXTRA_COLUMNS
+    assert len(wanted.fields) == len(STAT.fields) + MAX_EXTRA_OF_HOST + 2
+    assert set(wanted.brought_by.values()) == {1, 2}
+
+
+def test_all_hosts_together_bring_so_many_columns() -> None:
+    plan = TablePlan([SPEC], {})
+    n_hosts = MAX_EXTRA_COLUMNS // MAX_EXTRA_OF_HOST
+    for host in range(n_hosts):
+        assert plan.admit(make_block(extras(MAX_EXTRA_OF_HOST, 1000 * host)), host).refusal is None
+    late = plan.admit(make_block({COUNT: [1], **extras(1, 999_000)}), n_hosts)
+    assert late.block is not None
+    assert "the most that a table has" in (late.refusal or "")
+    reserved = plan.admit(make_block({COUNT: [1], make_field("time", Storage.FLOAT8, 0, is_documented=False): [1]}), 1)
+    assert reserved.block is not None
+    assert reserved.refusal == "stored without the column time: every table has a column of that name"
+
+
+async def test_a_column_unknown_to_the_spec_is_its_hosts(engine: AsyncEngine, database_url: str) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("INSERT INTO hosts (id, name) OVERRIDING SYSTEM VALUE VALUES (7, 'web')")
+        plan = TablePlan([SPEC], {})
+        plan.admit(make_block({COUNT: [1], **extras(MAX_EXTRA_OF_HOST)}), 7)
+        async with open_write_session(make_sessions(engine)) as session:
+            await make_stat_tables(session, plan.lacking([STAT.name]))
+        owners = connection.execute("SELECT DISTINCT is_documented, host_id FROM stat_fields ORDER BY 1").fetchall()
+    assert owners == [(False, 7), (True, None)]
+    async with open_read_session(make_sessions(engine)) as session:
+        stored = await read_stored_stats(session, [STAT.name])
+    assert TablePlan([SPEC], stored).admit(make_block(extras(1, 500)), 7).block is None
+    assert TablePlan([SPEC], stored).admit(make_block(extras(1, 500)), 8).refusal is None
 
 
 async def test_a_table_has_room_for_a_column_for_each_of_many_cpus(engine: AsyncEngine) -> None:
     fields = {make_field(f"cpu{number}", Storage.INT8, 0): [2**60 + number] for number in range(MAX_COLUMNS - len(STAT.fields))}
-    assert TablePlan([SPEC], {}).admit(make_block(fields)) is None
+    assert TablePlan([SPEC], {}).admit(make_block(fields), 1).refusal is None
     await store(engine, make_block(fields))
     more = {make_field(f"cpu{number}", Storage.INT8, 0): [1] for number in range(MAX_COLUMNS)}
-    assert "more than" in (TablePlan([SPEC], {}).admit(make_block(more)) or "")
+    admission = TablePlan([SPEC], {}).admit(make_block(more), 1)
+    assert admission.block is not None
+    assert len(admission.block.fields) == MAX_COLUMNS - len(STAT.fields)
+    assert "the most that a table has" in (admission.refusal or "")
 
 
 async def test_blocks_of_several_streams_are_written_as_each_alone(engine: AsyncEngine, database_url: str) -> None:

@@ -15,8 +15,8 @@ from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.records import LineKind, RejectedLine, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
 from normstat.storage.pack_codec import StoredChunk
-from normstat.storage.stat_tables import TablePlan
 from normstat.storage.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM, clean_text
+from normstat.storage.table_plan import TablePlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ class Rereading:
     """
 
     spec: Spec
+    host_id: int
     command: str
     timing: Timing
     end: int = 0
@@ -108,6 +109,7 @@ class Rereading:
         reading = _Kept(
             self.spec,
             plan,
+            host_id=self.host_id,
             command=self.command,
             timing=self.timing,
             start=self.end,

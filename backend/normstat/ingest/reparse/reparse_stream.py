@@ -29,8 +29,9 @@ from normstat.storage.pack_codec import StoredChunk
 from normstat.storage.schema.models import Host, Stream
 from normstat.storage.sealed.sealed_rows import wait_seal_lock
 from normstat.storage.session import WriteSession, driver_of, open_write_session
-from normstat.storage.stat_tables import RequiredTable, StoredStat, TablePlan, make_stat_tables, read_stored_stats
+from normstat.storage.stat_tables import RequiredTable, StoredStat, make_stat_tables, read_stored_stats
 from normstat.storage.stream_rows import is_being_deleted
+from normstat.storage.table_plan import TablePlan
 from normstat.window import from_us
 
 Sessions = async_sessionmaker[AsyncSession]
@@ -95,7 +96,7 @@ class StreamReparse:
         self._spec = spec
         self._watch = watch
         self._note = note
-        self._reading = Rereading(spec, stream.command, stream.timing)
+        self._reading = Rereading(spec, stream.host_id, stream.command, stream.timing)
         self._stored: dict[str, StoredStat] = {}
         self._plan = TablePlan([spec], {})
 

@@ -97,7 +97,7 @@ class StatTable(Base):
 
 class StatField(Base):
     """A column of a wide table, as the catalogue defined it when the column was created; `is_documented` false: seen, but not in
-    the spec.
+    the spec, and `host_id` is the host that first sent it.
     """
 
     __tablename__ = "stat_fields"
@@ -106,6 +106,7 @@ class StatField(Base):
     position: Mapped[int]
     definition: Mapped[dict[str, object]] = mapped_column(JSONB)
     is_documented: Mapped[bool]
+    host_id: Mapped[int | None] = mapped_column(ForeignKey("hosts.id", ondelete="SET NULL"), index=True)
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
 
 
