@@ -100,7 +100,7 @@ async def test_a_column_that_no_spec_describes_is_listed_and_removed(engine: Asy
     assert [line.split()[1] for line in (await _in_thread("columns")).stdout.splitlines()[1:]] == ["zy"]
     assert query(database_url, "SELECT cpu_id, zy FROM stat.vmstat_linux") == [(97, 8)]
     assert [row[0] for row in query(database_url, "SELECT action FROM audit_entries")] == ["run_command"]
-    for key, words in (("us", "The spec describes us"), ("zz", "has no column zz")):
+    for key, words in (("cpu_us", "The spec describes cpu_us"), ("zz", "has no column zz")):
         refused = await _in_thread("columns", "vmstat_linux", "--remove", key)
         assert (refused.exit_code, words in refused.stderr) == (1, True), refused.stderr
     assert (await _in_thread("columns", "--remove", "zy")).exit_code == 2
