@@ -63,6 +63,12 @@ HTTP_REQUESTS: Final = Counter(
 HTTP_SECONDS: Final = Histogram(
     "normstat_http_request_seconds", "Seconds to the end of the answer by route", ["route"], buckets=SLOW_S, registry=REGISTRY
 )
+RULES_JUDGED: Final = Gauge(
+    "normstat_rules_judged_timestamp_seconds",
+    "When rules were last held against hosts, in seconds since 1970; 0: this server has not led yet",
+    registry=REGISTRY,
+    multiprocess_mode="max",
+)
 RUNNING: Final = _gauge("normstat_running", "Expensive answers that are being made, by kind", ("kind",))
 PROCESSES: Final = _gauge("normstat_processes", "Server processes that answer")
 RESIDENT_BYTES: Final = _gauge("normstat_process_resident_bytes", "Resident memory of the server processes")

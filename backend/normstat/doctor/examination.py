@@ -17,11 +17,12 @@ from normstat.doctor.database_checks import ServerSize, check_database, check_di
 from normstat.doctor.file_checks import check_account, check_clock_service, check_files
 from normstat.doctor.setting_checks import check_address, check_page, check_settings
 from normstat.doctor.standby_checks import check_standby
-from normstat.doctor.work_checks import check_agents, check_jobs, check_versions
+from normstat.doctor.work_checks import OF_SENDING, check_agents, check_jobs, check_rules, check_versions
 from normstat.errors import DatabaseAway, MigrationError, NormstatError
 from normstat.installed_files import find_agents_dir, find_page_dir
 from normstat.query.disk_usage import read_storage_info
 from normstat.query.own_figures import SeenHost, list_seen_hosts, read_stream_figures
+from normstat.query.watch_lists import list_watched_hosts
 from normstat.settings import Settings
 from normstat.storage.database_facts import DatabaseFacts, begin_limited, read_archive_facts, read_database_facts, read_job_facts
 from normstat.storage.schema.schema_version import read_newest_version, require_current_schema
@@ -33,7 +34,7 @@ OF_DATABASE: Final = (
     "database_clock",
 )  # fmt: skip
 OF_JOBS: Final = ("leader", "jobs", "administrators")
-OF_AGENTS: Final = ("agents", "agents_behind", "agent_clocks", "rejected_lines")
+OF_AGENTS: Final = ("agents", *OF_SENDING, "rules")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +157,8 @@ async def _examine_content(session: AsyncSession, place: Installation, results: 
     try:
         hosts = await list_seen_hosts(session)
         results += check_agents(hosts, await read_stream_figures(session, hosts, now), now)
+        judged_at = {host.name: host.judged_at for host in await list_watched_hosts(session)}
+        results.append(check_rules(judged_at, hosts, now))
     except DBAPIError as failure:
         await begin_limited(session)
         results += _skip(OF_AGENTS, _cause(failure))

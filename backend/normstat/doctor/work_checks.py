@@ -15,7 +15,11 @@ AGENT_CLOCK_S: Final = 5.0
 GONE: Final = timedelta(days=7)
 # If half of the hosts are behind, it is not the hosts.
 SERVER_SHARE: Final = 0.5
-OF_SENDING: Final = ("agents_behind", "agent_clocks", "rejected_lines")
+OF_SENDING: Final = ("agents_behind", "agent_clocks", "dated_ahead", "rejected_lines")
+# Rules look at each host that sends at least once a minute.
+JUDGED_LATE: Final = timedelta(minutes=5)
+# Rows are dated when a tool prints them, and the clock is read when they are sent.
+AHEAD_S: Final = 60.0
 
 
 def check_jobs(facts: JobFacts) -> Iterator[CheckResult]:
@@ -76,6 +80,7 @@ def check_agents(hosts: Sequence[SeenHost], streams: Mapping[int, StreamFigures]
         return
     yield _check_backlogs(sending, streams)
     yield _check_agent_clocks(sending)
+    yield _check_dates(sending, streams)
     yield _check_rejects(sending, streams)
 
 
@@ -109,6 +114,34 @@ def _check_agent_clocks(sending: Sequence[SeenHost]) -> CheckResult:
     if len(wrong) > 1 and len(wrong) == len(sending):
         return warning("agent_clocks", found, f"at most {AGENT_CLOCK_S:.0f} s", "all differ: look at the server's own clock first")
     return warning("agent_clocks", found, f"at most {AGENT_CLOCK_S:.0f} s", "synchronise these hosts by NTP or chrony")
+
+
+def _check_dates(sending: Sequence[SeenHost], streams: Mapping[int, StreamFigures]) -> CheckResult:
+    ahead = [(streams[host.id].ahead_s, host.name) for host in sending if host.id in streams and streams[host.id].ahead_s > AHEAD_S]
+    if not ahead:
+        return ok("dated_ahead", f"hosts: {len(sending)}, none sent rows of the future")
+    names = name_some([f"{name} ({describe_age(timedelta(seconds=ahead_s))})" for ahead_s, name in sorted(ahead, reverse=True)])
+    found = f"{len(ahead)} of {len(sending)} hosts sent rows that are dated ahead of their own clock: {names}"
+    advice = "correct what dates them; rules judge them when their time comes"
+    return warning("dated_ahead", found, f"at most {AHEAD_S:.0f} s", advice)
+
+
+def check_rules(judged_at: Mapping[str, datetime], hosts: Sequence[SeenHost], now: datetime) -> CheckResult:
+    """Check that rules judge the hosts that send. `judged_at`: when they last did, by host."""
+    sending = [host for host in hosts if now - host.last_seen_at <= SENDING]
+    if not sending:
+        return not_checked("rules", "no host sends")
+    expected = f"each host within {JUDGED_LATE.seconds // 60} minutes"
+    ages = sorted(((now - judged_at[host.name], host.name) for host in sending if host.name in judged_at), reverse=True)
+    if not ages:
+        return warning(
+            "rules", "rules have judged none of the hosts that send", expected, "wait a minute; then see the server's log"
+        )
+    late = [f"{name} ({describe_age(age)} ago)" for age, name in ages if age > JUDGED_LATE]
+    if late:
+        found = f"{len(late)} of {len(sending)} hosts that send were judged last: {name_some(late)}"
+        return error("rules", found, expected, "search the server's log for watch_failed, and restart the server")
+    return ok("rules", f"hosts that send: {len(ages)}, the one judged longest ago {describe_age(ages[0][0])} ago")
 
 
 def _check_rejects(sending: Sequence[SeenHost], streams: Mapping[int, StreamFigures]) -> CheckResult:

@@ -50,10 +50,13 @@ class SeenHost:
 
 @dataclass(frozen=True, slots=True)
 class StreamFigures:
-    """What is known of the streams of a host. `by_stream`: of each tool, by its spec"""
+    """What is known of the streams of a host. `by_stream`: of each tool, by its spec; `ahead_s`: how far its newest row is dated
+    ahead of its own clock.
+    """
 
     host: OwnFigures
     by_stream: Mapping[str, OwnFigures]
+    ahead_s: float = 0.0
 
 
 async def list_seen_hosts(session: AsyncSession) -> list[SeenHost]:
@@ -78,8 +81,12 @@ async def read_stream_figures(session: AsyncSession, hosts: Sequence[SeenHost], 
     known = {host.id: host for host in hosts}
     by_stream: dict[int, dict[str, OwnFigures]] = {}
     lags: dict[int, list[float]] = {}
+    ahead: dict[int, float] = {}
     for host_id, spec, command, received_at, sample_at in await session.execute(READ_STREAMS, {"since": now - STREAMS_OF}):
         host, interval_s = known.get(host_id), stream_interval(command)
+        if host is not None and sample_at is not None:
+            own_clock = received_at + timedelta(seconds=host.clock_offset_s)
+            ahead[host_id] = max(ahead.get(host_id, 0.0), (sample_at - own_clock).total_seconds())
         if host is None or interval_s is None or _has_only_events(spec):
             continue
         silence_s = max(0.0, (host.last_seen_at - received_at).total_seconds())
@@ -95,7 +102,7 @@ async def read_stream_figures(session: AsyncSession, hosts: Sequence[SeenHost], 
         if host_id in lags:
             # A tool that hangs is not a host that is behind.
             of_host["host.backlog"] = min(lags[host_id])
-        figures[host_id] = StreamFigures(of_host, by_stream.get(host_id, {}))
+        figures[host_id] = StreamFigures(of_host, by_stream.get(host_id, {}), ahead.get(host_id, 0.0))
     return figures
 
 

@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat import metrics
 from normstat.query.own_figures import (
     OwnFigures,
     SeenHost,
@@ -96,6 +97,7 @@ class Watcher:
                 n_judged += 1
             if time.monotonic() - began > self._budget_s:
                 break
+        metrics.RULES_JUDGED.set_to_current_time()
         return n_judged
 
     async def _judge_own(self, book: WatchBook, now: datetime) -> None:

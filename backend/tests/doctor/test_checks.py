@@ -12,7 +12,7 @@ from normstat.doctor.check_result import CheckResult, CheckStatus, name_some
 from normstat.doctor.database_checks import ServerSize, check_database, check_disk
 from normstat.doctor.file_checks import check_account, check_files
 from normstat.doctor.setting_checks import check_address, check_page, check_settings
-from normstat.doctor.work_checks import check_agents, check_jobs, check_versions
+from normstat.doctor.work_checks import check_agents, check_jobs, check_rules, check_versions
 from normstat.local.running_server import find_running_servers
 from normstat.query.disk_usage import DiskInfo, RawStorage, StorageInfo
 from normstat.query.own_figures import SeenHost, StreamFigures
@@ -182,10 +182,27 @@ def test_agents() -> None:
     assert all_behind.status is CheckStatus.ERROR, "that is the server"
     clocks = by_name(check_agents([host(1, offset_s=-90), *hosts[1:]], good, NOW))["agent_clocks"]
     assert (clocks.status, "web1 (-90 s)" in clocks.found) == (CheckStatus.WARNING, True)
+    ahead = by_name(check_agents(hosts, good | {3: StreamFigures({}, {}, ahead_s=10 * 365 * 86400.0)}, NOW))["dated_ahead"]
+    assert (ahead.status, "web3 (3650 days)" in ahead.found) == (CheckStatus.WARNING, True)
     rejects = by_name(check_agents(hosts, good | {1: figures(rejected=40, before=2)}, NOW))["rejected_lines"]
     assert (rejects.status, "web1 (2 -> 40)" in rejects.found) == (CheckStatus.WARNING, True)
     unknown = {n: StreamFigures({}, {}) for n in range(1, 4)}
     assert by_name(check_agents(hosts, unknown, NOW))["agents_behind"].status is CheckStatus.NOT_CHECKED
+
+
+def test_hosts_that_rules_no_longer_judge() -> None:
+    hosts = [host(1), host(2), host(3, silent_s=7200)]
+
+    def judged(**ages_s: float) -> CheckResult:
+        return check_rules({name: NOW - timedelta(seconds=age) for name, age in ages_s.items()}, hosts, NOW)
+
+    fine = judged(web1=20, web2=40, web3=9000)
+    assert (fine.status, fine.found) == (CheckStatus.OK, "hosts that send: 2, the one judged longest ago 40 s ago")
+    held_up = judged(web1=20, web2=1200)
+    assert (held_up.status, "web2 (20 minutes ago)" in held_up.found) == (CheckStatus.ERROR, True)
+    assert judged().status is CheckStatus.WARNING
+    assert judged(web1=20).status is CheckStatus.OK, "the other one has just come"
+    assert check_rules({}, [], NOW).status is CheckStatus.NOT_CHECKED
 
 
 def test_many_names_are_counted() -> None:

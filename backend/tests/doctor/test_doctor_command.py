@@ -1,19 +1,28 @@
 """`normstat doctor` on real databases."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
 from typer.testing import CliRunner, Result
 
 from normstat.cli import app
 from normstat.cli import doctor_command as doctor_module
 from normstat.settings import load_settings
+from normstat.storage.session import make_sessions
+from normstat.watch.watcher import Watcher
 from tests.databases import on_either_database
 from tests.e2e.product import Server
+from tests.ingest.sending import Agent
 
 pytestmark = on_either_database
+VMSTAT = (
+    b"procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----\n"
+    b" r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC\n"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +58,17 @@ def test_a_database_without_a_server(database_url: str, monkeypatch: pytest.Monk
     # That of the tests promises nothing.
     assert found["database_durability"] == "warning"
     assert {found[name] for name in ("agents", "agents_behind", "agent_clocks", "rejected_lines")} == {"not_checked"}
+
+
+async def test_a_host_whose_rows_are_of_the_future(engine: AsyncEngine, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules wait for its rows, and it is named."""
+    row = b" 1  0      0 100000   2000 300000    0    0     5     6  100  200  1  2 97  0  0 2036-01-01 00:00:0%d\n"
+    await Agent(engine, host="later").send_file(VMSTAT + row % 1 + row % 2)
+    await Watcher(make_sessions(engine)).run()
+    result = await asyncio.to_thread(run, monkeypatch, database_url, "--json")
+    checks = {check["check"]: check for check in json.loads(result.stdout)["checks"]}
+    assert (checks["dated_ahead"]["status"], "later (" in checks["dated_ahead"]["found"]) == ("warning", True)
+    assert (checks["rules"]["status"], checks["agent_clocks"]["status"]) == ("ok", "ok")
 
 
 def test_an_empty_database(empty_database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:

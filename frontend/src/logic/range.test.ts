@@ -83,6 +83,7 @@ describe("ranges", () => {
   it("follow a host whose clock is ahead, by tenths of a second", () => {
     expect(liveEnd(toEpochMs(10_230), null)).toBe(10_300);
     expect(liveEnd(toEpochMs(10_200), { newest: toEpochMs(14_000), at: toEpochMs(10_900) })).toBe(14_100);
+    expect(liveEnd(toEpochMs(10_200), { newest: toEpochMs(10 * 365 * DAY), at: toEpochMs(10_900) })).toBe(10_900);
     expect([MINUTE, HOUR, 24 * HOUR, 1000 * HOUR].map((length) => liveStep(toDurationMs(length)))).toEqual([
       500, 1_000, 24_000, 60_000,
     ]);

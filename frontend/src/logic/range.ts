@@ -88,9 +88,14 @@ export function liveStep(length: DurationMs): DurationMs {
 // Finer than the polling period, so that samples announced within the same second are included.
 const LIVE_GRID = 100;
 
+// A clock in a wrong time zone is hours ahead. Rows that are dated further ahead are not where the host is now.
+const MAX_AHEAD = DAY;
+
 /** Return the end of a live window: now (or the time of the last event), or the newest sample if the host's clock is ahead. */
 export function liveEnd(now: EpochMs, heard: { readonly newest: EpochMs | null; readonly at: EpochMs | null } | null): EpochMs {
-  const end = Math.max(now, heard?.at ?? 0, (heard?.newest ?? -1) + 1);
+  const here = Math.max(now, heard?.at ?? 0);
+  const newest = (heard?.newest ?? -1) + 1;
+  const end = newest > here + MAX_AHEAD ? here : Math.max(here, newest);
   return toEpochMs(Math.ceil(end / LIVE_GRID) * LIVE_GRID);
 }
 
