@@ -144,7 +144,7 @@ test: test-deps ## the tests before a push; installs what it needs where it may
 	@echo "all tests passed"
 
 test-all: ## the whole matrix: both databases, all shells, packages, several servers, attacks; more than an hour
-	@$(MAKE) test MARKS="not heavy" EXAMPLES=thorough
+	@NORMSTAT_TEST_PATIENCE=3 $(MAKE) test MARKS="not heavy" EXAMPLES=thorough
 	@$(MAKE) test-attack
 
 # The longest first.

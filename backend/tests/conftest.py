@@ -37,6 +37,8 @@ from tests.databases import (
 )
 from tests.debian_root import DatabaseUnavailable, require_timescale_root
 
+# How many times the usual time a test may take: the whole matrix runs hundreds of examples a test, all its stages beside each other.
+PATIENCE = int(os.environ.get("NORMSTAT_TEST_PATIENCE", "1"))
 collect_ignore = [] if CommunityServer.name in SERVERS else ["ingest/test_columnstore.py"]
 
 
@@ -61,6 +63,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         # Beside the other stages a second of CPU takes five.
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(120))
+        if PATIENCE > 1:
+            given = item.get_closest_marker("timeout")
+            item.add_marker(pytest.mark.timeout(PATIENCE * (given.args[0] if given else 60)), append=False)
         if "server" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.database)
         if _has_a_second_database(item) and item.callspec.params["server"] != choose_database(item.path):  # type: ignore[attr-defined]

@@ -2,6 +2,9 @@ import { defineConfig } from "@playwright/test";
 import { IS_PUSH } from "./selection";
 import { BASE_URL, STATE } from "./story";
 
+// How many times the usual time a test may take: the whole matrix runs all its stages beside each other.
+const patience = Number(process.env.NORMSTAT_TEST_PATIENCE ?? "1");
+
 /** Tests the page in the installed Chromium, against a server that backend/tests/e2e/page.py starts and fills. */
 export default defineConfig({
   testDir: ".",
@@ -12,8 +15,8 @@ export default defineConfig({
   forbidOnly: true,
   ...(IS_PUSH ? { grepInvert: /@matrix/ } : {}),
   // Other stages of `make test` run at the same time.
-  timeout: 60_000,
-  expect: { timeout: 15_000 },
+  timeout: 60_000 * patience,
+  expect: { timeout: 15_000 * patience },
   reporter: [["list"]],
   use: {
     baseURL: BASE_URL,

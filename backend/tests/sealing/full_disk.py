@@ -8,8 +8,11 @@ is missing or changed.
 """
 
 import asyncio
+import contextlib
 import os
 import sys
+import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -62,10 +65,22 @@ def take_all_but(n_bytes: int, ballast: Path) -> None:
                 return
 
 
-async def keep_full(ballast: Path) -> None:
-    while True:
-        take_all_but(0, ballast)
-        await asyncio.sleep(0.005)
+@contextlib.contextmanager
+def kept_full(ballast: Path) -> Iterator[None]:
+    """What the database frees meanwhile is taken, too; by a thread, which takes its turns while the event loop is busy."""
+    is_over = threading.Event()
+
+    def keep_full() -> None:
+        while not is_over.wait(0.002):
+            take_all_but(0, ballast)
+
+    filling = threading.Thread(target=keep_full)
+    filling.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        filling.join()
 
 
 def _free(folder: Path) -> int:
@@ -97,15 +112,12 @@ async def work(postgres: EmbeddedPostgres, folder: Path) -> bool:
     for n_bytes in LEFT_FREE:
         ballast = folder / "ballast"
         take_all_but(n_bytes, ballast)
-        # The database removes files meanwhile, too: what it frees must not help it in the round where nothing can grow.
-        filling = asyncio.create_task(keep_full(ballast)) if n_bytes == 0 else None
         try:
-            await Sealing(sessions, 1).seal(now=LATER, budget_s=60, is_throttled=False)
+            with kept_full(ballast) if n_bytes == 0 else contextlib.nullcontext():
+                await Sealing(sessions, 1).seal(now=LATER, budget_s=60, is_throttled=False)
             outcome = "sealed"
         except (Error, DBAPIError) as error:
             outcome = str(error).splitlines()[0]
-        if filling is not None:
-            filling.cancel()
         ballast.unlink()
         is_same &= await read_again(engine, postgres) == expected
         print(f"{n_bytes} bytes free: {outcome}", flush=True)
