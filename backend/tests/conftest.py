@@ -37,7 +37,7 @@ from tests.databases import (
 )
 from tests.debian_root import DatabaseUnavailable, require_timescale_root
 
-# How many times the usual time a test may take: the whole matrix runs hundreds of examples a test, all its stages beside each other.
+# How many times the usual time a test may take: the whole matrix runs hundreds of examples a test.
 PATIENCE = int(os.environ.get("NORMSTAT_TEST_PATIENCE", "1"))
 collect_ignore = [] if CommunityServer.name in SERVERS else ["ingest/test_columnstore.py"]
 
