@@ -16,9 +16,7 @@ def upgrade() -> None:
     """Apply the change; fail rather than block a running server."""
     op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("SET LOCAL statement_timeout = '10min'")
-    host = sa.ForeignKey("hosts.id", name="fk_stat_fields__host_id", ondelete="SET NULL")
-    op.add_column("stat_fields", sa.Column("host_id", sa.BigInteger, host))
-    op.create_index("ix_stat_fields__host_id", "stat_fields", ["host_id"])
+    op.add_column("stat_fields", sa.Column("host_id", sa.BigInteger))
 
 
 def downgrade() -> None:

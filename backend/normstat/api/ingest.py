@@ -31,6 +31,7 @@ router = LazyRouter(tags=["ingest"])
 GZIP_NAMES: Final = frozenset({"gzip", "x-gzip"})
 # Maximum wait for other requests to be stored before this one is refused.
 MAX_WAIT_S: Final = 15.0
+MAX_MACHINE_LENGTH: Final = 100
 # Tells the agent to take a new token at /ingest/token.
 ROTATE: Final = {"Normstat-Token": "rotate"}
 
@@ -73,6 +74,7 @@ async def _take(state: AppState, agent: AgentPrincipal, headers: Headers, frames
         host_time=_read_time(headers.get("normstat-time", "")),
         frames=frames,
         tags=headers.get("normstat-tags", ""),
+        machine=headers.get("normstat-machine", "")[:MAX_MACHINE_LENGTH],
     )
     return await submit(state, job)
 

@@ -15,9 +15,11 @@ AGENT_CLOCK_S: Final = 5.0
 GONE: Final = timedelta(days=7)
 # If half of the hosts are behind, it is not the hosts.
 SERVER_SHARE: Final = 0.5
-OF_SENDING: Final = ("agents_behind", "agent_clocks", "dated_ahead", "rejected_lines")
+OF_SENDING: Final = ("agents_behind", "agent_clocks", "dated_ahead", "machines", "rejected_lines")
 # Rules look at each host that sends at least once a minute.
 JUDGED_LATE: Final = timedelta(minutes=5)
+# A second machine tries again all the time; one that took the place of another stops being refused.
+OF_LATE: Final = timedelta(hours=1)
 # Rows are dated when a tool prints them, and the clock is read when they are sent.
 AHEAD_S: Final = 60.0
 
@@ -81,6 +83,7 @@ def check_agents(hosts: Sequence[SeenHost], streams: Mapping[int, StreamFigures]
     yield _check_backlogs(sending, streams)
     yield _check_agent_clocks(sending)
     yield _check_dates(sending, streams)
+    yield _check_machines(sending, now)
     yield _check_rejects(sending, streams)
 
 
@@ -124,6 +127,16 @@ def _check_dates(sending: Sequence[SeenHost], streams: Mapping[int, StreamFigure
     found = f"{len(ahead)} of {len(sending)} hosts sent rows that are dated ahead of their own clock: {names}"
     advice = "correct what dates them; rules judge them when their time comes"
     return warning("dated_ahead", found, f"at most {AHEAD_S:.0f} s", advice)
+
+
+def _check_machines(sending: Sequence[SeenHost], now: datetime) -> CheckResult:
+    doubles = [host.name for host in sending if host.other_machine_at is not None and now - host.other_machine_at <= OF_LATE]
+    if not doubles:
+        return ok("machines", f"hosts: {len(sending)}, one machine sends as each")
+    found = f"another machine tried to send as {name_some(doubles)}, and was refused"
+    return warning(
+        "machines", found, "one machine for each host", "give it a name and a token of its own; its log names the server"
+    )
 
 
 def check_rules(judged_at: Mapping[str, datetime], hosts: Sequence[SeenHost], now: datetime) -> CheckResult:

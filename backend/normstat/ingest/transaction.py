@@ -87,7 +87,8 @@ class Recording:
 @dataclass(slots=True)
 class IngestRequest:
     """A request. `host_time` is the host's clock at sending, in seconds since the epoch; `recording` is set for imports; `tags` are
-    those that the agent's configuration gives the host, separated by commas.
+    those that the agent's configuration gives the host, separated by commas; `machine` tells machines apart, empty where the agent
+    does not.
 
     Results: `acks`, or the `error` with which it was refused.
     """
@@ -100,6 +101,7 @@ class IngestRequest:
     frames: Sequence[Frame]
     recording: Recording | None = None
     tags: str = ""
+    machine: str = ""
     acks: list[Ack] = field(default_factory=list)
     error: NormstatError | None = None
 
@@ -118,6 +120,12 @@ class IngestRequest:
                 f"Invalid Normstat-Host {shorten(self.host_name)}; a host name has up to 200 of the characters A-Z a-z 0-9 . _ : - "
                 "and begins with a letter, a digit or _"
             )
+
+
+ANOTHER_MACHINE: Final = (
+    "Another machine sends as {host}. Give this one a name (normstat-agent --host) and a token of its own. If it takes the place "
+    "of the other, it may send ten minutes after the other sent last"
+)
 
 
 class MissingTables(Exception):
@@ -297,6 +305,13 @@ class Batch:
                 )
             elif host is None:
                 lacking.append(job)
+            elif host.is_taken_from(job.machine):
+                job.error = NotAllowed(ANOTHER_MACHINE.format(host=shorten(job.host_name)))
+                self._memory.refusals.note("machine_refused", host.name, host=host.name, token=job.agent.token_id)
+                await ingest_rows.note_other_machine(connection, host)
+            elif job.machine and job.recording is None:
+                # At once: the next request of the batch may be of another machine.
+                host.machine, host.machine_at = job.machine, host.now
         if lacking:
             await self._limit_hosts(connection, lacking)
         made = [job for job in lacking if job.error is None]

@@ -39,13 +39,14 @@ OwnFigures = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class SeenHost:
-    """A host whose agent has sent, and when it did last."""
+    """A host whose agent has sent, and when it did last; when another machine tried to send as it. Missing: None where none did."""
 
     id: int
     name: str
     tags: tuple[str, ...]
     last_seen_at: datetime
     clock_offset_s: float
+    other_machine_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +62,12 @@ class StreamFigures:
 
 async def list_seen_hosts(session: AsyncSession) -> list[SeenHost]:
     """Return the hosts that an agent has sent from, by id; those that were only imported are never silent."""
-    query = select(Host.id, Host.name, Host.tags, Host.agent_tags, Host.last_seen_at, Host.clock_offset_s).where(
-        Host.last_seen_at.is_not(None), Host.id.not_in(select(HostDeletionRow.host_id))
-    )
+    columns = (Host.id, Host.name, Host.tags, Host.agent_tags, Host.last_seen_at, Host.clock_offset_s, Host.other_machine_at)
+    query = select(*columns).where(Host.last_seen_at.is_not(None), Host.id.not_in(select(HostDeletionRow.host_id)))
     rows = await session.execute(query.order_by(Host.id))
     return [
-        SeenHost(id_, name, (*tags, *own), seen, offset_s or 0.0)
-        for id_, name, tags, own, seen, offset_s in rows
+        SeenHost(id_, name, (*tags, *own), seen, offset_s or 0.0, other_at)
+        for id_, name, tags, own, seen, offset_s, other_at in rows
         if seen is not None
     ]
 

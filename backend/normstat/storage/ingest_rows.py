@@ -7,7 +7,7 @@ rows are read and written for all requests of a batch at once, and without ORM o
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 import orjson
@@ -18,25 +18,32 @@ from normstat.storage.schema.models import to_timing
 from normstat.storage.stream_rows import COUNTERS, LIVE_CHANNEL, StreamName
 
 MICRO: Final = 1_000_000
+NOTED_EVERY: Final = timedelta(minutes=1)
+# So long after its last request another machine may send as the host; the same one, started again, may sooner.
+GONE_AFTER: Final = timedelta(minutes=10)
+RESTART_TAKES: Final = timedelta(minutes=1)
 # Of a notification; PostgreSQL takes less than 8000.
 MAX_PAYLOAD_BYTES: Final = 7900
 
 ADD_HOSTS: Final = "INSERT INTO hosts (name) SELECT unnest(%(names)s::text[]) ON CONFLICT (name) DO NOTHING"
 # In the order of the ids, so that two batches cannot deadlock.
 LOCK_HOSTS: Final = """
-    SELECT id, name, os, agent_version, agent_tags, clock_offset_s, rolled_until, profiled_until, instance_epoch, now()
+    SELECT id, name, os, agent_version, agent_tags, clock_offset_s, rolled_until, profiled_until, instance_epoch,
+        machine, machine_at, other_machine_at, now()
     FROM hosts WHERE name = ANY(%(names)s) ORDER BY id FOR NO KEY UPDATE
 """
 SAVE_HOSTS: Final = """
     UPDATE hosts SET
         last_seen_at = CASE WHEN new.is_live THEN now() ELSE hosts.last_seen_at END,
         os = new.os, agent_version = new.agent_version, clock_offset_s = new.clock_offset_s,
-        agent_tags = string_to_array(new.agent_tags, ',')
+        agent_tags = string_to_array(new.agent_tags, ','),
+        machine = new.machine, machine_at = CASE WHEN new.is_live AND new.machine <> '' THEN now() ELSE hosts.machine_at END
     FROM unnest(%(ids)s::int8[], %(is_live)s::bool[], %(os)s::text[], %(agent_versions)s::text[], %(agent_tags)s::text[],
-            %(clock_offsets)s::float8[])
-        AS new(id, is_live, os, agent_version, agent_tags, clock_offset_s)
+            %(clock_offsets)s::float8[], %(machines)s::text[])
+        AS new(id, is_live, os, agent_version, agent_tags, clock_offset_s, machine)
     WHERE hosts.id = new.id
 """
+NOTE_OTHER_MACHINE: Final = "UPDATE hosts SET other_machine_at = now() WHERE id = %(host_id)s"
 VALID_TOKENS: Final = """
     SELECT id FROM agent_tokens
     WHERE id = ANY(%(ids)s::int8[]) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
@@ -117,10 +124,24 @@ class OpenHost:
     rolled_until: datetime | None
     profiled_until: datetime | None
     instance_epoch: int
+    machine: str
+    machine_at: datetime | None
+    other_machine_at: datetime | None
     # When the transaction began, by the clock of the database.
     now: datetime
     # Whether an agent sent now; an import says nothing about the host's present state.
     is_live: bool = False
+
+    def is_taken_from(self, machine: str) -> bool:
+        """Return whether a machine other than the one that sends as this host wants to: their rows would be mixed in one series.
+
+        Of the two numbers of a machine, a restart changes only the second: it may go on soon, while a copy of the machine, which
+        differs in the second as well, sends beside it all the time.
+        """
+        if not machine or not self.machine or machine == self.machine or self.machine_at is None:
+            return False
+        is_same = machine.partition(".")[0] == self.machine.partition(".")[0]
+        return self.now - self.machine_at < (RESTART_TAKES if is_same else GONE_AFTER)
 
 
 @dataclass(slots=True)
@@ -173,6 +194,13 @@ async def lock_hosts(connection: psycopg.AsyncConnection, names: Iterable[str]) 
     return {str(row[1]): OpenHost(*row) for row in await cursor.fetchall()}
 
 
+async def note_other_machine(connection: psycopg.AsyncConnection, host: OpenHost) -> None:
+    """Note that another machine tried to send as this host; once a minute is enough."""
+    if host.other_machine_at is None or host.now - host.other_machine_at > NOTED_EVERY:
+        await connection.execute(NOTE_OTHER_MACHINE, {"host_id": host.id})
+        host.other_machine_at = host.now
+
+
 async def save_hosts(connection: psycopg.AsyncConnection, hosts: Sequence[OpenHost]) -> None:
     """Write what the requests reported about their hosts."""
     arguments: dict[str, object] = {
@@ -183,6 +211,7 @@ async def save_hosts(connection: psycopg.AsyncConnection, hosts: Sequence[OpenHo
         # Tags hold no commas.
         "agent_tags": [",".join(host.agent_tags) for host in hosts],
         "clock_offsets": [host.clock_offset_s for host in hosts],
+        "machines": [host.machine for host in hosts],
     }
     await connection.execute(SAVE_HOSTS, arguments)
 

@@ -28,7 +28,7 @@ from normstat.errors import Conflict, SpecError
 from normstat.stats.spec import Field, Spec, Stat, Storage
 from normstat.storage.distribution import ONE_BY_ONE, distribute_samples, is_citus
 from normstat.storage.hypertables import make_hypertable
-from normstat.storage.schema.models import Host, StatField, StatTable
+from normstat.storage.schema.models import StatField, StatTable
 from normstat.storage.session import WriteSession, driver_of
 from normstat.storage.wide_columns import column_name, is_wider, merged_sql, types_of
 
@@ -67,7 +67,7 @@ TABLES_LOCK: Final = 0x6E6F726D_00000002
 class Column:
     """A column of an existing table: `storage` is its present type, `earlier` those that it had before it was widened.
 
-    `host_id` is the host that first sent it, of a column unknown to the spec. Missing: None for the others, and for a deleted host.
+    `host_id` is the host that first sent it, of a column unknown to the spec. Missing: None for the others.
     """
 
     key: str
@@ -230,14 +230,10 @@ async def make_stat_tables(session: WriteSession, wanted: Sequence[RequiredTable
     """
     connection = await driver_of(session)
     await _lock_tables(session)
-    # Before any table is locked: whoever deletes a host has locked it, and deletes its samples next.
-    hosts = select(Host.id).where(Host.id.in_({host for want in wanted for host in want.brought_by.values()}))
-    there = set(await session.scalars(hosts.with_for_update(key_share=True, read=True)))
     stored = await read_stored_stats(session, [want.stat.name for want in wanted])
     for want in wanted:
         _require_names(want.spec, want.stat, want.fields)
-        brought_by = {key: host for key, host in want.brought_by.items() if host in there}
-        await _make_columns(session, connection, replace(want, brought_by=brought_by), stored.get(want.stat.name))
+        await _make_columns(session, connection, want, stored.get(want.stat.name))
 
 
 async def _make_columns(

@@ -1,6 +1,7 @@
 """Every way to send: the same bytes, the token in no argument list, and https only to a server that proves its name."""
 
 import re
+import shutil
 import ssl
 import subprocess
 from collections.abc import Iterator
@@ -68,6 +69,8 @@ def deliver(host: Host, *options: str) -> None:
     assert (headers["normstat-host"], headers["normstat-tags"]) == ("web1", "prod,rack-7")
     assert re.fullmatch(r"Linux \S+ \S+", headers["normstat-os"])
     assert headers["normstat-time"].isdecimal()
+    numbers = r"\d+\.\d+" if shutil.which("cksum", path=host.path) else ""
+    assert re.fullmatch(numbers, headers.get("normstat-machine", ""))
     assert headers["content-type"] == "application/x-normstat-frames"
     assert headers["content-encoding"] == "gzip"
 

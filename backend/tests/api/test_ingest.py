@@ -85,6 +85,30 @@ async def test_a_token_of_one_host_sends_for_no_other(people: People, state: App
     assert await run_sql(state, "SELECT name FROM hosts") == [(HOST,)]
 
 
+async def test_a_second_machine_with_the_same_name_and_token_is_refused(agent: httpx.AsyncClient, state: AppState) -> None:
+    async def status(machine: str) -> int:
+        return (await send(agent, frames_of(VMSTAT), **({"Normstat-Machine": machine} if machine else {}))).status_code
+
+    async def wait(minutes: int) -> None:
+        await run_sql(state, f"UPDATE hosts SET machine_at = machine_at - interval '{minutes} min'")
+
+    assert [await status(machine) for machine in ("", "11.1", "", "11.1", "22.5", "11.2", "11.1")] == [
+        200,
+        200,
+        200,
+        200,
+        403,
+        403,
+        200,
+    ]
+    assert await run_sql(state, "SELECT machine, other_machine_at > now() - interval '1 min' FROM hosts") == [("11.1", True)]
+    await wait(2)
+    # A machine that was started again goes on; a second one has to wait until the first is gone.
+    assert [await status(machine) for machine in ("22.5", "11.2", "11.1")] == [403, 200, 403]
+    await wait(11)
+    assert [await status(machine) for machine in ("22.5", "11.2")] == [200, 403]
+
+
 @pytest.mark.parametrize(("said", "is_known"), [("1000", True), ("", False), ("soon", False), ("nan", False), ("1e999", False)])
 async def test_a_host_that_cannot_tell_the_time_may_send(
     agent: httpx.AsyncClient, state: AppState, said: str, is_known: bool

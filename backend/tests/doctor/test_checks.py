@@ -184,6 +184,9 @@ def test_agents() -> None:
     assert (clocks.status, "web1 (-90 s)" in clocks.found) == (CheckStatus.WARNING, True)
     ahead = by_name(check_agents(hosts, good | {3: StreamFigures({}, {}, ahead_s=10 * 365 * 86400.0)}, NOW))["dated_ahead"]
     assert (ahead.status, "web3 (3650 days)" in ahead.found) == (CheckStatus.WARNING, True)
+    double = replace(hosts[1], other_machine_at=NOW - timedelta(minutes=2))
+    machines = by_name(check_agents([hosts[0], double], good, NOW))["machines"]
+    assert (machines.status, "as web2" in machines.found) == (CheckStatus.WARNING, True)
     rejects = by_name(check_agents(hosts, good | {1: figures(rejected=40, before=2)}, NOW))["rejected_lines"]
     assert (rejects.status, "web1 (2 -> 40)" in rejects.found) == (CheckStatus.WARNING, True)
     unknown = {n: StreamFigures({}, {}) for n in range(1, 4)}

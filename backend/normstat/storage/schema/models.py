@@ -73,6 +73,10 @@ class Host(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
     last_seen_at: Mapped[datetime | None]
     clock_offset_s: Mapped[float | None]
+    # Which machine sends as this host and when it did last; when another one tried to. Agents before 1.0 do not say.
+    machine: Mapped[str] = mapped_column(server_default="")
+    machine_at: Mapped[datetime | None]
+    other_machine_at: Mapped[datetime | None]
     # Given by people, and set by the agent's configuration: neither changes the other's.
     tags: Mapped[list[str]] = mapped_column(ARRAY(Text()), server_default=text("'{}'::text[]"))
     agent_tags: Mapped[list[str]] = mapped_column(ARRAY(Text()), server_default=text("'{}'::text[]"))
@@ -106,7 +110,8 @@ class StatField(Base):
     position: Mapped[int]
     definition: Mapped[dict[str, object]] = mapped_column(JSONB)
     is_documented: Mapped[bool]
-    host_id: Mapped[int | None] = mapped_column(ForeignKey("hosts.id", ondelete="SET NULL"), index=True)
+    # No foreign key: a deleted host's columns stay, and nobody waits for a host to make them.
+    host_id: Mapped[int | None]
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
 
 
