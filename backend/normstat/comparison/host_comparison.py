@@ -19,7 +19,7 @@ from normstat.comparison.findings.coming_and_going import Surroundings, describe
 from normstat.comparison.findings.grouping import group_findings
 from normstat.comparison.findings.stalls import describe_bouts, describe_rhythm, find_stalls
 from normstat.comparison.host_ledger import ask_facts, installed_kib, some_windows
-from normstat.comparison.ledger.book import open_book
+from normstat.comparison.ledger.book import draw_lines, open_book
 from normstat.comparison.ledger.candidates import find_candidates
 from normstat.comparison.ledger.model import LedgerLine
 from normstat.comparison.ledger.readings import PairedSides, Reading
@@ -286,7 +286,7 @@ def compare_sides(
     likely = [] if scored is None else [one for one in _to_groups(task.host, scored, likely_rows, around) if is_noticeable(one)]
     groups = _draw(task, rank_groups([*changed, *likely, *new_and_gone]), by_name)
     reading = _to_reading(task, all_stats, of_ledger)
-    ledger = [] if reading is None else open_book(task.host, reading, around.n_cpus)
+    ledger = [] if reading is None else draw_lines(open_book(task.host, reading, around.n_cpus), reading, around.n_cpus)
     candidates = [] if reading is None else find_candidates(reading)
     # Once for all that ask: a host may have had thousands.
     pids = find_pids(all_sides)

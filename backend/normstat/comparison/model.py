@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from normstat.comparison.ledger.model import LedgerLine
+from normstat.comparison.ledger.model import LedgerLine, Resource
+from normstat.comparison.side_values import SideValues, Sparkline
 from normstat.field_docs import Documented
 from normstat.window import Window
 
@@ -23,46 +24,6 @@ BaselineKind = Literal["baseline", "window", "ago", "host", "group"]
 CircumstanceKind = Literal["event", "observer", "no_samples", "lost_bytes", "rejected_lines"]
 SideName = Literal["baseline", "incident"]
 Subsystem = Literal["cpu", "memory", "disk", "network", "process", "system", "other"]
-
-
-@dataclass(frozen=True, slots=True)
-class SideValues(Documented):
-    """The values of a series on one side, in the unit of its field. Missing: null where the side has no sample."""
-
-    n: int
-    """Samples."""
-    mean: float | None
-    median: float | None
-    p5: float | None
-    p95: float | None
-    p99: float | None
-    """99 % quantile; from a stored profile: the mean of the largest 2 % of its windows."""
-    lowest: float | None
-    highest: float | None
-    quantiles: list[float] | None
-    """33 quantiles from the lowest to the highest value, evenly spaced in probability."""
-
-
-@dataclass(frozen=True, slots=True)
-class SparklineColumns(Documented):
-    """A series in columns of equal length, in the unit of its field."""
-
-    low: list[float | None]
-    """Lowest value of each column. Null: no sample."""
-    high: list[float | None]
-    """Highest value of each column. Null: no sample."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sparkline(SparklineColumns):
-    """The incident over time."""
-
-    start_ms: int
-    """Start of the incident, milliseconds since the epoch."""
-    end_ms: int
-    """End of the incident, milliseconds since the epoch."""
-    baseline: SparklineColumns | None
-    """The baseline by elapsed time. Null where it has several windows, or its samples were not read because it has a profile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +204,8 @@ class Story(Documented):
     """Columns of other tools that show the same quantities: `bo (vmstat)`."""
     ranks: list[int]
     """All groups of the story, strongest first."""
+    resource: Resource | None = None
+    """Of the line of the ledger whose sentence leads. Null: none leads."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 
 from normstat.baselines.window_sets import Windows
-from normstat.comparison.model import Sparkline, SparklineColumns
 from normstat.comparison.read_side import StatSide
+from normstat.comparison.side_values import Sparkline, SparklineColumns
 from normstat.scoring.summary import FloatArray
 from normstat.window import Window
 
@@ -36,10 +36,16 @@ def sparkline_of(sides: DrawnSides, instance: str, field: str) -> Sparkline:
 
 
 def _columns(side: StatSide, instance: str, field: str, window: Window) -> tuple[list[float | None], list[float | None]]:
-    times, values = samples_of(side, instance, field)
+    return draw_columns(*samples_of(side, instance, field), window, len(side.times_s))
+
+
+def draw_columns(
+    times: FloatArray, values: FloatArray, window: Window, n_reports: int
+) -> tuple[list[float | None], list[float | None]]:
+    """Return the lowest and the highest value of each column of a window. `times`: of the values, seconds since the epoch"""
     start, length = window.start.timestamp(), window.length_s
     # More columns than reports would draw a line that is all gaps.
-    n_columns = int(np.clip(len(side.times_s), 1, N_COLUMNS))
+    n_columns = int(np.clip(n_reports, 1, N_COLUMNS))
     place = np.clip(((times - start) / length * n_columns).astype(np.intp), 0, n_columns - 1)
     low, high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
     np.minimum.at(low, place, values)

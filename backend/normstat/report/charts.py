@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from normstat.comparison.model import Finding, SideValues, Sparkline, SparklineColumns
+from normstat.comparison.model import Finding
+from normstat.comparison.side_values import SideValues, Sparkline, SparklineColumns
 from normstat.report.markup import Markup, tag
 from normstat.report.words import clock, number
 

@@ -8,7 +8,8 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from normstat.comparison.model import Comparison, Finding, FindingGroup, SideValues
+from normstat.comparison.model import Comparison, Finding, FindingGroup
+from normstat.comparison.side_values import SideValues
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 _SIDE: Final = ("n", "mean", "median", "p5", "p95", "p99", "lowest", "highest")

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from normstat.comparison.model import Comparison, Finding, FindingGroup, SideValues
+from normstat.comparison.model import Comparison, Finding, FindingGroup
+from normstat.comparison.side_values import SideValues
 from normstat.report.markup import Child, Markup, tag
 from normstat.report.words import count, number, with_unit
 

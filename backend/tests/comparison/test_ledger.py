@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normstat.comparison.ledger.book import open_book
+from normstat.comparison.ledger.book import draw_lines, open_book
 from normstat.comparison.ledger.model import LedgerLine
 from normstat.comparison.ledger.readings import PairedSides, Reading
 from normstat.comparison.ledger.windows import Amounts, cut
@@ -31,7 +31,7 @@ def ledger_of(host: Host, *, memory_kib: float = 0.0) -> dict[str, LedgerLine]:
     }
     middle = START + timedelta(seconds=N)
     reading = Reading(stats, [Window(START, middle)], Window(middle, middle + timedelta(seconds=M)), memory_kib)
-    return {line.resource: line for line in open_book("web1", reading, N_CPUS)}
+    return {line.resource: line for line in draw_lines(open_book("web1", reading, N_CPUS), reading, N_CPUS)}
 
 
 def host_of(processes: Mapping[str, tuple[FloatArray, FloatArray]], *, unseen: tuple[float, float] = (0.0, 0.0)) -> Host:
@@ -333,3 +333,23 @@ def test_gaps_of_a_baseline_are_no_windows() -> None:
 
 def test_without_totals_there_is_no_ledger() -> None:
     assert ledger_of({"vmstat_solaris_paging": ({("", "free"): np.ones(N)}, {("", "free"): np.ones(M)})}) == {}
+
+
+def test_a_line_is_drawn_as_what_its_sentence_says() -> None:
+    """The total at each report: its mean is the number of the sentence, and it leaves the normal range when the burst begins."""
+    burst = np.where(np.arange(M) >= 20, 150.0, 10.0)
+    lines = ledger_of(host_of({"1/java": (steady(10, N), burst)}))
+    cpu = lines["cpu"]
+    assert cpu.drawn is not None
+    assert cpu.drawn.incident.mean == pytest.approx(cpu.incident, rel=0.02)
+    assert cpu.drawn.baseline.mean == pytest.approx(cpu.baseline, rel=0.02)
+    # A report at the very start of a window tells of the time before it.
+    assert (cpu.drawn.incident.n, cpu.drawn.baseline.n) == (M - 1, N - 1)
+    assert cpu.drawn.onset_ms == pytest.approx(1000 * (START.timestamp() + N + 20), abs=2000)
+    assert max(value for value in cpu.drawn.sparkline.high if value is not None) == pytest.approx(150, rel=0.02)
+    assert cpu.drawn.sparkline.baseline is not None
+
+
+def test_a_line_that_is_nothing_is_not_drawn() -> None:
+    lines = ledger_of(host_of({"1/java": (steady(10, N), steady(10, M, seed=3))}))
+    assert lines["cpu"].drawn is None

@@ -17,7 +17,8 @@ from normstat.comparison.findings.wording import (
     name_series,
     to_text,
 )
-from normstat.comparison.model import FindingGroup, FindingKind, SideValues
+from normstat.comparison.model import FindingGroup, FindingKind
+from normstat.comparison.side_values import SideValues
 from normstat.errors import BadRequest
 from normstat.scoring.summary import FloatArray
 from normstat.stats.summaries import is_summary

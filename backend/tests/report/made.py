@@ -16,12 +16,11 @@ from normstat.comparison.model import (
     Question,
     SideCoverage,
     Sides,
-    SideValues,
-    Sparkline,
     Story,
     StoryLine,
     StoryProcess,
 )
+from normstat.comparison.side_values import SideValues, Sparkline
 from normstat.window import Window
 
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)

@@ -5430,6 +5430,20 @@ export interface components {
       unit: string;
     };
     /**
+     * DrawnTotal
+     * @description The total of a line over time, a value for each report, in the unit of the line.
+     */
+    DrawnTotal: {
+      baseline: components["schemas"]["SideValues"];
+      incident: components["schemas"]["SideValues"];
+      /**
+       * Onset Ms
+       * @description First report of the incident outside the baseline's range, milliseconds since the epoch. Null: none is.
+       */
+      onset_ms: number | null;
+      sparkline: components["schemas"]["Sparkline"];
+    };
+    /**
      * Effect
      * @description How much a tool slows down what it watches.
      *
@@ -8397,6 +8411,8 @@ export interface components {
        * @description Incident minus baseline.
        */
       change: number;
+      /** @description Null where the line is nothing. */
+      drawn?: components["schemas"]["DrawnTotal"] | null;
       /**
        * Fields
        * @description The fields that the total was made of.
@@ -12504,6 +12520,11 @@ export interface components {
        * @description All groups of the story, strongest first.
        */
       ranks: number[];
+      /**
+       * Resource
+       * @description Of the line of the ledger whose sentence leads. Null: none leads.
+       */
+      resource?: ("cpu" | "memory" | "disk" | "network" | "processes") | null;
       /** Sentence */
       sentence: string;
       /** Significance */

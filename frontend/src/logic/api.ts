@@ -106,6 +106,7 @@ export type InstallationCheck = Schemas["InstallationCheck"];
 export type InstallationReport = Schemas["InstallationReport"];
 export type JobList = Schemas["JobList"];
 export type JobState = Schemas["JobState"];
+export type DrawnTotal = Schemas["DrawnTotal"];
 export type LedgerLine = Schemas["LedgerLine"];
 export type LedgerPart = Schemas["LedgerPart"];
 export type LineCounts = Schemas["LineCounts"];

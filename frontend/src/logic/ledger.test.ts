@@ -12,9 +12,12 @@ import {
   describeShare,
   describeTaken,
   describeUnseen,
+  drawnLine,
   farthestWindows,
   formatAmount,
+  leadingLine,
   ledgersOf,
+  lineTitle,
   stripOf,
 } from "./ledger";
 
@@ -55,6 +58,26 @@ describe("a line", () => {
     expect(describeNow(madeLedgerLine({ resource: "disk", unit: "1/s", capacity: null, incident: 427 }))).toBe("427 requests/s");
     const forks = madeLedgerLine({ resource: "processes", unit: "1/s", capacity: null, incident: 427, low: 0, high: 46.2 });
     expect([describeNow(forks), describeNormal(forks)]).toEqual(["427/s", "0 to 46.2/s"]);
+  });
+
+  test("draws the total of the sentence that leads a story, in its unit", () => {
+    const side = { n: 2, mean: 30, median: 30, p5: 24, p95: 38, p99: 38, lowest: 24, highest: 38, quantiles: [24, 38] };
+    const sparkline = { low: [190, null], high: [200, null], start_ms: 0, end_ms: 60_000, baseline: null };
+    const drawn = { baseline: side, incident: { ...side, quantiles: null }, sparkline, onset_ms: null };
+    const ledger = [madeLedgerLine({ host: "web2", drawn }), madeLedgerLine({ drawn })];
+    const line = leadingLine({ hosts: ["web1"], resource: "cpu" }, ledger);
+    expect(line && [line.host, lineTitle(line), drawnLine(line)]).toEqual([
+      "web1",
+      "CPU",
+      {
+        unit: "%",
+        baseline: { n: 2, mean: 15, median: 15, p5: 12, p95: 19, p99: 19, lowest: 12, highest: 19, quantiles: [12, 19] },
+        incident: { n: 2, mean: 15, median: 15, p5: 12, p95: 19, p99: 19, lowest: 12, highest: 19, quantiles: null },
+        sparkline: { low: [95, null], high: [100, null], start_ms: 0, end_ms: 60_000, baseline: null },
+      },
+    ]);
+    expect(leadingLine({ hosts: ["web1"], resource: null }, ledger)).toBeNull();
+    expect(leadingLine({ hosts: ["web1"], resource: "disk" }, ledger)).toBeNull();
   });
 
   test("has a bar up to its capacity, or a little beyond what is known", () => {

@@ -1,6 +1,6 @@
 /** The ledger of a comparison on the page: what each resource took, what is normal of it, and who took it. */
 
-import type { Comparison, LedgerLine, LedgerPart } from "./api";
+import type { Comparison, DrawnTotal, LedgerLine, LedgerPart, SideValues, SparklineColumns, Story } from "./api";
 import { formatValue } from "./number";
 import { type DurationMs, toDurationMs, toEpochMs, type Window } from "./time";
 import { scaleFor } from "./unit";
@@ -42,6 +42,12 @@ const RESOURCES: Readonly<Record<LedgerLine["resource"], string>> = {
 /** Return the name of a resource: `Disk`, with that of the device: `vda`. */
 export function resourceOf({ resource, instance }: LedgerLine): { readonly title: string; readonly device: string } {
   return { title: RESOURCES[resource], device: resource === "disk" || resource === "network" ? instance : "" };
+}
+
+/** Return the name of what a line counts: `CPU`, `Disk vda`. */
+export function lineTitle(line: LedgerLine): string {
+  const { title, device } = resourceOf(line);
+  return device === "" ? title : `${title} ${device}`;
 }
 
 const CERTAINTIES: Readonly<Record<LedgerLine["certainty"], string>> = {
@@ -101,6 +107,51 @@ function measureOfPart(line: LedgerLine, { quantity, unit }: LedgerPart): Measur
   }
   // Of one process that waited half of the time: 0.5.
   return quantity === "blocked" ? { factor: 100, unit: "%" } : { factor: 1, unit };
+}
+
+/** A total as it is drawn, in the unit that its sentence has. */
+export interface DrawnLine extends Measured {
+  readonly unit: string;
+}
+
+type Measured = Pick<DrawnTotal, "baseline" | "incident" | "sparkline">;
+
+/** Return the line of the ledger whose sentence leads a story. Null: none leads, or it has no graph. */
+export function leadingLine(
+  { hosts, resource }: Pick<Story, "hosts" | "resource">,
+  ledger: Comparison["ledger"],
+): (LedgerLine & { readonly drawn: DrawnTotal }) | null {
+  const found = (ledger ?? []).find((line) => line.host === hosts[0] && line.resource === resource && !isNormal(line));
+  return found?.drawn == null ? null : { ...found, drawn: found.drawn };
+}
+
+/** Return the graph of a line in the measure of its sentence. */
+export function drawnLine(line: LedgerLine & { readonly drawn: DrawnTotal }): DrawnLine {
+  const { factor, unit } = measureOf(line);
+  const scaled = <T extends number | null>(value: T): T => (value === null ? value : ((value * factor) as T));
+  const side = (values: SideValues): SideValues => ({
+    n: values.n,
+    mean: scaled(values.mean),
+    median: scaled(values.median),
+    p5: scaled(values.p5),
+    p95: scaled(values.p95),
+    p99: scaled(values.p99),
+    lowest: scaled(values.lowest),
+    highest: scaled(values.highest),
+    quantiles: values.quantiles?.map(scaled) ?? null,
+  });
+  const columns = ({ low, high }: SparklineColumns): SparklineColumns => ({ low: low.map(scaled), high: high.map(scaled) });
+  const { baseline, incident, sparkline } = line.drawn;
+  return {
+    baseline: side(baseline),
+    incident: side(incident),
+    sparkline: {
+      ...sparkline,
+      ...columns(sparkline),
+      baseline: sparkline.baseline === null ? null : columns(sparkline.baseline),
+    },
+    unit,
+  };
 }
 
 /** Return what was used: `98 %`, `1.3 of 23.6 GiB`. */

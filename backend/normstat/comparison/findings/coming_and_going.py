@@ -21,8 +21,9 @@ from normstat.comparison.findings.classify import (
 )
 from normstat.comparison.findings.grouping import Found, to_group
 from normstat.comparison.findings.wording import describe_unmatched
-from normstat.comparison.model import ChangeRatios, Direction, Finding, FindingGroup, SideName, SideValues
+from normstat.comparison.model import ChangeRatios, Direction, Finding, FindingGroup, SideName
 from normstat.comparison.series_comparison import UNUSUAL
+from normstat.comparison.side_values import SideValues
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Kind, Worse
 from normstat.stats.units import BYTES

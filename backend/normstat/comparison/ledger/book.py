@@ -8,13 +8,16 @@ import numpy as np
 
 from normstat.comparison.io_gap import describe_io_gap
 from normstat.comparison.ledger import sources
+from normstat.comparison.ledger.drawing import TotalOverTime, draw_total, fine_spans
 from normstat.comparison.ledger.ledger_words import culprits_of, describe
 from normstat.comparison.ledger.lines import LedgerSplit, ResourceTotal, make_line
-from normstat.comparison.ledger.model import LedgerLine, Quantity, Resource
-from normstat.comparison.ledger.readings import Reading, add_up, find_users, known_mean
+from normstat.comparison.ledger.model import DrawnTotal, LedgerLine, Quantity, Resource
+from normstat.comparison.ledger.readings import PairedSides, Reading, add_up, find_users, known_mean
 from normstat.comparison.ledger.sources import CpuTotal, Users
 from normstat.comparison.ledger.windows import Amounts, Spans
+from normstat.comparison.read_side import StatSide
 from normstat.stats.summaries import is_summary
+from normstat.window import Window
 
 # Smaller changes are ignored: in per cent of one CPU, per cent of the time of a disk, KiB, KiB/s, tasks, per second.
 MIN_CHANGES: Final = {"cpu": 5.0, "disk": 5.0, "memory": 64 * 1024.0, "data": 1024.0, "blocked": 0.2, "requests": 50.0}
@@ -33,6 +36,41 @@ def open_book(host: str, reading: Reading, n_cpus: int) -> list[LedgerLine]:
     # Only the disk that changed most, by the measure that shows it best.
     lines += [_note_gap(line, reading, start_s) for line in sorted(disks, key=_order)[:1]]
     return sorted(lines, key=_order)
+
+
+def draw_lines(lines: Sequence[LedgerLine], reading: Reading, n_cpus: int) -> list[LedgerLine]:
+    """Return the lines, with a graph of the total of each that is more than nothing."""
+    return [line if line.certainty == "nothing" else replace(line, drawn=_draw(line, reading, n_cpus)) for line in lines]
+
+
+def _draw(line: LedgerLine, reading: Reading, n_cpus: int) -> DrawnTotal | None:
+    sides = reading.stats[line.stat]
+
+    def total(side: StatSide, windows: Sequence[Window]) -> TotalOverTime:
+        spans = fine_spans(side.times_s, windows)
+        alone = Reading({line.stat: PairedSides(side, side)}, windows, windows[0], reading.memory_kib, spans)
+        found = (one for one in _totals(line.resource, alone, n_cpus) if (one.fields, one.unit) == (tuple(line.fields), line.unit))
+        amounts = next((one.amounts.windows[0] for one in found if one.instance == line.instance), np.empty(0))
+        is_known = spans.counts(side.times_s) > 0 if len(amounts) else np.zeros(0, np.bool_)
+        return TotalOverTime(spans.starts[is_known] + spans.length_s, amounts[is_known])
+
+    return draw_total(total(sides.baseline, reading.baseline), total(sides.incident, [reading.incident]), reading)
+
+
+def _totals(resource: Resource, reading: Reading, n_cpus: int) -> list[ResourceTotal]:
+    """Return all totals of a resource."""
+    match resource:
+        case "cpu":
+            found = [_cpu(reading, n_cpus)]
+        case "memory":
+            found = [_memory(reading)]
+        case "disk":
+            found = list(_disks(reading))
+        case "network":
+            return _rates(reading, "network", sources.NETWORK_TOTALS, "KiB/s", MIN_CHANGES["data"])
+        case "processes":
+            found = list(_processes(reading))
+    return [total for total, _ in filter(None, found)]
 
 
 def _note_traffic(line: LedgerLine, start_s: float) -> LedgerLine:

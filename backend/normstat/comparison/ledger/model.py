@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from normstat.comparison.side_values import SideValues, Sparkline
 from normstat.field_docs import Documented
 
 Resource = Literal["cpu", "memory", "disk", "network", "processes"]
@@ -58,6 +59,17 @@ class LedgerPart(Documented):
 
 
 @dataclass(frozen=True, slots=True)
+class DrawnTotal(Documented):
+    """The total of a line over time, a value for each report, in the unit of the line."""
+
+    baseline: SideValues
+    incident: SideValues
+    sparkline: Sparkline
+    onset_ms: int | None
+    """First report of the incident outside the baseline's range, milliseconds since the epoch. Null: none is."""
+
+
+@dataclass(frozen=True, slots=True)
 class LedgerLine(Documented):
     """A resource of a host: its total, what is normal, and who took it."""
 
@@ -108,3 +120,5 @@ class LedgerLine(Documented):
     sentence: str
     note: str = ""
     """What was not recorded. Empty: nothing is missing."""
+    drawn: DrawnTotal | None = None
+    """Null where the line is nothing."""

@@ -53,12 +53,16 @@ def find_rows(side: StatSide) -> ProcessRows:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The samples of a host by stat, in the windows of the baseline and in the incident. `memory_kib`: 0 where it is not known"""
+    """The samples of a host by stat, in the windows of the baseline and in the incident.
+
+    `memory_kib`: 0 where it is not known; `fine`: spans to look at instead of some that are as long as the incident
+    """
 
     stats: Mapping[str, PairedSides]
     baseline: Sequence[Window]
     incident: Window
     memory_kib: float = 0.0
+    fine: Spans | None = None
     _rows: dict[tuple[str, SideName], ProcessRows] = field(default_factory=dict)
 
     def rows(self, stat: str, side: SideName) -> ProcessRows:
@@ -70,6 +74,8 @@ class Reading:
 
     def spans(self, stat: str, parts: int = 1) -> Spans:
         """Return the windows of the baseline that a stat has samples in."""
+        if self.fine is not None:
+            return self.fine
         windows = [(window.start.timestamp(), window.end.timestamp()) for window in self.baseline]
         return cut(windows, self.incident.length_s, self.stats[stat].baseline.times_s, parts)
 

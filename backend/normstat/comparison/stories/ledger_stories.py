@@ -130,6 +130,7 @@ def _score_of(line: LedgerLine) -> float:
 def _lead(line: LedgerLine, topic: str, item: HostStory | None) -> HostStory:
     culprits = [_to_process(line, part) for part in culprits_of(line) if part.command]
     sentence = describe_certainty(line)
+    onset_ms = None if line.drawn is None else line.drawn.onset_ms
     if item is None:
         story = Story(
             rank=0,
@@ -141,17 +142,19 @@ def _lead(line: LedgerLine, topic: str, item: HostStory | None) -> HostStory:
             significance=0.0,
             impact=line.weight,
             is_worse=None if line.outside == 0 else line.outside > 0,
-            onset_ms=None,
+            onset_ms=onset_ms,
             processes=culprits,
             lines=[],
             also_seen_by=[],
             ranks=[],
+            resource=line.resource,
         )
         return HostStory(story, f"ledger.{line.resource}", [], [])
     story = item.story
     named = {process.instance.rpartition("/")[2] for process in culprits}
     others = [process for process in story.processes if process.instance.rpartition("/")[2] not in named]
-    clauses = [sentence.removesuffix(".")] if culprits or not item.bouts else [item.bouts, *filter(None, [line.note])]
+    leads_with_bouts = bool(item.bouts) and not culprits
+    clauses = [item.bouts, *filter(None, [line.note])] if leads_with_bouts else [sentence.removesuffix(".")]
     if not culprits:
         # Who came with it may have done it.
         clauses = [*_name_new(others), *clauses]
@@ -170,6 +173,8 @@ def _lead(line: LedgerLine, topic: str, item: HostStory | None) -> HostStory:
             anomaly_score=max(story.anomaly_score, _score_of(line)) if has_errors else _score_of(line),
             impact=max(story.impact, line.weight),
             processes=[*culprits, *others][:MAX_PROCESSES],
+            resource=None if leads_with_bouts else line.resource,
+            onset_ms=story.onset_ms if leads_with_bouts or onset_ms is None else onset_ms,
         ),
     )
 

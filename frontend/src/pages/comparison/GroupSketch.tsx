@@ -7,7 +7,7 @@ import type { Alignment } from "../../state/comparison";
 import { words } from "../../words";
 
 interface GroupSketchProps {
-  readonly finding: Finding;
+  readonly finding: Pick<Finding, "baseline" | "incident" | "sparkline">;
   readonly unit: string;
   readonly align: Alignment;
   readonly zone: Zone;

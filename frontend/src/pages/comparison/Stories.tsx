@@ -61,6 +61,7 @@ export function Stories({ comparison, stats, view, zone, place, onChange, onMute
             key={story.rank}
             story={story}
             ranked={ranked}
+            ledger={comparison.ledger}
             stats={stats}
             place={place}
             zone={zone}

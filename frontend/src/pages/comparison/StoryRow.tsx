@@ -2,9 +2,10 @@ import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useId, useState } from "react";
 import { flushSync } from "react-dom";
 import { PageLink } from "../../components/PageLink";
-import type { FindingGroup, StatInfo, Story, StoryProcess } from "../../logic/api";
+import type { Comparison, FindingGroup, StatInfo, Story, StoryProcess } from "../../logic/api";
 import { groupTitle, statOf } from "../../logic/comparison";
 import { groupKey } from "../../logic/group";
+import { drawnLine, leadingLine, lineTitle } from "../../logic/ledger";
 import { formatCount } from "../../logic/number";
 import {
   describeExactly,
@@ -28,6 +29,7 @@ import { words } from "../../words";
 interface StoryRowProps {
   readonly story: Story;
   readonly ranked: Ranked;
+  readonly ledger: Comparison["ledger"];
   readonly stats: readonly StatInfo[];
   readonly place: Place;
   readonly zone: Zone;
@@ -39,11 +41,10 @@ interface StoryRowProps {
 
 /** One story: what happened, since when, who did it; on opening its evidence and its groups. */
 export function StoryRow(props: StoryRowProps) {
-  const { story, ranked, stats, place, zone, align } = props;
+  const { story, ranked, place, zone } = props;
   const id = useId();
   const [isOpen, setOpen] = useState(false);
   const onset = describeOnset(story.onset_ms, place.window, zone);
-  const drawn = drawnGroup(story, ranked);
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;
   return (
     <li className="card story" data-story={story.topic}>
@@ -72,22 +73,28 @@ export function StoryRow(props: StoryRowProps) {
         </p>
         <Chips {...props} isOpen={isOpen} />
       </div>
-      {drawn?.members[0] && (
-        <div className="story-plot">
-          <p className="soft">{groupTitle(statOf(stats, drawn.stat), drawn)}</p>
-          <GroupSketch
-            finding={drawn.members[0]}
-            unit={drawn.unit}
-            align={align}
-            zone={zone}
-            label={groupTitle(statOf(stats, drawn.stat), drawn)}
-          />
-        </div>
-      )}
+      <StoryPlot {...props} />
       <div className="story-more" id={id} hidden={!isOpen}>
         {isOpen && <Evidence {...props} />}
       </div>
     </li>
+  );
+}
+
+/** What the sentence is about: the total of the ledger's line that leads it, else a group of the story. */
+function StoryPlot({ story, ranked, ledger, stats, zone, align }: StoryRowProps) {
+  const line = leadingLine(story, ledger);
+  const group = line === null ? drawnGroup(story, ranked) : null;
+  const drawn = line === null ? group?.members[0] && { ...group.members[0], unit: group.unit } : drawnLine(line);
+  if (drawn === undefined) {
+    return null;
+  }
+  const label = line === null ? group && groupTitle(statOf(stats, group.stat), group) : lineTitle(line);
+  return (
+    <div className="story-plot">
+      <p className="soft">{label}</p>
+      <GroupSketch finding={drawn} unit={drawn.unit} align={align} zone={zone} label={label ?? ""} />
+    </div>
   );
 }
 

@@ -1,0 +1,76 @@
+"""The total of a line over time: what its sentence is about, as a graph."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from normstat.comparison.findings.classify import round_value
+from normstat.comparison.ledger.model import DrawnTotal
+from normstat.comparison.ledger.readings import Reading
+from normstat.comparison.ledger.windows import Spans
+from normstat.comparison.side_values import SideValues, Sparkline, SparklineColumns
+from normstat.comparison.sparklines import draw_columns
+from normstat.scoring.summary import FloatArray
+from normstat.window import Window
+
+# A baseline of a week is drawn more coarsely than by each of its reports.
+MAX_SPANS: Final = 5000
+N_QUANTILES: Final = 33
+
+
+@dataclass(frozen=True, slots=True)
+class TotalOverTime:
+    """Times of reports, seconds since the epoch, and the total at each. Shape: (n,) each. Nothing is missing"""
+
+    times_s: FloatArray
+    values: FloatArray
+
+
+def fine_spans(times_s: FloatArray, windows: Sequence[Window]) -> Spans:
+    """Return spans of the windows that have a report each, where they are not too many. `times_s`: of the reports"""
+    total_s = sum(window.length_s for window in windows)
+    distance_s = float(np.median(np.diff(times_s))) if len(times_s) > 1 else total_s
+    length_s = max(distance_s, total_s / MAX_SPANS)
+    bounds = [(window.start.timestamp(), window.end.timestamp()) for window in windows]
+    starts = np.concatenate([np.arange(start, max(end - 0.5 * length_s, start + 1e-3), length_s) for start, end in bounds])
+    return Spans(np.sort(starts), length_s)
+
+
+def draw_total(baseline: TotalOverTime, incident: TotalOverTime, reading: Reading) -> DrawnTotal | None:
+    """Return the graph of a total. Missing: None where a side has no value"""
+    if not len(baseline.values) or not len(incident.values):
+        return None
+    low, high = baseline.values.min(), baseline.values.max()
+    outside = np.flatnonzero((incident.values < low) | (incident.values > high))
+    windows = reading.baseline
+    return DrawnTotal(
+        baseline=_values_of(baseline.values),
+        incident=_values_of(incident.values),
+        sparkline=Sparkline(
+            *draw_columns(incident.times_s, incident.values, reading.incident, len(incident.values)),
+            start_ms=round(1000 * reading.incident.start.timestamp()),
+            end_ms=round(1000 * reading.incident.end.timestamp()),
+            baseline=SparklineColumns(*draw_columns(baseline.times_s, baseline.values, windows[0], len(baseline.values)))
+            if len(windows) == 1
+            else None,
+        ),
+        onset_ms=round(1000 * float(incident.times_s[outside[0]])) if len(outside) else None,
+    )
+
+
+def _values_of(values: FloatArray) -> SideValues:
+    quantiles = [round_value(value) for value in np.quantile(values, np.linspace(0, 1, N_QUANTILES)).tolist()]
+    p5, median, p95, p99 = (round_value(value) for value in np.quantile(values, (0.05, 0.5, 0.95, 0.99)).tolist())
+    return SideValues(
+        n=len(values),
+        mean=round_value(float(values.mean())),
+        median=median,
+        p5=p5,
+        p95=p95,
+        p99=p99,
+        lowest=quantiles[0],
+        highest=quantiles[-1],
+        quantiles=quantiles,
+    )
