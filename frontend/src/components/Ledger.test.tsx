@@ -41,7 +41,7 @@ test("a row says who took what; by keyboard it opens to all parts, with links an
   const user = openPage(ASKED);
   const table = await screen.findByRole("table", { name: "Who took what" });
   const [, cpu, network] = within(table).getAllByRole("row");
-  expect(cpu?.textContent).toBe("CPU 98 %12 to 19 %yes (812) 85 %, 97 % of the risenew sure");
+  expect(cpu?.textContent).toBe("CPU 98 %12 to 19 %yes (812) 170 % of a CPU, 97 % of the risenew sure");
   expect(network?.textContent).toBe("Network eth012 KiB/s3 to 20 KiB/sas normal");
   expect(network?.dataset["certainty"]).toBe("nothing");
 
@@ -52,8 +52,8 @@ test("a row says who took what; by keyboard it opens to all parts, with links an
   expect(toggle.getAttribute("aria-expanded")).toBe("true");
   const parts = within(table).getByRole("table", { name: "Parts of CPU" });
   const [, first, rest] = within(parts).getAllByRole("row");
-  expect(first?.textContent).toBe("yes (812)new85 %0 %+85 %97 % of the rise812");
-  expect(rest?.textContent).toBe("Not seen: processes too short to be sampled, the kernel2 %0.5 to 2.5 %+0.5 %");
+  expect(first?.textContent).toBe("yes (812)new170 % of a CPU0 %+170 %97 % of the rise812");
+  expect(rest?.textContent).toBe("Not seen: processes too short to be sampled, the kernel4 % of a CPU1 to 5 %+1 %");
   expect(within(parts).getByRole("link", { name: "812" }).getAttribute("href")).toMatch(
     /^\/hosts\/web1\?.*tab=processes.*command=yes&pid=812/,
   );
@@ -82,7 +82,7 @@ test("each of several hosts has its table; what is gone is marked", async ({ ser
   await screen.findByRole("table", { name: "Who took what on web1" });
   const second = screen.getByRole("table", { name: "Who took what on web2" });
   expect(within(second).getAllByRole("row")[1]?.textContent).toContain(
-    "tar (7) 25 % in the baseline, 97 % of the fallgone whose I/O is unknown",
+    "tar (7) 50 % of a CPU in the baseline, 97 % of the fallgone whose I/O is unknown",
   );
 });
 

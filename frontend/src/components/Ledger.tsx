@@ -143,7 +143,7 @@ function Who({ line }: { readonly line: LedgerLine }) {
       {culprits.map((part) => (
         <Fragment key={`${part.name} ${part.quantity}`}>
           <span className="ledger-culprit">
-            <b>{part.name}</b> {[describeTaken(line, part), describeShare(part)].filter((text) => text !== "").join(", ")}
+            <b>{part.name}</b> {[describeTaken(part), describeShare(part)].filter((text) => text !== "").join(", ")}
             <Badge part={part} />
           </span>{" "}
         </Fragment>
@@ -209,9 +209,9 @@ function Parts({ line, title, stats, window, clock }: Around & { readonly line: 
                   <Linked host={line.host} search={link(part, null)} text={nameOf(line, part)} />
                   <Badge part={part} />
                 </th>
-                <td>{describeAmount(line, part, part.incident)}</td>
-                <td>{describePartNormal(line, part)}</td>
-                <td>{describeChange(line, part)}</td>
+                <td>{describeAmount(part, part.incident)}</td>
+                <td>{describePartNormal(part)}</td>
+                <td>{describeChange(part)}</td>
                 <td>{describeShare(part)}</td>
                 <td>
                   {part.pids.map((pid, index) => (

@@ -109,20 +109,20 @@ describe("who did it", () => {
     expect(culpritsOf(madeLedgerLine({ parts, certainty: "nothing" }))).toEqual([]);
   });
 
-  test("is told with its amount, in the measure of the total or its own", () => {
+  test("is told with its amount, CPU time in that of one CPU", () => {
     const line = madeLedgerLine();
-    expect([describeTaken(line, first), describeShare(first), describeChange(line, first)]).toEqual([
-      "85 %",
+    expect([describeTaken(first), describeShare(first), describeChange(first)]).toEqual([
+      "170 % of a CPU",
       "97 % of the rise",
-      "+85 %",
+      "+170 %",
     ]);
     const gone = other("tar", { is_gone: true, baseline: 50, incident: 0, change: -50, share: 0.5 });
-    expect([describeTaken(line, gone), describeShare(gone)]).toEqual(["25 % in the baseline", "50 % of the fall"]);
+    expect([describeTaken(gone), describeShare(gone)]).toEqual(["50 % of a CPU in the baseline", "50 % of the fall"]);
     const disk = madeLedgerLine({ resource: "disk", capacity: 100 });
     const written = other("dd", { quantity: "written", unit: "KiB/s", incident: 1.81 * GIB });
-    expect(describeAmount(disk, written, written.incident)).toBe("wrote 1.81 GiB/s");
+    expect(describeAmount(written, written.incident)).toBe("wrote 1.81 GiB/s");
     const blocked = other("dd", { quantity: "blocked", unit: "tasks", incident: 0.5 });
-    expect([describeAmount(disk, blocked, blocked.incident), describeShare(blocked)]).toEqual([
+    expect([describeAmount(blocked, blocked.incident), describeShare(blocked)]).toEqual([
       "waited for a disk 50 % of the time",
       "",
     ]);

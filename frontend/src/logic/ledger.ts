@@ -100,11 +100,8 @@ function measureOf({ resource, unit, capacity }: LedgerLine): Measure {
   return { factor: 1, unit: resource === "disk" && unit === "1/s" ? words.logic.ledger.requestsPerSecond : unit };
 }
 
-/** Return how a part is shown: in the measure of its total, or in its own. */
-function measureOfPart(line: LedgerLine, { quantity, unit }: LedgerPart): Measure {
-  if (quantity === "cpu") {
-    return measureOf(line);
-  }
+/** Return how a part is shown. CPU time is that of one CPU, as in the sentences: whoever keeps one of 64 busy uses 100 %. */
+function measureOfPart({ quantity, unit }: LedgerPart): Measure {
   // Of one process that waited half of the time: 0.5.
   return quantity === "blocked" ? { factor: 100, unit: "%" } : { factor: 1, unit };
 }
@@ -190,14 +187,14 @@ export function culpritsOf(line: LedgerLine): readonly LedgerPart[] {
   return isNormal(line) ? [] : line.parts.filter(({ is_culprit }) => is_culprit);
 }
 
-/** Return an amount of a part: `98 %`, `wrote 1.81 GiB/s`. */
-export function describeAmount(line: LedgerLine, part: LedgerPart, value: number): string {
-  const { factor, unit } = measureOfPart(line, part);
+/** Return an amount of a part: `98 % of a CPU`, `wrote 1.81 GiB/s`. */
+export function describeAmount(part: LedgerPart, value: number): string {
+  const { factor, unit } = measureOfPart(part);
   return QUANTITIES[part.quantity](formatAmount(factor * value, unit));
 }
 
 const QUANTITIES: Readonly<Record<LedgerPart["quantity"], (amount: string) => string>> = {
-  cpu: (amount) => amount,
+  cpu: words.logic.ledger.used,
   memory: (amount) => amount,
   read: words.logic.ledger.read,
   written: words.logic.ledger.wrote,
@@ -205,22 +202,20 @@ const QUANTITIES: Readonly<Record<LedgerPart["quantity"], (amount: string) => st
   children: words.logic.ledger.children,
 };
 
-/** Return what a part took: `98 %`; of one that is gone what it took before. */
-export function describeTaken(line: LedgerLine, part: LedgerPart): string {
-  return part.is_gone
-    ? words.logic.ledger.before(describeAmount(line, part, part.baseline))
-    : describeAmount(line, part, part.incident);
+/** Return what a part took: `98 % of a CPU`; of one that is gone what it took before. */
+export function describeTaken(part: LedgerPart): string {
+  return part.is_gone ? words.logic.ledger.before(describeAmount(part, part.baseline)) : describeAmount(part, part.incident);
 }
 
 /** Return the normal range of a part. */
-export function describePartNormal(line: LedgerLine, part: LedgerPart): string {
-  const { factor, unit } = measureOfPart(line, part);
+export function describePartNormal(part: LedgerPart): string {
+  const { factor, unit } = measureOfPart(part);
   return formatRange(factor * part.low, factor * part.high, unit);
 }
 
 /** Return the change of a part: `+85 %`. */
-export function describeChange(line: LedgerLine, part: LedgerPart): string {
-  const { factor, unit } = measureOfPart(line, part);
+export function describeChange(part: LedgerPart): string {
+  const { factor, unit } = measureOfPart(part);
   const text = formatAmount(factor * part.change, unit);
   return part.change > 0 ? `+${text}` : text;
 }

@@ -2706,6 +2706,7 @@ export const de: Words = {
       range: (low, high) => `${low} bis ${high}`,
       of: (now, capacity) => `${now} von ${capacity}`,
       requestsPerSecond: "Anfragen/s",
+      used: (amount) => `${amount} einer CPU`,
       read: (amount) => `las ${amount}`,
       wrote: (amount) => `schrieb ${amount}`,
       waited: (amount) => `wartete ${amount} der Zeit auf eine Disk`,

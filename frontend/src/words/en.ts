@@ -2678,6 +2678,7 @@ export const en = {
       range: (low: string, high: string) => `${low} to ${high}`,
       of: (now: string, capacity: string) => `${now} of ${capacity}`,
       requestsPerSecond: "requests/s",
+      used: (amount: string) => `${amount} of a CPU`,
       read: (amount: string) => `read ${amount}`,
       wrote: (amount: string) => `wrote ${amount}`,
       waited: (amount: string) => `waited for a disk ${amount} of the time`,

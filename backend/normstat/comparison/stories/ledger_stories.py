@@ -46,7 +46,7 @@ def lead_with_ledger(
             continue
         same = next((item for item in left if item.story.topic == topic), None)
         left = [item for item in left if item is not same]
-        told.append(_lead(line, topic, same))
+        told.append(_lead(line, topic, same, groups))
     as_normal = {TOPICS[line.resource] for line in lines} - {item.story.topic for item in told}
     left = [item for item in left if item.story.topic not in as_normal or _is_news(item, groups)]
     stories = [*told, *(_weaken(item) if item.story.topic in as_normal else item for item in left)]
@@ -127,7 +127,7 @@ def _score_of(line: LedgerLine) -> float:
     return round_value(max(line.weight, MIN_SCORES[line.certainty]))
 
 
-def _lead(line: LedgerLine, topic: str, item: HostStory | None) -> HostStory:
+def _lead(line: LedgerLine, topic: str, item: HostStory | None, groups: Sequence[FindingGroup]) -> HostStory:
     culprits = [_to_process(line, part) for part in culprits_of(line) if part.command]
     sentence = describe_certainty(line)
     onset_ms = None if line.drawn is None else line.drawn.onset_ms
@@ -159,7 +159,9 @@ def _lead(line: LedgerLine, topic: str, item: HostStory | None) -> HostStory:
         # Who came with it may have done it.
         clauses = [*_name_new(others), *clauses]
     roles = CONSEQUENCES if culprits else CONSEQUENCES | {"work"}
-    consequences = [told.text for _, told in item.lines if told.role in roles]
+    # That less waits than usual is no consequence of more work.
+    is_relief = {at for at, _ in item.lines if line.outside > 0 and groups[at].is_worse is False}
+    consequences = [told.text for at, told in item.lines if told.role in roles and at not in is_relief]
     if not item.bouts:
         clauses += consequences[:MAX_CONSEQUENCES]
     elif culprits:
