@@ -21,6 +21,7 @@ from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, Overload
 from normstat.report.block_html import render_document
 from normstat.report.report_page import render_report
 from normstat.storage import share_link_rows
+from normstat.storage.host_limits import limit_hosts
 from normstat.storage.schema.account_models import ShareLink
 from normstat.storage.session import open_read_session, open_write_session
 
@@ -145,14 +146,18 @@ async def open_share_link(body: ShareLinkOpen, request: Request, state: State) -
 async def _draw(state: AppState, link: OpenedLink) -> tuple[str, str]:
     """Return the title and the page; nothing of it is read that is not of the comparison or report.
 
-    Raises: NotFound for one that is deleted
+    Raises: NotFound for one that is deleted, or has a host that the maker of the link may no longer see
     """
-    async with open_read_session(state.sessions) as session:
-        if link.comparison is not None:
-            result, cover = await read_shared(session, link.comparison, link.shared_by)
-            return cover.title, await anyio.to_thread.run_sync(render_report, result, cover)
-        assert link.report is not None
-        document = await find_document(session, link.report, link.shared_by, "")
+    limit_hosts(link.limited_user_id)
+    try:
+        async with open_read_session(state.sessions) as session:
+            if link.comparison is not None:
+                result, cover = await read_shared(session, link.comparison, link.shared_by)
+                return cover.title, await anyio.to_thread.run_sync(render_report, result, cover)
+            assert link.report is not None
+            document = await find_document(session, link.report, link.shared_by, "")
+    except NotFound:
+        raise NotFound(share_links.CLOSED) from None
     return document.title, await anyio.to_thread.run_sync(render_document, document)
 
 

@@ -1,7 +1,7 @@
 """Share links: whoever has one sees one saved comparison or one report without a login, until it expires, and nothing else.
 
-The secret is in the fragment of the address, which browsers send neither to servers nor as a referrer. A link ends with the account
-that made it, and with what it shows.
+The secret is in the fragment of the address, which browsers send neither to servers nor as a referrer. A link never shows more than
+the account that made it may share when the link is opened, and ends with what it shows.
 """
 
 from dataclasses import dataclass
@@ -29,13 +29,14 @@ CLOSED: Final = "This link is unknown, has expired or was revoked; ask whoever s
 
 @dataclass(frozen=True, slots=True)
 class OpenedLink:
-    """What a link shows: a comparison, or a report."""
+    """What a link shows: a comparison, or a report. `limited_user_id`: the account whose host groups limit it; None: no limit."""
 
     id: int
     comparison: int | None
     report: int | None
     shared_by: str
     expires_at: datetime
+    limited_user_id: int | None
 
 
 async def create_share_link(
@@ -83,12 +84,13 @@ async def revoke_share_link(session: AsyncSession, by: Principal, link_id: int) 
 async def find_link(session: AsyncSession, token: str) -> OpenedLink:
     """Return what the link shows.
 
-    Raises: NotFound
+    Raises: NotFound, also when the account that made it may no longer share
     """
-    found = await rows.find_open_link(session, hash_token(token))
-    if found is None:
+    link, maker = await rows.find_open_link(session, hash_token(token)) or (None, None)
+    if link is None or maker is None or not Role(maker.role).reaches(Role.OPERATOR):
         raise NotFound(CLOSED)
-    return OpenedLink(found.id, found.comparison_id, found.report_id, found.created_by, found.expires_at)
+    limited_user_id = maker.id if maker.is_limited else None
+    return OpenedLink(link.id, link.comparison_id, link.report_id, link.created_by, link.expires_at, limited_user_id)
 
 
 async def note_opened(session: AsyncSession, link: OpenedLink, *, address: str, request_id: str) -> None:

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy import and_, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.storage.schema.account_models import ShareLink
@@ -47,11 +47,13 @@ async def revoke_share_link(session: AsyncSession, link_id: int, created_by: str
     return await session.scalar(query.returning(ShareLink.id)) is not None
 
 
-async def find_open_link(session: AsyncSession, token_hash: bytes) -> ShareLink | None:
-    """Return the link. Missing: None for one that is unknown, revoked or expired, or whose account is gone or disabled."""
+async def find_open_link(session: AsyncSession, token_hash: bytes) -> tuple[ShareLink, User] | None:
+    """Return the link and the account that made it. Missing: None for one that is unknown, revoked or expired, or whose account is
+    gone or disabled."""
     query = (
-        select(ShareLink)
-        .join(User, User.name == ShareLink.created_by)
+        select(ShareLink, User)
+        # A later account of the same name does not bring the links of a deleted one back.
+        .join(User, and_(User.name == ShareLink.created_by, User.created_at <= ShareLink.created_at))
         .where(
             ShareLink.token_hash == token_hash,
             ShareLink.revoked_at.is_(None),
@@ -59,7 +61,8 @@ async def find_open_link(session: AsyncSession, token_hash: bytes) -> ShareLink 
             User.disabled_at.is_(None),
         )
     )
-    return await session.scalar(query)
+    found = (await session.execute(query)).one_or_none()
+    return None if found is None else (found[0], found[1])
 
 
 async def note_opened(session: AsyncSession, link_id: int) -> None:

@@ -18,7 +18,7 @@ from tests.api.people import People, body_of, run_sql
 from tests.api.test_access import assert_envelope
 from tests.api.test_reports import add, start_report
 from tests.api.test_reports import text as text_note
-from tests.api.test_saved_comparisons import fill, save
+from tests.api.test_saved_comparisons import HOST, fill, save
 from tests.databases import Sessions
 
 LINKS = "/api/v1/share-links"
@@ -121,6 +121,36 @@ async def test_links_end(
         await session.execute(text("UPDATE share_links SET expires_at = now() - interval '40 days'"))
         await share_link_rows.delete_old(session, keep=timedelta(days=30))
     assert (await admin.get(LINKS)).json()["links"] == []
+
+
+async def test_a_link_shows_no_more_than_its_maker_may_share(people: People, sessions: Sessions, client: httpx.AsyncClient) -> None:
+    await fill(sessions)
+    kim, admin = await people.enter(Role.OPERATOR, "kim"), await people.enter(Role.ADMINISTRATOR)
+    tokens = [
+        (await share(kim, comparison=(await save(kim)).id))[0],
+        (await share(kim, report=await start_report(kim, title="Burnt", hosts=[HOST])))[0],
+    ]
+    body_of(await admin.post("/api/v1/host-groups", json={"name": "shop", "hosts": [HOST]}), 201)
+
+    async def statuses() -> set[tuple[int, str]]:
+        answers = [await open_link(client, token) for token in tokens]
+        return {(answer.status_code, answer.json().get("error", {}).get("message", "")) for answer in answers}
+
+    is_open, is_closed = {(200, "")}, {(404, share_links.CLOSED)}
+    for change, expected in (
+        ({"role": "viewer"}, is_closed),
+        ({"role": "operator"}, is_open),
+        ({"host_groups": ["shop"]}, is_open),
+        ({"host_groups": []}, is_closed),
+        ({"host_groups": None, "is_disabled": True}, is_closed),
+        ({"is_disabled": False}, is_open),
+    ):
+        body_of(await admin.patch("/api/v1/users/kim", json=change))
+        assert await statuses() == expected, change
+    assert (await admin.delete("/api/v1/users/kim")).status_code == 200
+    # A later account of the same name does not bring them back.
+    await people.enter(Role.OPERATOR, "kim")
+    assert await statuses() == is_closed
 
 
 async def test_links_belong_to_whoever_made_them(people: People, operator: httpx.AsyncClient, report: int) -> None:
