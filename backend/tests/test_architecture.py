@@ -86,6 +86,11 @@ def test_frames_are_unpacked_by_one_function_that_has_a_limit() -> None:
     assert found == ["bounded_zstd.py", "bundles/bundle_reader.py", "ingest/imports/unpacking.py", "storage/backup/backup_files.py"]
 
 
+def test_csv_is_written_by_one_function_that_leaves_no_formula() -> None:
+    found = [name for name, source in package_sources() if re.search(r"csv\.(writer|DictWriter)\(", source)]
+    assert found == ["csv_cells.py"], f"{found}: give the rows to csv_cells.format_csv"
+
+
 def test_only_settings_read_the_environment() -> None:
     found = [name for name, source in package_sources() if re.search(r"os\.environ|os\.getenv", source)]
     assert set(found) <= MAY_READ_ENVIRONMENT, f"{set(found) - MAY_READ_ENVIRONMENT}: add a field to settings.Settings"

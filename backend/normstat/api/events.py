@@ -1,7 +1,5 @@
 """Events: dated notes of people, scripts, agents and imports."""
 
-import csv
-import io
 from datetime import UTC, datetime
 from typing import Annotated, Final
 
@@ -15,6 +13,7 @@ from normstat.api.instants import Instant
 from normstat.api.lazy_routing import LazyRouter
 from normstat.api.schemas import Name
 from normstat.auth.access import AgentPrincipal, Principal, is_usable
+from normstat.csv_cells import format_csv
 from normstat.errors import BadRequest, NotAllowed, NotAuthenticated, NotFound, shorten
 from normstat.query.host_events import EventPage, HostEvent, search_events, to_host_event
 from normstat.stats.fact_words import EventKind
@@ -81,7 +80,7 @@ async def export_events(session: ReadSession, wanted: Filter, host: HostsQuery =
     if page.n_total > MAX_CSV_EVENTS:
         raise BadRequest(f"{page.n_total} events are too many for one file; the limit is {MAX_CSV_EVENTS}: choose a shorter window")
     return Response(
-        format_csv(page.events[::-1]),
+        _format_events(page.events[::-1]),
         media_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": 'attachment; filename="events.csv"'},
     )
@@ -147,16 +146,14 @@ async def find_agent_host(session: WriteSession, agent: AgentPrincipal, host: st
     return token.name, own.name
 
 
-def format_csv(events: list[HostEvent]) -> str:
+def _format_events(events: list[HostEvent]) -> str:
     """Return the events as CSV with a header line."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(["time", "end", "not_before", "hosts", "kind", "text", "tags", "source", "author"])
+    rows: list[list[object]] = [["time", "end", "not_before", "hosts", "kind", "text", "tags", "source", "author"]]
     for event in events:
         times = (_format_time(time) for time in (event.at, event.end, event.not_before))
         hosts = "all" if event.hosts is None else " ".join(event.hosts)
-        writer.writerow([*times, hosts, event.kind, event.text, " ".join(event.tags), event.source, event.author])
-    return text.getvalue()
+        rows.append([*times, hosts, event.kind, event.text, " ".join(event.tags), event.source, event.author])
+    return format_csv(rows)
 
 
 def _format_time(time: datetime | None) -> str:

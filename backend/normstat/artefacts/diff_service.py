@@ -1,7 +1,5 @@
 """Load two artefacts and compare them."""
 
-import csv
-import io
 from dataclasses import dataclass
 
 import anyio.to_thread
@@ -9,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.artefacts.artefact_service import load_parts
 from normstat.artefacts.diff.artefact_diff import DiffRequest, DiffSide, PartDiff, diff_artefacts
+from normstat.csv_cells import format_csv
 from normstat.field_docs import Documented
 from normstat.storage import artefact_rows
 from normstat.storage.artefact_rows import Artefact
@@ -38,25 +37,19 @@ async def diff_stored(session: AsyncSession, before_id: int, after_id: int, aske
 
 def format_diff_csv(found: ArtefactDiff) -> str:
     """Return the rows of a table diff, or the buckets of a distribution diff, as CSV with a header line."""
-    text = io.StringIO()
-    writer = csv.writer(text)
+    rows: list[list[object]] = []
     table, histogram = found.diff.table, found.diff.histogram
     if table is not None:
         unit = f" ({table.unit})" if table.unit else ""
         printed = [f"{column.key}{f' ({column.unit})' if column.unit else ''}" for column in table.columns]
         head = [*table.key_names, "state", *(f"{table.column}_{side}{unit}" for side in ("before", "after", "difference")), "ratio"]
-        writer.writerow([*head, *(f"{name} before" for name in printed), *(f"{name} after" for name in printed)])
+        rows.append([*head, *(f"{name} before" for name in printed), *(f"{name} after" for name in printed)])
         for row in table.rows:
             values = [row.before_value, row.after_value, row.difference, row.ratio, *row.before, *row.after]
-            writer.writerow([*row.key, row.state, *map(_cell, values)])
+            rows.append([*row.key, row.state, *values])
     elif histogram is not None:
-        writer.writerow(["distribution", "unit", "bucket", "low", "high", "before", "after"])
+        rows.append(["distribution", "unit", "bucket", "low", "high", "before", "after"])
         for each in histogram.distributions:
             for bucket, first, last in zip(each.buckets, each.before, each.after, strict=True):
-                ends = map(_cell, (bucket.low, bucket.high, first, last))
-                writer.writerow([each.key, each.unit, bucket.label, *ends])
-    return text.getvalue()
-
-
-def _cell(value: float | int | None) -> str:
-    return "" if value is None else repr(value)
+                rows.append([each.key, each.unit, bucket.label, bucket.low, bucket.high, first, last])
+    return format_csv(rows)

@@ -1,10 +1,10 @@
 """A whole table part as CSV, for a spreadsheet."""
 
-import csv
-import io
+from collections.abc import Iterator
 from typing import Final
 
-from normstat.artefacts.parts import Number, TablePart
+from normstat.artefacts.parts import TablePart
+from normstat.csv_cells import format_csv
 from normstat.window import from_us
 
 HEADER: Final = ("report", "time")
@@ -15,16 +15,10 @@ def write_table_csv(part: TablePart) -> bytes:
 
     Missing: an empty cell
     """
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\r\n")
     titles = [f"{column.key}[{column.unit}]" if column.unit else column.key for column in part.columns]
-    writer.writerow([*HEADER, *part.key_names, *titles])
     times = ["" if time is None else from_us(time).isoformat().replace("+00:00", "Z") for time in part.report_us]
-    for row, report in enumerate(part.report):
-        keys = [key[row] for key in part.keys]
-        writer.writerow([report, times[report], *keys, *(_cell(column[row]) for column in part.values)])
-    return out.getvalue().encode("utf-8", errors="replace")
-
-
-def _cell(value: Number | None) -> str:
-    return "" if value is None else repr(value)
+    rows: Iterator[list[object]] = (
+        [report, times[report], *(key[row] for key in part.keys), *(column[row] for column in part.values)]
+        for row, report in enumerate(part.report)
+    )
+    return format_csv([[*HEADER, *part.key_names, *titles], *rows]).encode("utf-8", errors="replace")

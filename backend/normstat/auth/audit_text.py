@@ -1,11 +1,9 @@
 """The audit log as text: a line of CSV or JSON, or a message of syslog."""
 
-import csv
-import io
 import json
 from typing import Final
 
-from normstat.csv_cells import safe_cell
+from normstat.csv_cells import format_csv
 from normstat.storage.schema.audit_models import AuditEntryRow
 
 AUDIT_COLUMNS: Final = ("id", "time", "account", "means", "token_id", "address", "action", "outcome", "target", "request_id")
@@ -43,9 +41,7 @@ def to_csv_line(row: AuditEntryRow) -> str:
     """Return the entry as a line of CSV; `target` is JSON."""
     values = to_values(row)
     values["target"] = json.dumps(row.target, ensure_ascii=False) if row.target else ""
-    line = io.StringIO()
-    csv.writer(line).writerow(["" if value is None else safe_cell(str(value)) for value in values.values()])
-    return line.getvalue()
+    return format_csv([values.values()])
 
 
 def to_syslog(row: AuditEntryRow, host_name: str) -> bytes:

@@ -1,7 +1,6 @@
 """`normstat alerts`: who was told of what, by which channels and routes; tests and trials of them."""
 
 import asyncio
-import csv
 import json
 import sys
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from normstat.alerts.channel_settings import AnySettings, join_secrets
 from normstat.alerts.route_settings import RouteSettings
 from normstat.cli.db_session import format_instant, print_table, run_in_session
 from normstat.cli.event_command import parse_time
+from normstat.csv_cells import format_csv
 from normstat.errors import BadRequest, NotFound, count_of
 from normstat.query.alert_lists import AlertFilter, AlertInfo, AlertMessageInfo, list_alerts
 from normstat.settings import load_settings
@@ -84,24 +84,10 @@ def _describe_messages(messages: Sequence[AlertMessageInfo]) -> tuple[str, str]:
 
 
 def _print_csv(found: Sequence[AlertInfo]) -> None:
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(
-        [
-            "alert",
-            "route",
-            "hosts",
-            "title",
-            "colour",
-            "message",
-            "kind",
-            "channel",
-            "state",
-            "tries",
-            "created_at",
-            "sent_at",
-            "answer",
-        ]
-    )
+    rows: list[list[object]] = [[
+        "alert", "route", "hosts", "title", "colour", "message", "kind", "channel", "state", "tries", "created_at", "sent_at",
+        "answer",
+    ]]  # fmt: skip
     for alert in found:
         for message in alert.messages:
             sent = "" if message.sent_at is None else message.sent_at.isoformat()
@@ -115,7 +101,8 @@ def _print_csv(found: Sequence[AlertInfo]) -> None:
                 sent,
                 message.answer,
             ]
-            writer.writerow([*what, message.number, *how])
+            rows.append([*what, message.number, *how])
+    sys.stdout.write(format_csv(rows))
 
 
 @app.command("channels")

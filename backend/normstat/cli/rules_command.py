@@ -1,6 +1,5 @@
 """`normstat rules`: lists rules, explains one, and tells when one would have fired."""
 
-import csv
 import dataclasses
 import sys
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ import typer
 from normstat.cli.db_session import format_instant, print_table, run_in_session
 from normstat.cli.event_command import parse_time
 from normstat.comparison.findings.human import format_human, format_seconds
+from normstat.csv_cells import format_csv
 from normstat.errors import count_of
 from normstat.rules.episode_tracker import Episode
 from normstat.rules.past import PastRun, run_over_past
@@ -149,13 +149,13 @@ def _to_row(past: PastRun, episode: Episode) -> tuple[str, ...]:
 
 
 def _print_csv(past: PastRun) -> None:
-    writer = csv.writer(sys.stdout, lineterminator="\n")
     names = [each.name for each in past.rule.inputs]
-    writer.writerow(["host", "rule", "instance", "start", "end", "reports", "state", *names])
+    rows: list[list[object]] = [["host", "rule", "instance", "start", "end", "reports", "state", *names]]
     for episode in past.episodes:
-        saw = [repr(episode.values[name]) if name in episode.values else "" for name in names]
+        saw = map(episode.values.get, names)
         times = [_at(episode.start_s).isoformat(), _at(episode.end_s).isoformat()]
-        writer.writerow([past.host, past.rule.name, episode.instance, *times, episode.n_reports, episode.state.colour, *saw])
+        rows.append([past.host, past.rule.name, episode.instance, *times, episode.n_reports, episode.state.colour, *saw])
+    sys.stdout.write(format_csv(rows))
 
 
 def _at(time_s: float) -> datetime:

@@ -1,6 +1,5 @@
 """`normstat watch`: what is on now, and what was."""
 
-import csv
 import sys
 from datetime import UTC, datetime
 from typing import Annotated, Final
@@ -9,6 +8,7 @@ import typer
 
 from normstat.cli.db_session import format_instant, print_table, run_in_session
 from normstat.comparison.findings.human import format_seconds
+from normstat.csv_cells import format_csv
 from normstat.errors import count_of
 from normstat.query.watch_lists import EpisodeFilter, EpisodeInfo, list_episodes
 from normstat.storage.session import WriteSession
@@ -110,9 +110,9 @@ def _print_history(episodes: list[EpisodeInfo]) -> None:
 
 
 def _print_csv(episodes: list[EpisodeInfo]) -> None:
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(["id", "rule", "host", "instance", "start", "last", "ended_at", "ended_by", "state", "saw"])
+    rows: list[list[object]] = [["id", "rule", "host", "instance", "start", "last", "ended_at", "ended_by", "state", "saw"]]
     for each in episodes:
         ended = "" if each.ended_at is None else each.ended_at.isoformat()
         times = [each.start.isoformat(), each.last.isoformat(), ended, each.ended_by or ""]
-        writer.writerow([each.id, each.source, each.host or "", each.instance, *times, each.colour, describe_saw(each)])
+        rows.append([each.id, each.source, each.host, each.instance, *times, each.colour, describe_saw(each)])
+    sys.stdout.write(format_csv(rows))

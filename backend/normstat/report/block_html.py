@@ -1,8 +1,11 @@
 """A report as one HTML file: no scripts, nothing fetched, everything it shows is inside."""
 
 import base64
+import csv
+import io
 from typing import Final
 
+from normstat.csv_cells import format_csv
 from normstat.report.blocks import (
     Block,
     FigureBlock,
@@ -116,7 +119,12 @@ def _figure(block: FigureBlock) -> Markup:
 
 
 def _csv(text: str, name: str) -> Markup:
-    packed = base64.b64encode(text.encode()).decode("ascii")
+    # A block may come from the bundle of a stranger.
+    try:
+        safe = format_csv(csv.reader(io.StringIO(text, newline="")))
+    except csv.Error as error:
+        return tag("span", f"{name} is damaged: {error}")
+    packed = base64.b64encode(safe.encode()).decode("ascii")
     return tag("a", name, href=f"data:text/csv;charset=utf-8;base64,{packed}", download=name)
 
 

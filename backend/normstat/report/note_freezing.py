@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.artefacts.artefact_service import load_parts
-from normstat.csv_cells import safe_cell
+from normstat.csv_cells import format_csv
 from normstat.errors import BadRequest, NoData
 from normstat.experiments.run_facts import describe_run
 from normstat.query.fact_history import order_of, read_snapshots
@@ -88,16 +88,13 @@ def _values(values: np.ndarray) -> list[float | None]:
 
 
 def _graph_csv(lines: Sequence[PictureLine]) -> str:
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(["time", "time_ms", "series", "unit", "value"])
+    rows: list[list[object]] = [["time", "time_ms", "series", "unit", "value"]]
     for line in lines:
-        name = safe_cell(line.name)
         for at_ms, value in zip(line.times_ms, line.values, strict=True):
             if value is not None:
                 at = datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-                writer.writerow([at, at_ms, name, line.unit, repr(value)])
-    return out.getvalue()
+                rows.append([at, at_ms, line.name, line.unit, value])
+    return format_csv(rows)
 
 
 def _safe_name(name: str) -> str:
@@ -208,7 +205,7 @@ def csv_blocks(text: str) -> list[Block]:
         BlockColumn(title, is_number=any(row[place].strip() for row in body) and all(_is_number(row[place]) for row in body))
         for place, title in enumerate(head)
     ]
-    return [TableBlock(columns, body, csv=text, csv_name="table.csv")]
+    return [TableBlock(columns, body, csv=format_csv(rows), csv_name="table.csv")]
 
 
 def _is_number(text: str) -> bool:

@@ -1,17 +1,12 @@
-"""The numbers of a comparison as CSV: a row for each finding and each listed series.
+"""The numbers of a comparison as CSV: a row for each finding and each listed series."""
 
-Names come from hosts: a text that a spreadsheet would run as a formula gets a leading apostrophe.
-"""
-
-import csv
-import io
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from normstat.comparison.model import Comparison, Finding, FindingGroup
 from normstat.comparison.side_values import SideValues
+from normstat.csv_cells import format_csv
 
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 _SIDE: Final = ("n", "mean", "median", "p5", "p95", "p99", "lowest", "highest")
 HEADER: Final = (
     "state",
@@ -43,12 +38,8 @@ def write_csv(record: Comparison) -> bytes:
 
     Units: the column `unit`. Missing: an empty cell
     """
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(HEADER)
-    for row in _rows(record):
-        writer.writerow([_cell(row.get(name)) for name in HEADER])
-    return out.getvalue().encode("utf-8", errors="replace")
+    rows = ([_cell(row.get(name)) for name in HEADER] for row in _rows(record))
+    return format_csv([HEADER, *rows]).encode("utf-8", errors="replace")
 
 
 def _rows(record: Comparison) -> Iterator[dict[str, Cell]]:
@@ -101,13 +92,7 @@ def _side(name: str, side: SideValues) -> dict[str, Cell]:
     return dict(zip((f"{name}_{key}" for key in _SIDE), values, strict=True))
 
 
-def _cell(value: Cell) -> str:
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "yes" if value else "no"
-        case str():
-            return f"'{value}" if value.startswith(_FORMULA) else value
-        case _:
-            return repr(value)
+def _cell(value: Cell) -> Cell:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value

@@ -101,12 +101,22 @@ async def test_searched_by_host_time_kind_tag_and_words(operator: httpx.AsyncCli
 
 async def test_csv(operator: httpx.AsyncClient) -> None:
     await note(operator, text='<b>"quoted", and\nmore</b>', hosts=[HOST, "web2"], tags=["a", "b"])
-    await note(operator, text="all", at="2026-11-22T00:02:00.5Z", end="2026-11-22T00:10:00Z", kind="maintenance")
+    await note(operator, text="=HYPERLINK(A1)", at="2026-11-22T00:02:00.5Z", end="2026-11-22T00:10:00Z", kind="maintenance")
     response = await operator.get(f"{EVENTS}.csv")
     assert response.headers["content-type"] == "text/csv; charset=utf-8"
     assert list(csv.reader(io.StringIO(response.text, newline=""))) == [
         ["time", "end", "not_before", "hosts", "kind", "text", "tags", "source", "author"],
-        ["2026-11-22T00:02:00.500000Z", "2026-11-22T00:10:00Z", "", "all", "maintenance", "all", "", "user", "operator"],
+        [
+            "2026-11-22T00:02:00.500000Z",
+            "2026-11-22T00:10:00Z",
+            "",
+            "all",
+            "maintenance",
+            "'=HYPERLINK(A1)",
+            "",
+            "user",
+            "operator",
+        ],
         ["2026-11-22T00:03:00Z", "", "", f"{HOST} web2", "note", '<b>"quoted", and\nmore</b>', "a b", "user", "operator"],
     ]
 

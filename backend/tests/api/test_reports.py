@@ -112,6 +112,13 @@ async def test_a_report_becomes_a_template(operator: httpx.AsyncClient) -> None:
     assert [each["id"] for each in (await operator.get(REPORTS)).json()["reports"]][:2] == [again, report]
 
 
+async def test_a_pasted_table_is_saved_as_csv_without_formulas(operator: httpx.AsyncClient) -> None:
+    report = await start_report(operator)
+    await add(operator, report, {"kind": "table", "title": "Runs", "csv": "name;change\n=1+1;-2.5"})
+    [packed] = re.findall(r'base64,([^"]+)" download="table.csv"', await page_of(operator, report))
+    assert base64.b64decode(packed).decode() == "name,change\r\n'=1+1,-2.5\r\n"
+
+
 async def test_artefacts_are_frozen_as_they_look(operator: httpx.AsyncClient) -> None:
     report = await start_report(operator)
     made = []

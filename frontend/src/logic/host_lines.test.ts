@@ -136,10 +136,10 @@ describe("lines of several hosts", () => {
   });
 
   it("are exported as they are drawn", () => {
-    const text = toCsv(decode([line('=a,"b', [1.5, null, 3])]));
+    const text = toCsv(decode([line('=a,"b', [-1.5, null, 3])]));
     expect(text.split("\r\n")).toEqual([
       "time,host,instance,column,value,unit,n_hosts",
-      `2026-11-21T10:00:00Z,"'=a,""b",,vmstat_linux.cpu_us,1.5,%,`,
+      `2026-11-21T10:00:00Z,"'=a,""b",,vmstat_linux.cpu_us,-1.5,%,`,
       `2026-11-21T10:00:02Z,"'=a,""b",,vmstat_linux.cpu_us,3,%,`,
       "",
     ]);

@@ -227,8 +227,9 @@ export function formatOf(metric: Pick<HostMetric, "decimals" | "unit"> | null, v
 // --- export ---
 
 function quoted(text: string): string {
-  // A spreadsheet runs a cell that begins like a formula.
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  // A spreadsheet runs a cell that begins like a formula; the same rule as in backend/normstat/csv_cells.py.
+  const isRun = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text) && !/^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
+  const safe = isRun ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

@@ -1,7 +1,5 @@
 """A log as text: the lines of its raw text that a filter leaves, and its events as a table, CSV or JSON lines."""
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
@@ -12,6 +10,7 @@ import orjson
 from normstat.artefacts.parts import NO_NUMBER, CodedTexts, LogPart
 from normstat.artefacts.trace_log.log_times import print_span, print_time
 from normstat.artefacts.trace_log.pairing import Indices, Mask
+from normstat.csv_cells import format_csv
 from normstat.errors import BadRequest
 
 # Titles that stand before the first event: a reader may need them.
@@ -112,15 +111,9 @@ def filter_lines(pieces: Iterable[bytes], part: LogPart, mask: Mask) -> Iterator
 
 def write_log_csv(part: LogPart, mask: Mask) -> Iterator[bytes]:
     """Yield the chosen events as CSV: UTF-8, CRLF, a header. Nanoseconds have all digits. Missing: an empty cell."""
-    yield _csv([HEADER])
+    yield format_csv([HEADER]).encode()
     for rows in _rows(part, mask):
-        yield _csv(["" if value is None else value for value in row] for row in rows)
-
-
-def _csv(rows: Iterable[Iterable[object]]) -> bytes:
-    out = io.StringIO(newline="")
-    csv.writer(out, lineterminator="\r\n").writerows(rows)
-    return out.getvalue().encode("utf-8", errors="replace")
+        yield format_csv(rows).encode("utf-8", errors="replace")
 
 
 def write_log_json(part: LogPart, mask: Mask) -> Iterator[bytes]:
