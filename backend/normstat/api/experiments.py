@@ -56,7 +56,9 @@ async def create_experiment(body: ExperimentCreate, principal: Operator, session
     return await experiment_rows.create_experiment(session, body.name, body.title, body.note, principal.name)
 
 
-@router.post("/experiments/runs", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooLarge, DamagedArtefact))
+@router.post(
+    "/experiments/runs", status_code=201, responses=guarded_answers(BadRequest, Conflict, NotFound, TooLarge, DamagedArtefact)
+)
 async def create_run(body: RunCreate, principal: Operator, session: WriteSession) -> ExperimentRun:
     """Add a run to the experiment of that name, which is made if needed."""
     require_host_name(body.host)
@@ -71,7 +73,9 @@ async def create_run(body: RunCreate, principal: Operator, session: WriteSession
 
 
 @router.post(
-    "/experiments/artefact-runs", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooLarge, DamagedArtefact)
+    "/experiments/artefact-runs",
+    status_code=201,
+    responses=guarded_answers(BadRequest, Conflict, NotFound, TooLarge, DamagedArtefact),
 )
 async def create_artefact_runs(body: ArtefactRunsCreate, principal: Operator, session: WriteSession) -> Experiment:
     """Make runs of what an artefact holds: rows of IOzone, of a matrix of IOzone runs, of time(1)."""

@@ -13,13 +13,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.errors import BadRequest, NotFound, TooLarge, shorten
 from normstat.field_docs import Documented
 from normstat.stats.measured_value import MeasuredValue
-from normstat.storage.named_rows import flush_name
+from normstat.storage.named_rows import flush_name, name_taken
 from normstat.storage.schema.artefact_models import ArtefactRow
 from normstat.storage.schema.experiment_models import ExperimentRow, ExperimentRunRow, RunArtefactRow, RunResultRow
 from normstat.storage.schema.models import Host
 from normstat.storage.webhook_rows import Topic, tell_webhooks
 from normstat.window import Window
 
+EXPERIMENT: Final = "Experiment"
 MAX_RUNS: Final = 5000
 # A deleted experiment or run can be restored for this long.
 RESTORABLE: Final = timedelta(days=1)
@@ -205,7 +206,8 @@ async def restore_experiment(session: AsyncSession, experiment_id: int) -> Exper
 async def add_run(session: AsyncSession, experiment: str, draft: RunDraft) -> StoredRun:
     """Return the run, stored in the experiment of that name, which is made if needed.
 
-    Raises: NotFound for an unknown artefact; TooLarge for an experiment that is full
+    Raises: NotFound for an unknown artefact; TooLarge for an experiment that is full; Conflict when the name is taken by one that a
+        limited account does not see
     """
     query = insert(ExperimentRow).values(name=experiment, author=draft.author)
     await session.execute(query.on_conflict_do_nothing(index_elements=["name"], index_where=ExperimentRow.deleted_at.is_(None)))
@@ -214,7 +216,9 @@ async def add_run(session: AsyncSession, experiment: str, draft: RunDraft) -> St
         await session.scalars(
             select(ExperimentRow).where(ExperimentRow.name == experiment, ExperimentRow.deleted_at.is_(None)).with_for_update()
         )
-    ).one()
+    ).one_or_none()
+    if row is None:
+        raise name_taken(experiment, what=EXPERIMENT)
     n_runs = await session.scalar(select(func.count()).select_from(ExperimentRunRow).where(*_live_runs(row.id)))
     if (n_runs or 0) >= MAX_RUNS:
         raise TooLarge(f"The experiment {shorten(experiment)} has {n_runs} runs; the limit is {MAX_RUNS}: begin another one")
@@ -407,7 +411,7 @@ def _to_row(experiment_id: int, host_id: int, draft: RunDraft) -> ExperimentRunR
 
 
 async def _flush(session: AsyncSession, name: str) -> None:
-    await flush_name(session, name, constraint="uq_experiments__name", what="Experiment")
+    await flush_name(session, name, constraint="uq_experiments__name", what=EXPERIMENT)
 
 
 async def _require_experiment(session: AsyncSession, experiment_id: int) -> ExperimentRow:

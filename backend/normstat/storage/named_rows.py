@@ -21,7 +21,12 @@ async def flush_name(session: AsyncSession, name: str, *, constraint: str, what:
     except IntegrityError as error:
         if constraint not in str(error.orig):
             raise
-        raise Conflict(f"{what} {shorten(name)} already exists{hint}; choose another name", {"name": name}) from None
+        raise name_taken(name, what=what, hint=hint) from None
+
+
+def name_taken(name: str, *, what: str, hint: str = "") -> Conflict:
+    """Return the error for a name that is taken, also by a row that a limited account does not see."""
+    return Conflict(f"{what} {shorten(name)} already exists{hint}; choose another name", {"name": name})
 
 
 async def require_row(

@@ -342,6 +342,22 @@ async def test_changes_reach_no_other_host(world: World, state: AppState) -> Non
     assert n_refused > 50
 
 
+async def test_a_name_that_a_hidden_thing_has_is_taken_and_nothing_else_is_said(world: World) -> None:
+    experiment, baseline = f"{MARK}-io", f"{MARK} quiet"
+    changes: list[tuple[str, str, dict[str, Any]]] = [
+        ("POST", "experiments", {"name": experiment}),
+        ("POST", "experiments/runs", {"experiment": experiment, "host": MINE, **WINDOW}),
+        ("PUT", f"experiments/{world.mine['experiment']}", {"name": experiment, "title": "", "note": ""}),
+        ("POST", "baselines", {"name": baseline, "hosts": [MINE], "windows": [WINDOW]}),
+        ("PATCH", f"baselines/{world.mine['baseline']}", {"name": baseline}),
+        ("POST", f"baselines/{world.mine['baseline']}/copy", {"name": baseline}),
+    ]
+    for method, path, body in changes:
+        answer = await world.team.request(method, f"{API}/{path}", json=body)
+        assert_envelope(answer, 409, "conflict")
+        assert answer.json()["error"]["details"] == {"name": body.get("experiment") or body["name"]}
+
+
 async def test_a_team_works_with_its_own_hosts(world: World) -> None:
     team = world.team
     window = {"name": "Monday", "hosts": [MINE], "windows": [WINDOW]}
