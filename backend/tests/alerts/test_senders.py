@@ -157,7 +157,15 @@ def test_what_an_answer_means(status: int, retry_after: str | None, is_final: bo
     ("address", "expected"),
     [
         ("169.254.169.254", True), ("fe80::1%eth0", True), ("::ffff:169.254.169.254", True), ("0.0.0.0", True), ("224.0.0.1", True),
-        ("127.0.0.1", False), ("10.1.2.3", False), ("::1", False), ("2001:db8::1", False),
+        # As NAT64 has it, with the prefixes of RFC 6052; as IPv4-compatible, IPv4-translated, 6to4, Teredo and ISATAP have it.
+        ("64:ff9b::a9fe:a9fe", True), ("64:ff9b:1::169.254.169.254", True), ("64:ff9b:1:a9fe:a9:fe00::", True),
+        ("64:ff9b:1:a9:fe:a9fe::", True), ("64:ff9b:1:0:a9:fea9:fe00:0", True), ("::169.254.169.254", True),
+        ("::ffff:0:169.254.169.254", True), ("2002:a9fe:a9fe::1", True), ("2001:0:5306:1::5601:5601", True),
+        ("2001:0:a9fe:a9fe::f5ff:fffe", True), ("2001:db8::5efe:169.254.169.254", True), ("2002:6464:64c8::", True),
+        ("fd00:ec2::254", True), ("fd00:ec2::23", True), ("fd20:ce::254", True), ("fd00:42::42", True),
+        ("100.100.100.200", True), ("168.63.129.16", True), ("192.0.0.192", True),
+        ("127.0.0.1", False), ("10.1.2.3", False), ("::1", False), ("2001:db8::1", False), ("64:ff9b::192.0.2.1", False),
+        ("64:ff9b:1::10.1.2.3", False), ("2002:c000:201::1", False), ("fd00:ec3::254", False), ("100.100.100.201", False),
     ],
 )  # fmt: skip
 def test_some_addresses_are_never_asked(address: str, expected: bool) -> None:
