@@ -53,7 +53,7 @@ from normstat.storage.schema.baseline_models import (
 from normstat.storage.schema.event_models import EventHost, EventRow
 from normstat.storage.schema.experiment_models import ExperimentRow, ExperimentRunRow, RunArtefactRow, RunResultRow
 from normstat.storage.schema.job_models import ImportedFileRow, ImportRow
-from normstat.storage.schema.models import Chunk, Gap, Host, PackedChunk, StoredRejectedLine, Stream
+from normstat.storage.schema.models import Chunk, Gap, Host, PackedChunk, StatField, StoredRejectedLine, Stream
 from normstat.storage.schema.report_models import ReportFileBytes, ReportFileRow, ReportNoteRow, ReportRow
 from normstat.storage.schema.retention_models import StreamChange
 from normstat.storage.schema.watch_models import BacktestRow, EpisodeRow, RuleChange, RuleLimitRow, WatchMute
@@ -277,9 +277,13 @@ _OWN: Final[dict[type[Base], Limit]] = {
 
 @lru_cache(maxsize=1)
 def list_limits() -> dict[type[Base], Limit]:
-    """Return the limit of each table that has rows of hosts: those of its own, and of every other one with a host_id."""
+    """Return the limit of each table that has rows of hosts: those of its own, and of every other one with a host_id.
+
+    Not of the columns of stats, which are of all hosts, whoever brought one first: storage/lookup.py leaves out what a limited
+    account may not see.
+    """
     tables = [mapper.class_ for mapper in Base.registry.mappers]
-    return {model: _by_host for model in tables if "host_id" in _table(model).c} | _OWN
+    return {model: _by_host for model in tables if "host_id" in _table(model).c and model is not StatField} | _OWN
 
 
 def limit_of(model: type[Base]) -> Limit:

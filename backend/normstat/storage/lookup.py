@@ -1,6 +1,6 @@
 """Look up hosts, stats with their fields, and instances by name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -15,6 +15,7 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Kind, Semantics, Storage, Worse
 from normstat.stats.spec_defaults import usual_semantics
 from normstat.storage.instance_cache import LAST_STEP
+from normstat.storage.limited_session import limited_account
 from normstat.storage.natural_order import natural_key
 from normstat.storage.sample_pages import load_sql
 from normstat.storage.sample_source import open_source
@@ -27,6 +28,10 @@ from normstat.window import MICROSECOND, Window
 # Maximum number of instances in one list.
 MAX_LISTED: Final = 10_000
 NAMES_AT_ONCE: Final = 10_000
+# Of the blocks of rollups: minutes of an hour, minutes of a day, hours (rollups/rollup_rows.py).
+ROLLUP_LEVELS: Final = (0, 1, 2)
+# The id of a stat, and the key of one of its columns.
+ColumnKey = tuple[int, str]
 # Names that an export caches from page to page.
 MAX_NAMES: Final = 50_000
 
@@ -291,20 +296,49 @@ async def _read_stats(session: AsyncSession, names: Sequence[str]) -> list[StatR
             StatTable.spec_version,
             cast(StatField.definition, Text),
             StatField.is_documented,
+            StatField.key,
+            StatField.host_id,
         )
         .join(StatField, StatField.stat_id == StatTable.id)
         .where(StatTable.name.in_(names))
         .order_by(StatTable.name, StatField.position)
     )
+    found = rows.all()
+    brought_by = {(stat_id, key): host_id for stat_id, _, _, _, _, is_documented, key, host_id in found if not is_documented}
+    hidden = await _find_hidden_columns(session, brought_by)
     today = {
         name: {field.key: field for field in stat.fields} for name, (_, stat) in load_catalogue().stats.items() if name in names
     }
     stats: dict[str, tuple[int, str, int, list[Field]]] = {}
-    for stat_id, name, spec, version, definition, is_documented in rows:
+    for stat_id, name, spec, version, definition, is_documented, key, _ in found:
+        if (stat_id, key) in hidden:
+            continue
         _, _, _, fields = stats.setdefault(name, (stat_id, spec, version, []))
         made = _to_field(definition, is_documented)
         fields.append(_described(made, today.get(name, {}).get(made.key)))
     return [StatRef(stat_id, name, spec, version, tuple(fields)) for name, (stat_id, spec, version, fields) in stats.items()]
+
+
+async def _find_hidden_columns(session: AsyncSession, brought_by: Mapping[ColumnKey, int | None]) -> Set[ColumnKey]:
+    """Return which of the columns unknown to the specs the account of this task does not see: those that none of its hosts has
+    brought, or has values of in its rollups.
+    """
+    if limited_account() is None or not brought_by:
+        return frozenset()
+    visible = set(await session.scalars(select(Host.id)))
+    asked = [column for column, host_id in brought_by.items() if host_id not in visible]
+    connection = await driver_of(session)
+    cursor = await connection.execute(
+        load_sql("sent_columns"),
+        {
+            "hosts": list(visible),
+            "stats": [stat_id for stat_id, _ in asked],
+            "keys": [key for _, key in asked],
+            "levels": list(ROLLUP_LEVELS),
+        },
+        prepare=False,
+    )
+    return set(asked) - {(stat_id, key) for stat_id, key in await cursor.fetchall()}
 
 
 def _described(made: Field, today: Field | None) -> Field:

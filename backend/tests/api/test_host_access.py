@@ -15,12 +15,13 @@ from normstat.api.route_table import ROUTES
 from normstat.api.state import AppState
 from normstat.app import create_app, make_state
 from normstat.auth.roles import Role
+from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.storage.host_limits import limit_hosts, list_limits
 from normstat.storage.limited_session import all_hosts
 from normstat.storage.schema.alert_models import AlertEpisodeRow, AlertMessageRow, AlertRow
 from normstat.storage.schema.all_models import Base
 from normstat.storage.schema.job_models import ImportedFileRow, ImportRow, Job
-from normstat.storage.schema.models import Host, Stream, User
+from normstat.storage.schema.models import Host, Rollup, StatTable, Stream, User
 from normstat.storage.schema.watch_models import EpisodeRow, WatchedHost, WatchedState
 from normstat.storage.session import open_read_session, open_write_session
 from tests.api.conftest import empty_tables, make_settings
@@ -429,6 +430,31 @@ async def test_a_limit_is_set_changed_and_lifted(world: World) -> None:
     assert len((await made(await script.get(f"{API}/hosts")))["hosts"]) == 2
     limited = {"name": "visitor", "role": "viewer", "password": "long enough for everybody", "host_groups": ["all"]}
     assert (await made(await admin.post(users, json=limited)))["host_groups"] == ["all"]
+
+
+async def test_a_column_is_shown_to_whoever_sees_a_host_that_sends_it(world: World, state: AppState) -> None:
+    """Hosts may send columns that no spec knows; each is of all hosts, and its name may say something of the one that sends it."""
+    text = VMSTAT.decode().replace(" st ", " st MARKED JOINT ", 1).replace(" 0 0 2026", " 0 0 7 8 2026")
+    frame = Frame(FrameKind.STREAM, "vmstat_linux", "vmstat_linux.columns", 0, len(text), "vmstat -t 1", text.encode())
+    async with await world.people.agent(HIDDEN) as agent:
+        sent = await agent.post(f"{API}/ingest", content=format_frames([frame]), headers={"Normstat-Host": HIDDEN})
+        assert sent.status_code == 200, sent.text
+
+    async def columns(client: httpx.AsyncClient, **query: str) -> set[str]:
+        stats = (await made(await client.get(f"{API}/stats", params=query)))["stats"]
+        return {each["key"] for stat in stats for each in stat["fields"]} & {"marked", "joint"}
+
+    assert (await columns(world.operator), await columns(world.team)) == ({"marked", "joint"}, set())
+    async with open_write_session(state.sessions) as session:
+        host_id = await session.scalar(select(Host.id).where(Host.name == MINE))
+        stat_id = await session.scalar(select(StatTable.id).where(StatTable.name == "vmstat_linux"))
+        session.add(Rollup(host_id=host_id, stat_id=stat_id, level=1, field_key="joint", block_at=START, body=b""))
+    assert await columns(world.team) == await columns(world.team, host=MINE) == {"joint"}
+    asked = {"host": MINE, "stat": "vmstat_linux", **WINDOW}
+    hidden, unknown = [await world.team.get(f"{API}/export.csv", params=asked | {"field": key}) for key in ("marked", "unknown")]
+    assert (hidden.status_code, hidden.text.replace("marked", "unknown").partition("request_id")[0]) == (
+        404, unknown.text.partition("request_id")[0]
+    )  # fmt: skip
 
 
 # What says nothing of hosts, or is shown to administrators alone.
