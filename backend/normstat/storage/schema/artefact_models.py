@@ -24,6 +24,7 @@ class ArtefactRow(Base):
         Index("ix_artefacts__host_id_start_at", "host_id", "start_at"),
         Index("ix_artefacts__start_at", "start_at"),
         Index("ix_artefacts__sha256", "sha256"),
+        Index("ix_artefacts__author_created_at", "author", "created_at", postgresql_where=sql("author <> ''")),
     )
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
     host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))

@@ -17,6 +17,8 @@ class HostGroup(Base):
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
     name: Mapped[str] = mapped_column(unique=True)
     note: Mapped[str] = mapped_column(server_default="")
+    created_by: Mapped[str] = mapped_column(server_default="")
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
 
 
 class HostGroupHost(Base):

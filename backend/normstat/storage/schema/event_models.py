@@ -22,6 +22,7 @@ class EventRow(Base):
         Index("ix_events__start_at", "start_at"),
         Index("ix_events__last_at", sql("coalesce(end_at, start_at)")),
         Index("uq_events__stream_id_line_offset", "stream_id", "line_offset", unique=True),
+        Index("ix_events__author_created_at", "author", "created_at", postgresql_where=sql("author <> ''")),
     )
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
     start_at: Mapped[datetime]

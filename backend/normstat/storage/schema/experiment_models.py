@@ -36,6 +36,7 @@ class ExperimentRunRow(Base):
     __table_args__ = (
         Index("ix_experiment_runs__experiment_id_start_at", "experiment_id", "start_at"),
         Index("ix_experiment_runs__host_id_start_at", "host_id", "start_at"),
+        Index("ix_experiment_runs__author_created_at", "author", "created_at", postgresql_where=sql("author <> ''")),
     )
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
     experiment_id: Mapped[int] = mapped_column(ForeignKey("experiments.id", ondelete="CASCADE"))
