@@ -161,6 +161,29 @@ class Settings(BaseSettings):
     share_max_days: int = Field(
         default=30, ge=0, le=365, description="longest life of a link that shows a comparison or report without login; 0: no links"
     )
+    max_events_per_day: int = Field(
+        default=20_000,
+        ge=1,
+        description="events of an account or agent token in 24 hours; above, 429, as for all that follow",
+    )
+    max_artefacts_per_day: int = Field(default=10_000, ge=1, description="artefacts of an account or agent token in 24 hours")
+    max_runs_per_day: int = Field(default=10_000, ge=1, description="runs of experiments of an account or agent token in 24 hours")
+    max_jobs_per_day: int = Field(default=10_000, ge=1, description="imports, reparses and backtests of an account in 24 hours")
+    max_baseline_versions_per_day: int = Field(default=2_000, ge=1, description="changes to baselines by an account in 24 hours")
+    max_experiments: int = Field(default=2_000, ge=1, description="experiments of an account or agent token")
+    max_reports: int = Field(default=2_000, ge=1, description="reports and templates of an account")
+    max_report_notes: int = Field(default=20_000, ge=1, description="notes of an account in all reports")
+    max_report_files: int = Field(default=5_000, ge=1, description="files of an account in all reports")
+    max_baselines: int = Field(default=2_000, ge=1, description="baselines of an account")
+    max_exclusions: int = Field(default=5_000, ge=1, description="excluded periods of an account")
+    max_mutes: int = Field(default=5_000, ge=1, description="muted series of an account")
+    max_watch_mutes: int = Field(default=2_000, ge=1, description="mutes of rules of an account that have not ended")
+    max_rule_limits: int = Field(default=2_000, ge=1, description="limits of rules of an account")
+    max_saved_comparisons: int = Field(default=2_000, ge=1, description="saved comparisons of an account")
+    max_views: int = Field(default=500, ge=1, description="saved views of an account")
+    max_api_tokens: int = Field(default=200, ge=1, description="valid API tokens of an account")
+    max_share_links: int = Field(default=200, ge=1, description="valid share links of an account")
+    max_host_groups: int = Field(default=1_000, ge=1, description="host groups of an account")
     agent_token_days: int = Field(
         default=0, ge=0, le=100_000, description="agents change a token that is bound to their host after so many days; 0: never"
     )

@@ -28,7 +28,7 @@ from normstat.artefacts.table_csv import write_table_csv
 from normstat.artefacts.table_view import MAX_ROWS, ArtefactTable, TableRequest, view_table
 from normstat.artefacts.text_page import PAGE_BYTES, ArtefactText, cut_page
 from normstat.artefacts.tools import Effect
-from normstat.errors import BadRequest, DamagedArtefact, NoSpace, NotFound, Overloaded, TooLarge
+from normstat.errors import BadRequest, DamagedArtefact, NoSpace, NotFound, Overloaded, TooLarge, TooManyRequests
 from normstat.ingest.imports.import_queue import remove_file
 from normstat.ingest.imports.import_run import require_host_name
 from normstat.storage import artefact_rows
@@ -40,6 +40,7 @@ from normstat.storage.artefact_rows import (
     ArtefactSource,
     RejectedArtefactLine,
 )
+from normstat.storage.row_budgets import ARTEFACTS
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.upload_limits import MAX_ARTEFACT_BYTES
 
@@ -131,7 +132,7 @@ async def list_artefacts(  # noqa: PLR0917 (parameters of a route, given by name
 @router.post(
     "/artefacts",
     status_code=201,
-    responses=guarded_answers(BadRequest, NotFound, TooLarge, NoSpace, Overloaded),
+    responses=guarded_answers(BadRequest, NotFound, TooLarge, NoSpace, Overloaded, TooManyRequests),
     openapi_extra=RAW_BODY,
 )
 async def create_artefact(  # noqa: PLR0917 (parameters of a route, given by name)
@@ -163,7 +164,7 @@ async def create_artefact(  # noqa: PLR0917 (parameters of a route, given by nam
 @router.post(
     "/ingest/artefacts",
     status_code=201,
-    responses=guarded_answers(BadRequest, NotFound, TooLarge, NoSpace, Overloaded),
+    responses=guarded_answers(BadRequest, NotFound, TooLarge, NoSpace, Overloaded, TooManyRequests),
     openapi_extra=RAW_BODY,
 )
 async def put_artefact(  # noqa: PLR0917 (parameters of a route, given by name)
@@ -187,7 +188,7 @@ async def put_artefact(  # noqa: PLR0917 (parameters of a route, given by name)
     The answer is short, since a shell reads it. Sent again, the same text makes no second artefact.
     """
     async with open_write_session(state.sessions) as session:
-        token, found = await find_agent_host(session, agent, host)
+        token, found = await find_agent_host(session, state, agent, host, ARTEFACTS)
     require_host_name(found)
     draft = ArtefactDraft(
         host=found, source=ArtefactSource.AGENT, author=token, start=start, end=end, title=title.strip(),

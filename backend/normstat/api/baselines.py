@@ -22,7 +22,7 @@ from normstat.api.handlers import guarded_answers
 from normstat.api.lazy_routing import LazyRouter
 from normstat.baselines.baseline_health import read_health
 from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested, update_requested
-from normstat.errors import BadRequest, Conflict, NotFound
+from normstat.errors import BadRequest, Conflict, NotFound, TooManyRequests
 from normstat.storage import baseline_rows
 from normstat.storage.baseline_records import BaselineInfo
 from normstat.storage.baseline_rows import BaselineChange
@@ -46,7 +46,7 @@ async def list_baselines(
     return BaselineList(baselines=records)
 
 
-@router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, Conflict))
+@router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, Conflict, TooManyRequests))
 async def create_baseline(body: BaselineCreate, principal: Operator, session: WriteSession) -> BaselineInfo:
     """Create a baseline: from given windows, a recording that begins now, or a rule."""
     request = BaselineRequest(
@@ -69,7 +69,7 @@ async def get_baseline(id: IdPath, session: ReadSession) -> BaselineInfo:  # noq
     return await baseline_rows.read_baseline(session, id)
 
 
-@router.patch("/{id}", responses=guarded_answers(BadRequest, NotFound, Conflict))
+@router.patch("/{id}", responses=guarded_answers(BadRequest, NotFound, Conflict, TooManyRequests))
 async def update_baseline(id: IdPath, body: BaselineUpdate, principal: Operator, session: WriteSession) -> BaselineInfo:  # noqa: A002
     """Change a baseline; other windows, hosts or another time zone create a new version."""
     change = BaselineChange(
@@ -115,7 +115,7 @@ async def get_baseline_health(
     return BaselineHealth(version=version, hosts=hosts)
 
 
-@router.post("/{id}/copy", status_code=201, responses=guarded_answers(BadRequest, NotFound, Conflict))
+@router.post("/{id}/copy", status_code=201, responses=guarded_answers(BadRequest, NotFound, Conflict, TooManyRequests))
 async def copy_baseline(id: IdPath, body: BaselineCopy, principal: Operator, session: WriteSession) -> BaselineInfo:  # noqa: A002
     """Copy a baseline, with its rule."""
     return await baseline_rows.copy_baseline(session, id, body.name, datetime.now(UTC), made_by=principal.name)

@@ -17,7 +17,7 @@ from normstat.api.lazy_routing import LazyRouter
 from normstat.api.schemas import Name
 from normstat.bundles.bundle_format import bundle_file_name
 from normstat.bundles.bundle_service import BundleRequest, OpenRequest, choose_host, read_manifest, stream_bundle
-from normstat.errors import BadRequest, Conflict, NoSpace, NotFound, Overloaded, TooLarge
+from normstat.errors import BadRequest, Conflict, NoSpace, NotFound, Overloaded, TooLarge, TooManyRequests
 from normstat.ingest.imports.import_queue import remove_file
 from normstat.storage import import_rows
 from normstat.storage.import_rows import Import
@@ -71,7 +71,7 @@ async def export_bundle(
 @router.post(
     "/bundles",
     status_code=202,
-    responses=guarded_answers(BadRequest, Conflict, TooLarge, NoSpace),
+    responses=guarded_answers(BadRequest, Conflict, TooLarge, NoSpace, TooManyRequests),
     openapi_extra={"requestBody": {"required": True, "content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}}},
 )
 async def create_bundle_import(

@@ -15,6 +15,7 @@ from normstat.api.cookies import SessionCookie
 from normstat.api.host_access import limit_request
 from normstat.api.instants import Instant
 from normstat.api.middleware import client_address
+from normstat.api.row_budgets import check_budget
 from normstat.api.state import AppState, state_of
 from normstat.auth import access, csrf
 from normstat.auth.access import AgentPrincipal, Principal, TokenRefused
@@ -96,7 +97,7 @@ class RoleGuard:
     ) -> Principal:
         """Return the authenticated account.
 
-        Raises: NotAuthenticated, NotAllowed
+        Raises: NotAuthenticated, NotAllowed; TooManyRequests for an account that may not make another row of this kind
         """
         if "authorization" in request.headers:
             if bearer is None:
@@ -115,6 +116,7 @@ class RoleGuard:
             text = "This server demands a second factor of this account: log in on the page and set it up under Accounts"
             raise NotAllowed(text, {"reason": "second_factor_required"})
         await limit_request(request, state.sessions, principal)
+        await check_budget(request, state, principal)
         return principal
 
 

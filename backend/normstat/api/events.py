@@ -6,19 +6,22 @@ from typing import Annotated, Final
 from fastapi import Depends, Query, Response
 
 from normstat.api.body import NO_NUL, Empty
-from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, Agent, IdPath, Operator, ReadSession, WriteSession
+from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, Agent, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.event_schemas import EventCreate, EventReport, EventUpdate, Tags
 from normstat.api.handlers import guarded_answers, text_answers
 from normstat.api.instants import Instant
 from normstat.api.lazy_routing import LazyRouter
+from normstat.api.row_budgets import check_room
 from normstat.api.schemas import Name
+from normstat.api.state import AppState
 from normstat.auth.access import AgentPrincipal, Principal, is_usable
 from normstat.csv_cells import format_csv
-from normstat.errors import BadRequest, NotAllowed, NotAuthenticated, NotFound, shorten
+from normstat.errors import BadRequest, NotAllowed, NotAuthenticated, NotFound, TooManyRequests, shorten
 from normstat.query.host_events import EventPage, HostEvent, search_events, to_host_event
 from normstat.stats.fact_words import EventKind
 from normstat.storage import event_rows
 from normstat.storage.event_rows import EventDraft, EventFilter, EventSource
+from normstat.storage.row_budgets import EVENTS, RowBudget, require_room_for_host
 from normstat.storage.schema.models import AgentToken, Host
 
 router = LazyRouter(tags=["events"])
@@ -86,7 +89,7 @@ async def export_events(session: ReadSession, wanted: Filter, host: HostsQuery =
     )
 
 
-@router.post("/events", status_code=201, responses=guarded_answers(BadRequest, NotFound))
+@router.post("/events", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooManyRequests))
 async def create_event(body: EventCreate, principal: Operator, session: WriteSession) -> HostEvent:
     """Note an event: of some hosts, or of all."""
     return to_host_event(await event_rows.create_event(session, _to_draft(body, body.at or datetime.now(UTC), principal)))
@@ -111,10 +114,10 @@ async def restore_event(id: IdPath, session: WriteSession) -> HostEvent:  # noqa
     return to_host_event(await event_rows.restore_event(session, id))
 
 
-@router.post("/ingest/events", status_code=201, responses=guarded_answers(BadRequest, NotFound))
-async def report_event(body: EventReport, agent: Agent, session: WriteSession) -> HostEvent:
+@router.post("/ingest/events", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooManyRequests))
+async def report_event(body: EventReport, agent: Agent, session: WriteSession, state: State) -> HostEvent:
     """Note an event of a host with an agent's token, for example from a script that deploys."""
-    name, host = await find_agent_host(session, agent, body.host)
+    name, host = await find_agent_host(session, state, agent, body.host, EVENTS)
     draft = EventDraft(
         at=body.at or datetime.now(UTC),
         end=body.end,
@@ -128,17 +131,22 @@ async def report_event(body: EventReport, agent: Agent, session: WriteSession) -
     return to_host_event(await event_rows.create_event(session, draft))
 
 
-async def find_agent_host(session: WriteSession, agent: AgentPrincipal, host: str | None) -> tuple[str, str]:
-    """Return the name of the token, and of the host that it may report about.
+async def find_agent_host(
+    session: WriteSession, state: AppState, agent: AgentPrincipal, host: str | None, budget: RowBudget
+) -> tuple[str, str]:
+    """Return the name of the token, and of the host that it may report about in a row of this budget.
 
-    Raises: NotAuthenticated for a token that was revoked a moment ago; NotAllowed for another host; BadRequest without one
+    Raises: NotAuthenticated for a token that was revoked a moment ago; NotAllowed for another host; BadRequest without one;
+        TooManyRequests
     """
     token = await session.get(AgentToken, agent.token_id)
     if token is None or not is_usable(token):
         raise NotAuthenticated("This agent token is unknown or revoked; create a new one under /agent-tokens")
+    await check_room(session, state, budget, token.name)
     if token.host_id is None:
         if host is None:
             raise BadRequest("The token is for any host: name the event's host in `host`")
+        await require_room_for_host(session, host, state.settings.ingest_max_hosts)
         return token.name, host
     own = await session.get_one(Host, token.host_id)
     if host not in {None, own.name}:

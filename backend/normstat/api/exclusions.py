@@ -9,7 +9,7 @@ from normstat.api.body import NO_NUL
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.lazy_routing import LazyRouter
-from normstat.errors import BadRequest, NotFound
+from normstat.errors import BadRequest, NotFound, TooManyRequests
 from normstat.storage import exclusion_rows
 from normstat.storage.exclusion_rows import ExclusionDraft
 from normstat.window import Window
@@ -30,7 +30,7 @@ async def list_exclusions(
     return ExclusionList(exclusions=records)
 
 
-@router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound))
+@router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooManyRequests))
 async def create_exclusion(body: ExclusionCreate, principal: Operator, session: WriteSession) -> ExclusionMade:
     """Mark a window as an incident: every baseline that contains it excludes it and is recomputed."""
     window = Window(body.start, body.end)

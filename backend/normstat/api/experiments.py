@@ -4,9 +4,10 @@ from typing import Annotated, Final, Literal
 
 import anyio.to_thread
 from fastapi import Query, Response
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.api.body import NO_NUL, Empty
-from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, Agent, IdPath, Operator, ReadSession, WriteSession
+from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, Agent, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.events import find_agent_host
 from normstat.api.experiment_schemas import (
     ArtefactRunsCreate,
@@ -20,7 +21,9 @@ from normstat.api.experiment_schemas import (
 )
 from normstat.api.handlers import guarded_answers, text_answers
 from normstat.api.lazy_routing import LazyRouter
-from normstat.errors import BadRequest, Conflict, DamagedArtefact, NotFound, TooLarge
+from normstat.api.row_budgets import check_room
+from normstat.api.state import AppState
+from normstat.errors import BadRequest, Conflict, DamagedArtefact, NotFound, TooLarge, TooManyRequests
 from normstat.experiments.artefact_runs import add_artefact_runs, results_with_output
 from normstat.experiments.experiment_analysis import AnalysisRequest, ExperimentAnalysis, Work, analyse_runs
 from normstat.experiments.experiment_csv import format_runs_csv
@@ -30,6 +33,7 @@ from normstat.ingest.imports.import_run import require_host_name
 from normstat.stats.measured_value import MeasuredValue
 from normstat.storage import experiment_rows
 from normstat.storage.experiment_rows import Experiment, ExperimentPage, RunChange, RunDraft, RunSource
+from normstat.storage.row_budgets import EXPERIMENTS, RUNS
 
 router = LazyRouter(tags=["experiments"])
 
@@ -50,18 +54,30 @@ async def list_experiments(
     return await experiment_rows.list_experiments(session, search.split(), limit=limit, offset=offset)
 
 
-@router.post("/experiments", status_code=201, responses=guarded_answers(Conflict))
+@router.post("/experiments", status_code=201, responses=guarded_answers(Conflict, TooManyRequests))
 async def create_experiment(body: ExperimentCreate, principal: Operator, session: WriteSession) -> Experiment:
     """Make an experiment without runs. The first run of a new name makes one, too."""
     return await experiment_rows.create_experiment(session, body.name, body.title, body.note, principal.name)
 
 
+async def _require_room_for_name(session: AsyncSession, state: AppState, experiment: str, owner: str) -> None:
+    """Check that the account or agent token may make the experiment of that name, if there is none.
+
+    Raises: TooManyRequests
+    """
+    if not await experiment_rows.has_experiment(session, experiment):
+        await check_room(session, state, EXPERIMENTS, owner)
+
+
 @router.post(
-    "/experiments/runs", status_code=201, responses=guarded_answers(BadRequest, Conflict, NotFound, TooLarge, DamagedArtefact)
+    "/experiments/runs",
+    status_code=201,
+    responses=guarded_answers(BadRequest, Conflict, NotFound, TooLarge, DamagedArtefact, TooManyRequests),
 )
-async def create_run(body: RunCreate, principal: Operator, session: WriteSession) -> ExperimentRun:
+async def create_run(body: RunCreate, principal: Operator, session: WriteSession, state: State) -> ExperimentRun:
     """Add a run to the experiment of that name, which is made if needed."""
     require_host_name(body.host)
+    await _require_room_for_name(session, state, body.experiment, principal.name)
     results = _to_values(body.results)
     if body.reads_artefacts:
         results = await results_with_output(session, results, body.artefacts)
@@ -75,18 +91,20 @@ async def create_run(body: RunCreate, principal: Operator, session: WriteSession
 @router.post(
     "/experiments/artefact-runs",
     status_code=201,
-    responses=guarded_answers(BadRequest, Conflict, NotFound, TooLarge, DamagedArtefact),
+    responses=guarded_answers(BadRequest, Conflict, NotFound, TooLarge, DamagedArtefact, TooManyRequests),
 )
-async def create_artefact_runs(body: ArtefactRunsCreate, principal: Operator, session: WriteSession) -> Experiment:
+async def create_artefact_runs(body: ArtefactRunsCreate, principal: Operator, session: WriteSession, state: State) -> Experiment:
     """Make runs of what an artefact holds: rows of IOzone, of a matrix of IOzone runs, of time(1)."""
+    await _require_room_for_name(session, state, body.experiment, principal.name)
     return await add_artefact_runs(session, body.experiment, body.artefact, body.factors, principal.name)
 
 
-@router.post("/ingest/runs", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooLarge))
-async def report_run(body: RunReport, agent: Agent, session: WriteSession) -> ExperimentRun:
+@router.post("/ingest/runs", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooLarge, TooManyRequests))
+async def report_run(body: RunReport, agent: Agent, session: WriteSession, state: State) -> ExperimentRun:
     """Add a run of a host with an agent's token, for hosts that have only the shell agent."""
-    name, host = await find_agent_host(session, agent, body.host)
+    name, host = await find_agent_host(session, state, agent, body.host, RUNS)
     require_host_name(host)
+    await _require_room_for_name(session, state, body.experiment, name)
     times = ((REAL, body.real), (USER, body.user), (SYS, body.sys))
     measured = [MeasuredValue(key, value, "s") for key, value in times if value is not None]
     draft = RunDraft(

@@ -5,7 +5,7 @@ from normstat.api.body import Empty
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.lazy_routing import LazyRouter
-from normstat.errors import BadRequest, Conflict, NotFound
+from normstat.errors import BadRequest, Conflict, NotFound, TooManyRequests
 from normstat.storage import host_group_rows
 from normstat.storage.host_group_rows import GroupChange, HostGroupInfo
 
@@ -18,13 +18,13 @@ async def list_host_groups(session: ReadSession) -> HostGroupList:
     return HostGroupList(groups=await host_group_rows.list_groups(session))
 
 
-@router.post("", status_code=201, dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest, NotFound, Conflict))
-async def create_host_group(body: HostGroupCreate, session: WriteSession) -> HostGroupInfo:
+@router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, Conflict, TooManyRequests))
+async def create_host_group(body: HostGroupCreate, principal: Operator, session: WriteSession) -> HostGroupInfo:
     """Create a host group."""
-    return await host_group_rows.create_group(session, body.name, body.note, body.hosts)
+    return await host_group_rows.create_group(session, body.name, body.note, body.hosts, created_by=principal.name)
 
 
-@router.patch("/{id}", responses=guarded_answers(BadRequest, NotFound, Conflict))
+@router.patch("/{id}", responses=guarded_answers(BadRequest, NotFound, Conflict, TooManyRequests))
 async def update_host_group(id: IdPath, body: HostGroupUpdate, principal: Operator, session: WriteSession) -> HostGroupInfo:  # noqa: A002
     """Change a group; other hosts give its baselines a new version."""
     hosts = None if body.hosts is None else tuple(body.hosts)

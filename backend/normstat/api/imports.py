@@ -14,7 +14,7 @@ from normstat.api.handlers import guarded_answers
 from normstat.api.instants import Instant
 from normstat.api.lazy_routing import LazyRouter
 from normstat.api.state import AppState
-from normstat.errors import BadRequest, Conflict, NoSpace, NotFound, TooLarge
+from normstat.errors import BadRequest, Conflict, NoSpace, NotFound, TooLarge, TooManyRequests
 from normstat.ingest.imports.import_options import ImportOptions, check_options
 from normstat.ingest.imports.import_queue import options_of, remove_file
 from normstat.ingest.imports.import_run import require_host_name
@@ -47,7 +47,7 @@ Spec = Annotated[str | None, Query(description="the spec that reads it, where it
 @router.post(
     "/imports",
     status_code=202,
-    responses=guarded_answers(BadRequest, NotFound, TooLarge, NoSpace),
+    responses=guarded_answers(BadRequest, NotFound, TooLarge, NoSpace, TooManyRequests),
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -124,7 +124,7 @@ class RetryRequest(Body):
     first_is_real: bool | None = None
 
 
-@router.post("/imports/{id}/retry", status_code=202, responses=guarded_answers(BadRequest, NotFound, Conflict))
+@router.post("/imports/{id}/retry", status_code=202, responses=guarded_answers(BadRequest, NotFound, Conflict, TooManyRequests))
 async def retry_import(
     id: IdPath,  # noqa: A002
     body: RetryRequest,

@@ -9,7 +9,7 @@ from normstat.api.body import NO_NUL, Empty
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.handlers import guarded_answers
 from normstat.api.lazy_routing import LazyRouter
-from normstat.errors import Conflict, NotFound
+from normstat.errors import Conflict, NotFound, TooManyRequests
 from normstat.storage import mute_rows
 from normstat.storage.mute_rows import MuteDraft, MuteInfo
 
@@ -27,7 +27,7 @@ async def list_mutes(
     return MuteList(mutes=await mute_rows.list_mutes(session, host))
 
 
-@router.post("", status_code=201, responses=guarded_answers(NotFound, Conflict))
+@router.post("", status_code=201, responses=guarded_answers(NotFound, Conflict, TooManyRequests))
 async def create_mute(body: MuteCreate, principal: Operator, session: WriteSession) -> MuteInfo:
     """Mute a series: of one host or all, one instance or all."""
     draft = MuteDraft(

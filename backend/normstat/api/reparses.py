@@ -4,7 +4,7 @@ from normstat.api.deps import NEEDS_VIEWER, IdPath, Operator, ReadSession, Write
 from normstat.api.handlers import guarded_answers
 from normstat.api.lazy_routing import LazyRouter
 from normstat.api.spec_schemas import ReparseCreate
-from normstat.errors import BadRequest, NotFound
+from normstat.errors import BadRequest, NotFound, TooManyRequests
 from normstat.storage import reparse_rows
 from normstat.storage.reparse_rows import Reparse, ReparseList, ReparseScope
 from normstat.storage.spec_refresh import refresh_catalogue
@@ -12,7 +12,7 @@ from normstat.storage.spec_refresh import refresh_catalogue
 router = LazyRouter(prefix="/reparses", tags=["reparses"])
 
 
-@router.post("", status_code=202, responses=guarded_answers(BadRequest, NotFound))
+@router.post("", status_code=202, responses=guarded_answers(BadRequest, NotFound, TooManyRequests))
 async def create_reparse(body: ReparseCreate, principal: Operator, session: WriteSession) -> Reparse:
     """Have streams read again with today's specs; everybody sees the old samples until the new ones are in place."""
     await refresh_catalogue(session)

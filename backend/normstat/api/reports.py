@@ -20,7 +20,7 @@ from normstat.api.instants import Instant
 from normstat.api.lazy_routing import LazyRouter
 from normstat.api.schemas import Name
 from normstat.api.state import AppState
-from normstat.errors import BadRequest, Conflict, DamagedArtefact, NoData, NotFound, Overloaded, TooLarge
+from normstat.errors import BadRequest, Conflict, DamagedArtefact, NoData, NotFound, Overloaded, TooLarge, TooManyRequests
 from normstat.field_docs import Documented
 from normstat.report import note_freezing
 from normstat.report.block_html import POLICY, render_document
@@ -190,7 +190,7 @@ async def list_report_templates(session: ReadSession) -> ReportTemplateList:
     return ReportTemplateList(templates=[*list_templates(), *own])
 
 
-@router.post("/reports", status_code=201, responses=guarded_answers(BadRequest, NotFound))
+@router.post("/reports", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooManyRequests))
 async def create_report(body: ReportCreate, principal: Operator, session: WriteSession) -> ReportDetails:
     """Start a report, empty or from a template."""
     contents: list[dict[str, Any]] = []
@@ -230,7 +230,7 @@ async def restore_report(id: IdPath, session: WriteSession) -> ReportInfo:  # no
     return await report_rows.restore_report(session, id)
 
 
-@router.post("/reports/{id}/template", status_code=201, responses=guarded_answers(NotFound))
+@router.post("/reports/{id}/template", status_code=201, responses=guarded_answers(NotFound, TooManyRequests))
 async def save_as_template(id: IdPath, body: TemplateCreate, principal: Operator, session: WriteSession) -> ReportInfo:  # noqa: A002
     """Save a report's notes as a template: texts as they are, all others as a title and what to add there."""
     contents = []
@@ -243,7 +243,7 @@ async def save_as_template(id: IdPath, body: TemplateCreate, principal: Operator
     return await report_rows.create_report(session, change, contents, author=principal.name, is_template=True)
 
 
-@router.post("/reports/{id}/notes", status_code=201, responses=guarded_answers(*FREEZING))
+@router.post("/reports/{id}/notes", status_code=201, responses=guarded_answers(*FREEZING, TooManyRequests))
 async def add_note(id: IdPath, body: NoteCreate, request: Request, principal: Operator, state: State) -> AddedNote:  # noqa: A002
     """Add a note. What it shows is read and frozen now, unless it is a live link."""
     frozen = await run_while_connected(request, _freeze(state, id, body.note, principal.name))
@@ -336,7 +336,7 @@ async def export_report_pdf(id: IdPath, principal: Viewer, state: State) -> Resp
 @router.post(
     "/report-files",
     status_code=201,
-    responses=guarded_answers(BadRequest, NotFound, TooLarge),
+    responses=guarded_answers(BadRequest, NotFound, TooLarge, TooManyRequests),
     openapi_extra=RAW_FILE,
 )
 async def upload_report_file(  # noqa: PLR0917 (parameters of a route, given by name)

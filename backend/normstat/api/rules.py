@@ -31,7 +31,7 @@ from normstat.api.watch_schemas import (
     RuleStateInfo,
     WatchRuleInfo,
 )
-from normstat.errors import BadRequest, Conflict, NotFound
+from normstat.errors import BadRequest, Conflict, NotFound, TooManyRequests
 from normstat.query.watch_lists import WatchedHostInfo, count_by_source, list_watched_hosts, to_seen
 from normstat.rules.rule_file import WatchRule
 from normstat.rules.rule_frame import name_sources
@@ -92,7 +92,7 @@ async def enable_rule(rule: RulePath, body: RuleEnable, principal: Operator, ses
     return await _read_detail(session, rule)
 
 
-@router.post("/rules/{rule}/limits", status_code=201, responses=guarded_answers(BadRequest, NotFound))
+@router.post("/rules/{rule}/limits", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooManyRequests))
 async def set_rule_limit(rule: RulePath, body: RuleLimitSet, principal: Operator, session: WriteSession) -> LimitRecord:
     """Set another value for a limit of a rule, for one host, for the hosts of a group, or for the hosts with a tag."""
     draft = LimitDraft(rule, body.name, body.value, body.host, body.tag, body.group, body.reason, principal.name)
@@ -106,7 +106,7 @@ async def remove_rule_limit(id: IdPath, principal: Operator, session: WriteSessi
     return Empty()
 
 
-@router.post("/backtests", status_code=201, responses=guarded_answers(BadRequest, NotFound))
+@router.post("/backtests", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooManyRequests))
 async def create_backtest(body: BacktestCreate, principal: Operator, session: WriteSession) -> Backtest:
     """Hold a rule's text against the past of hosts, in the background; stop it by its job."""
     window = Window(body.start, body.end)

@@ -15,7 +15,7 @@ from normstat.api.handlers import guarded_answers
 from normstat.api.lazy_routing import LazyRouter
 from normstat.api.schemas import Name, Note
 from normstat.comparison.saved_format import SavedComparison, read_json, to_json
-from normstat.errors import BadRequest, Conflict, NoData, NotFound, Overloaded, TooLarge
+from normstat.errors import BadRequest, Conflict, NoData, NotFound, Overloaded, TooLarge, TooManyRequests
 from normstat.storage import saved_comparison_rows
 from normstat.storage.saved_comparison_rows import SavedComparisonDraft, SavedComparisonInfo, SavedComparisonList
 
@@ -43,7 +43,7 @@ async def list_comparisons(session: ReadSession) -> SavedComparisonList:
     return await saved_comparison_rows.list_saved(session)
 
 
-@router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, NoData, TooLarge, Overloaded))
+@router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, NoData, TooLarge, Overloaded, TooManyRequests))
 async def save_comparison(
     body: SavedComparisonCreate, request: Request, principal: Operator, state: State, write: WriteSession
 ) -> SavedComparisonInfo:

@@ -98,7 +98,7 @@ async def list_share_links(
     return ShareLinkList(links=[_to_info(row) for row in rows], max_days=state.settings.share_max_days)
 
 
-@router.post("", status_code=201, responses=guarded_answers(BadRequest, Conflict, NotFound))
+@router.post("", status_code=201, responses=guarded_answers(BadRequest, Conflict, NotFound, TooManyRequests))
 async def create_share_link(body: ShareLinkCreate, principal: Operator, session: WriteSession, state: State) -> NewShareLink:
     """Create a link that shows this comparison or report without a login until it expires."""
     token, row = await share_links.create_share_link(

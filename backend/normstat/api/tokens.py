@@ -11,7 +11,7 @@ from normstat.api.schemas import AgentTokenCreate, AgentTokenRotation, ApiTokenC
 from normstat.auth import accounts
 from normstat.auth.roles import Role
 from normstat.auth.rotation import ask_rotation
-from normstat.errors import BadRequest, Conflict, NotFound
+from normstat.errors import BadRequest, Conflict, NotFound, TooManyRequests
 from normstat.storage.account_rows import list_agent_tokens as list_agent_token_rows
 from normstat.storage.schema.models import AgentToken, ApiToken
 
@@ -24,7 +24,7 @@ async def list_api_tokens(principal: Viewer, session: ReadSession) -> TokenList:
     return TokenList(tokens=[_to_info(row, None) for row in await accounts.list_api_tokens(session, principal)])
 
 
-@router.post("/api-tokens", status_code=201, responses=guarded_answers())
+@router.post("/api-tokens", status_code=201, responses=guarded_answers(TooManyRequests))
 async def create_api_token(body: ApiTokenCreate, principal: Viewer, session: WriteSession) -> NewToken:
     """Create a token that acts for one's account, with this role or the account's role, whichever is lower."""
     token, row = await accounts.create_api_token(session, principal, name=body.name, role=body.role)

@@ -12,7 +12,7 @@ from normstat.api.lazy_routing import LazyRouter
 from normstat.api.schemas import Name, Note
 from normstat.auth.access import Principal
 from normstat.auth.roles import Role
-from normstat.errors import Conflict, NotFound
+from normstat.errors import Conflict, NotFound, TooManyRequests
 from normstat.field_docs import Documented
 from normstat.storage import view_rows
 from normstat.storage.view_rows import ViewChange, ViewDraft, ViewInfo, ViewUser
@@ -64,7 +64,7 @@ async def list_views(principal: Viewer, session: ReadSession) -> ViewList:
     return ViewList(await view_rows.list_views(session, _user_of(principal)))
 
 
-@router.post("", status_code=201, responses=guarded_answers(Conflict))
+@router.post("", status_code=201, responses=guarded_answers(Conflict, TooManyRequests))
 async def create_view(body: ViewCreate, principal: Viewer, session: WriteSession) -> ViewInfo:
     """Save a view."""
     draft = ViewDraft(body.name, body.description, body.panels, body.is_shared)

@@ -18,7 +18,7 @@ from normstat.api.watch_schemas import (
     WatchMuteList,
     WatchTimeline,
 )
-from normstat.errors import BadRequest, Conflict, NotFound
+from normstat.errors import BadRequest, Conflict, NotFound, TooManyRequests
 from normstat.query import watch_lists
 from normstat.query.watch_lists import EpisodeFilter, EpisodeInfo
 from normstat.storage import watch_mute_rows
@@ -66,7 +66,7 @@ async def list_watch_mutes(session: ReadSession) -> WatchMuteList:
     return WatchMuteList(await watch_mute_rows.list_watch_mutes(session, ended_after=after))
 
 
-@router.post("/watch/mutes", status_code=201, responses=guarded_answers(BadRequest, NotFound))
+@router.post("/watch/mutes", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooManyRequests))
 async def create_watch_mute(body: WatchMuteCreate, principal: Operator, session: WriteSession) -> WatchMuteRecord:
     """Mute episodes of a host, a tag, a rule or an instance for a time: they are found and listed, and wake nobody."""
     start = body.start or datetime.now(UTC)
@@ -135,7 +135,7 @@ async def take_back_acknowledgement(id: IdPath, session: WriteSession) -> Episod
     return await episode_notes.take_back_acknowledgement(session, id)
 
 
-@router.post("/episodes/{id}/incident", responses=guarded_answers(NotFound, Conflict))
+@router.post("/episodes/{id}/incident", responses=guarded_answers(NotFound, Conflict, TooManyRequests))
 async def mark_incident(
     id: IdPath,  # noqa: A002
     body: EpisodeIncident,

@@ -20,8 +20,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.auth.access import TokenRefused
 from normstat.auth.secret_tokens import AGENT_TOKEN_PREFIX, JOIN_TOKEN_PREFIX, hash_token, new_secret
 from normstat.auth.security_log import log_after_commit, short_name
-from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, TooManyRequests, shorten
+from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, shorten
 from normstat.ingest.transaction import HOST_NAME
+from normstat.ingest_limits import too_many_hosts
 from normstat.storage import join_token_rows as rows
 from normstat.storage.audit_rows import AuditEntry, add_entries
 from normstat.storage.schema.account_models import JoinToken
@@ -34,7 +35,6 @@ MAX_USABLE: Final = 100
 PATTERN: Final = re.compile(r"[A-Za-z0-9_*?][A-Za-z0-9._:*?-]{0,199}", re.ASCII)
 MAX_PATTERN_LENGTH: Final = 1000
 # What counted as no use may be tried again after this long: a token can be busy for a moment only.
-LIMIT_RETRY_AFTER_S: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +143,7 @@ async def enrol_host(
         raise NotAllowed(f"This join token is for hosts named {shorten(join.host_pattern)}, not for {host}")
     locked = await rows.lock_host(session, host)
     if locked.is_new and await rows.count_hosts(session) > max_hosts:
-        raise TooManyRequests(
-            f"The server has {max_hosts} hosts, the limit (NORMSTAT_INGEST_MAX_HOSTS)", {"retry_after_s": LIMIT_RETRY_AFTER_S}
-        )
+        raise too_many_hosts(max_hosts)
     live = await rows.list_live_tokens(session, locked.id)
     unused = next((each for each in live if each.join_token_id == join.id and each.last_used_at is None), None)
     others = [each.id for each in live if each is not unused]

@@ -14,14 +14,12 @@ from normstat.auth.access import Principal
 from normstat.auth.roles import Role
 from normstat.auth.secret_tokens import SHARE_LINK_PREFIX, hash_token, new_secret
 from normstat.auth.security_log import log_after_commit, short_name
-from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound
+from normstat.errors import BadRequest, NotAllowed, NotFound
 from normstat.storage import report_rows, saved_comparison_rows
 from normstat.storage import share_link_rows as rows
 from normstat.storage.audit_rows import AuditEntry, add_entries
 from normstat.storage.schema.account_models import ShareLink
 
-# Links of an account that can be opened, at one time.
-MAX_VALID: Final = 200
 MIN_LIFETIME: Final = timedelta(minutes=1)
 # One message for all cases: a stranger learns nothing about the link.
 CLOSED: Final = "This link is unknown, has expired or was revoked; ask whoever sent it for a new one"
@@ -44,8 +42,7 @@ async def create_share_link(
 ) -> tuple[str, ShareLink]:
     """Return the secret and the row of a new link to a saved comparison or a report.
 
-    Raises: NotAllowed where the server allows none; BadRequest for a lifetime out of range, or not exactly one content; NotFound;
-        Conflict when the account has too many
+    Raises: NotAllowed where the server allows none; BadRequest for a lifetime out of range, or not exactly one content; NotFound
     """
     if max_days == 0:
         raise NotAllowed("This server allows no share links (NORMSTAT_SHARE_MAX_DAYS is 0)")
@@ -57,8 +54,6 @@ async def create_share_link(
         await saved_comparison_rows.read_saved(session, comparison)
     if report is not None:
         await report_rows.read_report(session, report)
-    if await rows.count_valid(session, by.name) >= MAX_VALID:
-        raise Conflict(f"You have {MAX_VALID} valid share links, the limit: revoke some")
     secret = new_secret(SHARE_LINK_PREFIX)
     link = ShareLink(token_hash=secret.token_hash, comparison_id=comparison, report_id=report, created_by=by.name)
     row = await rows.add_share_link(session, link, lifetime=lifetime)

@@ -16,8 +16,6 @@ log = structlog.get_logger()
 Key = TypeVar("Key", bound=Hashable)
 
 HOUR_S: Final = 3600.0
-# The longest time that agents wait.
-RETRY_AFTER_S: Final = 300
 LOG_EVERY_S: Final = 60.0
 # Events within a minute are one entry, so that a flood takes no more memory than a trickle.
 ENTRY_S: Final = 60.0

@@ -20,12 +20,12 @@ import structlog
 from normstat import metrics
 from normstat.errors import BadRequest, NormstatError, NotAllowed, NotAuthenticated, TooLarge, TooManyRequests, shorten
 from normstat.ingest.delivery import Delivery
-from normstat.ingest.limits import RETRY_AFTER_S, HourlyCount, RefusalLog
+from normstat.ingest.limits import HourlyCount, RefusalLog
 from normstat.ingest.line_events import to_recorded_events
 from normstat.ingest.protocol import Ack, Frame, FrameKind
 from normstat.ingest.reparse.recover_state import NO_VERSION, next_spec_version, read_state
 from normstat.ingest.stream_samples import LOOKBACK_BYTES, NOTHING_REFUSED, StreamResult, fill_unseen_text
-from normstat.ingest_limits import IngestLimits
+from normstat.ingest_limits import RETRY_AFTER_S, IngestLimits, too_many_hosts
 from normstat.memory import CollectorPauses
 from normstat.rollups.rollup_marks import hours_of, mark_changed
 from normstat.stats.catalogue import load_catalogue
@@ -330,11 +330,7 @@ class Batch:
             token_id = job.agent.token_id
             if n_left <= 0:
                 memory.refusals.note("host_refused", token_id, host=job.host_name, token=token_id, reason="too many hosts in all")
-                job.error = TooManyRequests(
-                    f"This server has reached its limit of {limits.hosts} hosts; delete hosts that are gone, or raise "
-                    "NORMSTAT_INGEST_MAX_HOSTS; nothing was stored",
-                    {"retry_after_s": RETRY_AFTER_S},
-                )
+                job.error = too_many_hosts(limits.hosts)
             elif memory.new_hosts.count(token_id) >= limits.new_hosts:
                 memory.refusals.note("host_refused", token_id, host=job.host_name, token=token_id, reason="too many within an hour")
                 job.error = TooManyRequests(

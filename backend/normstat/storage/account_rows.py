@@ -18,6 +18,8 @@ from normstat.storage.schema.models import AgentToken, ApiToken, Host, KnownBrow
 USED_AT_STEP: Final = timedelta(minutes=1)
 # Per account; a login from one more browser forgets the one unused for longest.
 MAX_KNOWN_BROWSERS: Final = 20
+# A script that logs in and never out ends its own sessions, not those of others.
+MAX_SESSIONS: Final = 1000
 
 
 # --- accounts ---
@@ -163,7 +165,10 @@ async def add_session(
     lifetime: timedelta,
     origin: SessionOrigin | None = None,
 ) -> User | None:
-    """Return the account that is now logged in, or None if it was disabled or its password changed in the meantime."""
+    """Return the account that is now logged in, or None if it was disabled or its password changed in the meantime.
+
+    Its oldest sessions end where it has too many.
+    """
     query = select(User).where(
         User.id == user_id, User.disabled_at.is_(None), User.password_hash.is_not_distinct_from(password_hash)
     )
@@ -172,6 +177,8 @@ async def add_session(
     if user is not None:
         values = {"token_hash": token_hash, "user_id": user_id, "expires_at": func.now() + lifetime}
         await session.execute(insert(Session).values(values | asdict(origin or SessionOrigin())))
+        newest = select(Session.id).where(Session.user_id == user_id).order_by(Session.id.desc()).limit(MAX_SESSIONS)
+        await session.execute(delete(Session).where(Session.user_id == user_id, Session.id.not_in(newest)))
     return user
 
 

@@ -156,6 +156,12 @@ async def find_experiment(session: AsyncSession, name: str) -> Experiment:
     return (await _to_experiments(session, [row]))[0]
 
 
+async def has_experiment(session: AsyncSession, name: str) -> bool:
+    """Return whether there is an experiment of that name."""
+    found = select(ExperimentRow.id).where(ExperimentRow.name == name, ExperimentRow.deleted_at.is_(None))
+    return await session.scalar(found) is not None
+
+
 async def create_experiment(session: AsyncSession, name: str, title: str, note: str, author: str) -> Experiment:
     """Return the new experiment.
 

@@ -37,14 +37,14 @@ class GroupChange:
     hosts: tuple[str, ...] | None = None
 
 
-async def create_group(session: AsyncSession, name: str, note: str, hosts: Sequence[str]) -> HostGroupInfo:
+async def create_group(session: AsyncSession, name: str, note: str, hosts: Sequence[str], *, created_by: str = "") -> HostGroupInfo:
     """Return the new group.
 
     Raises: Conflict when the name is taken; NotFound for an unknown host; BadRequest without a host
     """
     await lock_baselines(session)
     found = await _require_hosts(session, hosts)
-    group = HostGroup(name=name, note=note)
+    group = HostGroup(name=name, note=note, created_by=created_by)
     session.add(group)
     await flush_name(session, name, constraint=NAME_CONSTRAINT, what="Host group")
     session.add_all(HostGroupHost(group_id=group.id, host_id=host_id) for host_id in found.values())

@@ -18,13 +18,6 @@ async def add_share_link(session: AsyncSession, link: ShareLink, *, lifetime: ti
     return link
 
 
-async def count_valid(session: AsyncSession, created_by: str) -> int:
-    """Return how many links of the account can be opened."""
-    is_valid = (ShareLink.revoked_at.is_(None), ShareLink.expires_at > func.now())
-    query = select(func.count()).select_from(ShareLink).where(ShareLink.created_by == created_by, *is_valid)
-    return (await session.scalars(query)).one()
-
-
 async def list_share_links(
     session: AsyncSession, created_by: str | None, *, comparison: int | None, report: int | None, limit: int
 ) -> list[ShareLink]:

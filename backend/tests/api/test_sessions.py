@@ -1,9 +1,11 @@
 """The list of sessions: one's own, those of others for administrators, and their end."""
 
 import httpx
+import pytest
 
 from normstat.api.state import AppState
 from normstat.auth.roles import Role
+from normstat.storage import account_rows
 from tests.api.people import People, body_of, run_sql
 from tests.api.test_access import assert_envelope
 from tests.api.test_login import CHANGE, log_in
@@ -34,6 +36,13 @@ async def test_ones_own_sessions_are_listed_and_ended(people: People, ann: str) 
     assert (await log_in(there)).status_code == 200
     assert (await here.delete("/api/v1/auth/sessions")).json() == {"n_ended": 1}
     assert [row["is_current"] for row in await sessions_of(here)] == [True]
+
+
+async def test_a_login_beyond_the_limit_ends_the_oldest_session(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(account_rows, "MAX_SESSIONS", 2)
+    other = await people.enter(Role.VIEWER, "lee")
+    clients = [await people.enter(Role.VIEWER, "kim") for _ in range(3)]
+    assert [(await client.get("/api/v1/auth/me")).status_code for client in (*clients, other)] == [401, 200, 200, 200]
 
 
 async def test_nobody_ends_or_sees_anothers_session(people: People, ann: str) -> None:

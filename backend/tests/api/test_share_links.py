@@ -189,12 +189,12 @@ async def test_pages_of_others_cannot_open_a_link(client: httpx.AsyncClient, ope
 
 
 async def test_an_account_has_only_so_many_valid_links(
-    people: People, operator: httpx.AsyncClient, report: int, monkeypatch: pytest.MonkeyPatch
+    people: People, operator: httpx.AsyncClient, report: int, app: FastAPI, state: AppState
 ) -> None:
-    monkeypatch.setattr(share_links, "MAX_VALID", 2)
+    app.state.normstat = replace(state, settings=state.settings.model_copy(update={"max_share_links": 2}))
     for _ in range(2):
         _, info = await share(operator, report=report)
-    assert_envelope(await operator.post(LINKS, json={"report": report}), 409, "conflict")
+    assert_envelope(await operator.post(LINKS, json={"report": report}), 429, "too_many_requests")
     # Those of others do not count, nor do revoked ones.
     await share(await people.enter(Role.OPERATOR, "lee"), report=report)
     assert (await operator.delete(f"{LINKS}/{info['id']}")).is_success

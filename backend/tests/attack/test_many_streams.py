@@ -12,7 +12,7 @@ from normstat.ingest.batching import AgentIdentity, IngestQueue, IngestRequest, 
 from normstat.ingest.limits import HOUR_S, HourlyCount, RefusalLog
 from normstat.ingest.protocol import Ack, Frame
 from normstat.ingest.transaction import IngestCache
-from normstat.ingest_limits import IngestLimits
+from normstat.ingest_limits import RETRY_AFTER_S, IngestLimits
 from normstat.stats.records import NO_TIMING
 from tests.auth.test_throttle import Clock
 from tests.databases import on_either_database
@@ -58,7 +58,7 @@ async def test_a_host_begins_so_many_streams_in_an_hour(engine: AsyncEngine, dat
         assert await take(ingest_queue, "alpha", *frames) == [Ack(frame.key, len(TEXT)) for frame in frames]
     # All of the request or nothing: the one that would fit is not taken either.
     error = refusal(await take(ingest_queue, "alpha", *(stream(TEXT, key=f"n{more}") for more in range(2))), TooManyRequests)
-    assert error.details == {"retry_after_s": limits.RETRY_AFTER_S}
+    assert error.details == {"retry_after_s": RETRY_AFTER_S}
     assert "NORMSTAT_INGEST_MAX_NEW_STREAMS" in error.message
     assert query(database_url, "SELECT count(*) FROM streams") == [(9,)]
     # What was begun goes on, and so do other hosts.
