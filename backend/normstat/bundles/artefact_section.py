@@ -79,7 +79,7 @@ class ArtefactSection:
             # The tool that was chosen there, where this normstat knows it.
             for tried in ([spec] if spec else []) + [None]:
                 draft = ArtefactDraft(
-                    host=target.host, source=ArtefactSource.BUNDLE, author=words["author"], start=start, end=end,
+                    host=target.host, source=ArtefactSource.BUNDLE, author=target.author_of(words["author"]), start=start, end=end,
                     duration_s=duration_s, title=words["title"], question=words["question"], command=words["command"],
                     file_name=words["file_name"], spec=tried, effect=effect,
                 )  # fmt: skip

@@ -64,6 +64,8 @@ class BundleTarget:
     told: Callable[[ImportedFile], None]
     # What things of the other server are called here; sections add what they load.
     references: ReferenceMap
+    # Names of accounts and agent tokens here, but for that of who opens it.
+    names_here: frozenset[str] = frozenset()
     # Ids of streams here, by the origin of the stream.
     stream_ids: dict[str, list[int]] = field(default_factory=dict)
 
@@ -76,6 +78,12 @@ class BundleTarget:
     def provenance(self) -> str:
         """Where its content comes from, in words."""
         return f"from bundle {self.manifest.id[:8]} of {self.manifest.server}"
+
+    def author_of(self, name: str) -> str:
+        """Return the name of who made something there. One that somebody has here is marked: it is another, and what they made does
+        not count against the budgets of the one here (storage/row_budgets.py).
+        """
+        return f"{name} (bundle)" if name in self.names_here else name
 
 
 class SectionCodec(Protocol):

@@ -191,7 +191,9 @@ async def open_bundle(
         sessions = make_sessions(engine)
         await reload_user_specs(sessions)
         references = ReferenceMap(bundle.manifest.host, host, bundle.manifest.server)
-        target = BundleTarget(engine, sessions, bundle, host, request.opened_by, told, references)
+        async with open_read_session(sessions) as session:
+            names = await bundle_rows.list_author_names(session) - {request.opened_by}
+        target = BundleTarget(engine, sessions, bundle, host, request.opened_by, told, references, names)
         n_done = 0
         async with open_write_session(sessions) as session:
             await bundle_rows.add_bundle_host(session, host, bundle.manifest.os, bundle.manifest.tags)

@@ -135,7 +135,7 @@ def _carried_of(entry: ExperimentEntry, target: BundleTarget) -> CarriedExperime
             CarriedRun(
                 RunDraft(
                     target.host, _utc(run.start), None if run.end is None else _utc(run.end), run.factors, run.command,
-                    run.exit_status, run.note, run.source, run.author,
+                    run.exit_status, run.note, run.source, target.author_of(run.author),
                     [MeasuredValue(each.name, each.value, each.unit) for each in run.results],
                     [known[each] for each in run.artefacts if each in known],
                 ),
@@ -144,7 +144,8 @@ def _carried_of(entry: ExperimentEntry, target: BundleTarget) -> CarriedExperime
             )
             for run in entry.runs
         ]  # fmt: skip
-        return CarriedExperiment(entry.id, entry.name, entry.title, entry.note, entry.author, _utc(entry.created), runs)
+        author = target.author_of(entry.author)
+        return CarriedExperiment(entry.id, entry.name, entry.title, entry.note, author, _utc(entry.created), runs)
     except OverflowError:
         raise BadRequest("A run of the bundle has a time that is none; it was left out") from None
 

@@ -98,7 +98,7 @@ class ExclusionSection:
                 {
                     "name": _text(row, "name", MAX_NAME), "note": _text(row, "note"),
                     "start_at": window.start, "end_at": window.end,
-                    "created_by": _text(row, "created_by", MAX_NAME), "created_at": _instant(row, "created_at"),
+                    "created_by": target.author_of(_text(row, "created_by", MAX_NAME)), "created_at": _instant(row, "created_at"),
                 },
             )  # fmt: skip
 
@@ -149,7 +149,7 @@ class EventSection:
                     "start_at": _instant(row, "start"), "end_at": to_instant_or_none(row["end"]),
                     "not_before_at": to_instant_or_none(row["not_before"]), "kind": EventKind(row["kind"]).value,
                     "text": _text(row, "text", MAX_TEXT), "tags": tags, "source": EventSource(row["source"]).value,
-                    "author": _text(row, "author", MAX_NAME), "created_at": _instant(row, "created_at"),
+                    "author": target.author_of(_text(row, "author", MAX_NAME)), "created_at": _instant(row, "created_at"),
                     "updated_at": _instant(row, "updated_at"), "is_for_all_hosts": False,
                 },
             )  # fmt: skip
@@ -183,14 +183,14 @@ class BaselineSection:
             values = {
                 "note": _text(row, "note"), "windows": windows,
                 "version": int(row["version"]), "time_zone": _text(row, "time_zone", 100),
-                "created_by": _text(row, "created_by", MAX_NAME), "created_at": _instant(row, "created_at"),
+                "created_by": target.author_of(_text(row, "created_by", MAX_NAME)), "created_at": _instant(row, "created_at"),
                 "updated_at": _instant(row, "updated_at"), "archived_at": to_instant_or_none(row["archived_at"]),
             }  # fmt: skip
             versions = [
                 {
                     "version": int(one["version"]), "windows": _windows(one), "hosts": [str(host) for host in one["hosts"]],
                     "time_zone": _text(one, "time_zone", 100), "reason": _text(one, "reason"),
-                    "made_by": _text(one, "made_by", MAX_NAME), "made_at": _instant(one, "made_at"),
+                    "made_by": target.author_of(_text(one, "made_by", MAX_NAME)), "made_at": _instant(one, "made_at"),
                 }
                 for one in row["versions"]
             ]  # fmt: skip
@@ -249,7 +249,7 @@ class ComparisonSection:
                 session,
                 {
                     "name": _text(row, "name", MAX_NAME), "note": _text(row, "note"), "inputs": inputs, "result": result,
-                    "created_by": _text(row, "created_by", MAX_NAME), "created_at": _instant(row, "created_at"),
+                    "created_by": target.author_of(_text(row, "created_by", MAX_NAME)), "created_at": _instant(row, "created_at"),
                 },
             )  # fmt: skip
             # A bundle of an older normstat does not name it.

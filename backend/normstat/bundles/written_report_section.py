@@ -148,7 +148,8 @@ class WrittenReportSection:
                         frozen = await anyio.to_thread.run_sync(_to_frozen, target, body)
                     content = target.references.to_note(note.content, files).model_dump(mode="json")
                     when = None if frozen is None else note.frozen_at or note.updated_at
-                    carried_note = CarriedNote(content, frozen, when, note.author, note.updated_at, note.updated_by)
+                    author = target.author_of(note.author)
+                    carried_note = CarriedNote(content, frozen, when, author, note.updated_at, note.updated_by)
                     await report_rows.put_note(session, report_id, place, carried_note)
             except (ValueError, TypeError, OverflowError):
                 raise BadRequest(f"A note of the report {shorten(entry.title)} in the bundle is damaged") from None
@@ -160,7 +161,7 @@ class WrittenReportSection:
         body = await _read(target, members, file.member, MAX_REPORT_FILE_BYTES)
         media_type, kept = await anyio.to_thread.run_sync(lambda: read_upload(body, as_image=file.is_image))
         name = safe_file_name(file.name)
-        return (await report_rows.add_file(session, report_id, name, media_type, kept, author=file.author)).id
+        return (await report_rows.add_file(session, report_id, name, media_type, kept, author=target.author_of(file.author))).id
 
 
 def _to_frozen(target: BundleTarget, body: bytes) -> bytes:
@@ -188,7 +189,7 @@ def _carried_of(entry: ReportEntry, target: BundleTarget) -> CarriedReport:
     hosts = [target.references.to_host(host) for host in entry.hosts]
     start, end = (None if at is None else _utc(at) for at in (entry.start, entry.end))
     change = ReportChange(entry.title, hosts, start, end)
-    return CarriedReport(change, entry.author, _utc(entry.created_at), _utc(entry.updated_at), entry.updated_by)
+    return CarriedReport(change, target.author_of(entry.author), _utc(entry.created_at), _utc(entry.updated_at), entry.updated_by)
 
 
 def _utc(at: datetime) -> datetime:

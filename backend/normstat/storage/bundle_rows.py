@@ -22,7 +22,7 @@ from normstat.storage.sample_source import open_source
 from normstat.storage.schema.artefact_models import ArtefactRow
 from normstat.storage.schema.baseline_models import Baseline, BaselineHost, BaselineVersion, Exclusion, SavedComparisonRow
 from normstat.storage.schema.event_models import EventHost, EventRow
-from normstat.storage.schema.models import Host, StatTable, Stream, UserSpec
+from normstat.storage.schema.models import AgentToken, Host, StatTable, Stream, User, UserSpec
 from normstat.storage.schema.retention_models import StoreIdentity, StreamChange
 from normstat.storage.sealed.sealed_reader import SealedQuery
 from normstat.storage.session import WriteSession, driver_of
@@ -216,6 +216,11 @@ async def find_baseline_id(session: AsyncSession, name: str, host_id: int, windo
     )
     found = (await session.scalars(query)).first()
     return found.id if found is not None and to_windows(found.windows) == list(windows) else None
+
+
+async def list_author_names(session: AsyncSession) -> frozenset[str]:
+    """Return the names of the accounts and agent tokens, revoked ones, too."""
+    return frozenset(await session.scalars(select(User.name).union(select(AgentToken.name))))
 
 
 async def list_exclusions_in(session: AsyncSession, host_id: int, windows: Sequence[Window]) -> Sequence[Exclusion]:

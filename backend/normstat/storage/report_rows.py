@@ -376,10 +376,10 @@ async def read_frozen_note(session: AsyncSession, note_id: int) -> bytes:
 
 
 async def find_carried_report(session: AsyncSession, carried: CarriedReport) -> int | None:
-    """Return the id of a report that is here already. Missing: None when it is not, or somebody deleted it."""
-    query = select(ReportRow.id).where(
-        ReportRow.created_at == carried.created_at, ReportRow.author == carried.author, ReportRow.deleted_at.is_(None)
-    )
+    """Return the id of a report that is here already, known by the instant of its making. Missing: None when it is not, or somebody
+    deleted it.
+    """
+    query = select(ReportRow.id).where(ReportRow.created_at == carried.created_at, ReportRow.deleted_at.is_(None))
     return (await session.scalars(query.order_by(ReportRow.id).limit(1))).one_or_none()
 
 

@@ -9,9 +9,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from normstat.artefacts.artefact_service import ArtefactDraft, load_parts, make_artefact
 from normstat.bundles.bundle_service import BundleRequest, OpenRequest, open_bundle, stream_bundle
-from normstat.errors import Conflict
+from normstat.errors import Conflict, TooManyRequests
 from normstat.query.export.csv_export import ExportRequest, stream_csv
 from normstat.stats.fact_words import EventKind
+from normstat.storage import account_rows
 from normstat.storage.artefact_rows import ArtefactFilter, ArtefactSource, list_artefacts, read_text
 from normstat.storage.baseline_rows import BaselineChange, BaselineDraft, create_baseline, list_baselines, update_baseline
 from normstat.storage.baseline_versions import list_versions
@@ -19,6 +20,7 @@ from normstat.storage.event_rows import EventDraft, EventFilter, EventSource, cr
 from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion, list_exclusions
 from normstat.storage.import_rows import ImportedFile
 from normstat.storage.lookup import list_host_stats, require_host
+from normstat.storage.row_budgets import BASELINE_VERSIONS, BASELINES, COMPARISONS, EVENTS, EXCLUSIONS, require_room
 from normstat.storage.saved_comparison_rows import SavedComparisonDraft, create_saved, list_saved, read_saved_result
 from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.window import Window
@@ -157,6 +159,29 @@ async def notes_of(engine: AsyncEngine, host: str = "alpha") -> dict[str, object
                 for one in page.artefacts
             ],
         }  # fmt: skip
+
+
+async def test_a_bundle_uses_up_no_budget_of_an_account_or_token_here(
+    engine: AsyncEngine, sessions: Sessions, other: AsyncEngine, tmp_path: Path
+) -> None:
+    """Its names are those of the other server, and who made the bundle chose them."""
+    await Agent(engine).send_file(vmstat_text(vmstat_times(150)), key="vmstat_linux.1.1-2")
+    await write_notes(sessions)
+    budgets = (BASELINES, BASELINE_VERSIONS, EXCLUSIONS, COMPARISONS)
+    async with open_write_session(make_sessions(other)) as session:
+        await account_rows.add_user(session, name="ann", role="viewer", password_hash=None)
+        await account_rows.add_agent_token(session, name="bob", host=None, token_hash=b"x", created_by="root")
+    await load(other, await make(engine, tmp_path / "b.zip"))
+    notes = await notes_of(other)
+    assert {row[-1] for row in notes["events"]} == {"ann (bundle)"}  # type: ignore[attr-defined]
+    for name in ("ann", "bob"):
+        async with open_read_session(make_sessions(other)) as session:
+            for budget in (EVENTS, *budgets):
+                await require_room(session, budget, name, 1)
+    async with open_read_session(sessions) as session:
+        for budget in budgets:
+            with pytest.raises(TooManyRequests):
+                await require_room(session, budget, "ann", 1)
 
 
 @pytest.mark.slow
