@@ -30,7 +30,12 @@ from normstat.upload_limits import MAX_ARTEFACT_BYTES
 # What a thread of the server reads: a quarter of a second.
 INLINE_BYTES: Final = 128 << 10
 TIMEOUT_S: Final = 900.0
+# For any text, and for each of its bytes: lines of a lock each, the worst that is known, take 24 bytes and a microsecond.
+LEAST_CPU_S: Final = 60
+CPU_S_PER_MIB: Final = 4
 MAX_CPU_S: Final = 600
+LEAST_MEMORY: Final = 1 << 30
+MEMORY_PER_BYTE: Final = 40
 MAX_MEMORY: Final = 6 << 30
 
 
@@ -123,7 +128,7 @@ async def _read_isolated(path: Path, asked: ReadingRequest) -> PackedReading:
         given,
         timeout_s=TIMEOUT_S,
         late=f"Reading the text takes longer than {TIMEOUT_S / 60:.0f} minutes; send less of it",
-        exceeded=f"Reading the text needs more than {MAX_MEMORY >> 30} GiB or {MAX_CPU_S // 60} CPU minutes; send less of it",
+        exceeded="Reading the text needs far more memory or CPU time than texts of its size do; send less of it",
     )
     return await anyio.to_thread.run_sync(_unpack_answer, answer)
 
@@ -139,9 +144,9 @@ def _unpack_answer(answer: bytes) -> PackedReading:
 
 def main() -> None:
     """Read what `_read_isolated` asks for, and write it."""
-    _limit()
     given = orjson.loads(sys.stdin.buffer.read())
     path = Path(given.pop("path"))
+    _limit(path.stat().st_size)
     try:
         found = dataclasses.asdict(pack_reading(path, ReadingRequest(**given)))
         for part in found["parts"]:
@@ -151,11 +156,14 @@ def main() -> None:
     sys.stdout.buffer.write(orjson.dumps(found))
 
 
-def _limit() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_S, MAX_CPU_S + 1))
+def _limit(n_bytes: int) -> None:
+    """Limit what this process may take by the size of the text: a small one that unfolds is ended soon."""
+    cpu_s = min(MAX_CPU_S, LEAST_CPU_S + CPU_S_PER_MIB * (n_bytes >> 20))
+    memory = min(MAX_MEMORY, LEAST_MEMORY + MEMORY_PER_BYTE * n_bytes)
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
 
 if __name__ == "__main__":
