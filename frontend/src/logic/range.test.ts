@@ -7,7 +7,7 @@ import {
   liveEnd,
   livePeriod,
   liveStep,
-  openingWindow,
+  openingRange,
   type Range,
   requireWindow,
   resolveRange,
@@ -187,27 +187,32 @@ describe("a host whose samples ended", () => {
   const before = (ms: number): EpochMs => toEpochMs(now - ms);
 
   it("opens on all of a short recording, to its last sample", () => {
-    expect(openingWindow(before(26 * HOUR), before(25 * HOUR), now)).toEqual({
-      start: before(26 * HOUR),
-      end: before(25 * HOUR - SECOND),
+    expect(openingRange(before(26 * HOUR), before(25 * HOUR), now)).toEqual({
+      kind: "fixed",
+      window: { start: before(26 * HOUR), end: before(25 * HOUR - SECOND) },
     });
-    expect(openingWindow(before(HOUR), before(HOUR), now)).toEqual({
-      start: before(HOUR + MINUTE - SECOND),
-      end: before(HOUR - SECOND),
+    expect(openingRange(before(HOUR), before(HOUR), now)).toEqual({
+      kind: "fixed",
+      window: { start: before(HOUR + MINUTE - SECOND), end: before(HOUR - SECOND) },
     });
   });
 
   it("opens on the last hour of a long one", () => {
-    expect(openingWindow(before(90 * DAY), before(HOUR), now)).toEqual({
-      start: before(2 * HOUR - SECOND),
-      end: before(HOUR - SECOND),
+    expect(openingRange(before(90 * DAY), before(HOUR), now)).toEqual({
+      kind: "fixed",
+      window: { start: before(2 * HOUR - SECOND), end: before(HOUR - SECOND) },
     });
   });
 
   it("is live as usual while samples come, and before the first", () => {
-    expect(openingWindow(before(DAY), before(14 * MINUTE), now)).toBeNull();
-    expect(openingWindow(before(DAY), toEpochMs(now + MINUTE), now)).toBeNull();
-    expect(openingWindow(null, null, now)).toBeNull();
+    expect(openingRange(before(DAY), before(14 * MINUTE), now)).toBeNull();
+    expect(openingRange(before(DAY), toEpochMs(now + MINUTE), now)).toBeNull();
+    expect(openingRange(null, null, now)).toBeNull();
+  });
+
+  it("opens on a few minutes if it has just begun", () => {
+    const lengths = [20 * SECOND, 3 * MINUTE, 5 * MINUTE].map((age) => openingRange(before(age), before(SECOND), now));
+    expect(lengths).toEqual([{ kind: "live", length: 2 * MINUTE }, { kind: "live", length: 5 * MINUTE }, null]);
   });
 });
 

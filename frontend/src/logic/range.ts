@@ -141,16 +141,25 @@ export function windowEndingAt(at: EpochMs, length: DurationMs): Window {
   return { start: toEpochMs(Math.max(0, end - length)), end: toEpochMs(end) };
 }
 
+/** Live lengths for a host that has just begun to send: fifteen minutes would be an empty graph. */
+const FIRST_LENGTHS = [2 * MINUTE, 5 * MINUTE];
+/** The part of a graph that samples fill at least. */
+const FILLED = 0.75;
+
 /**
- * Return the window that a host opens on if its samples ended before the last minutes: all of them if they span at most a day,
- * otherwise the last hour. Returns null for a host that still has samples, or has none.
+ * Return the range that a host opens on. If its samples ended before the last minutes: all of them if they span at most a day,
+ * otherwise the last hour. If they began a moment ago: a short live one. Null: the usual one.
  */
-export function openingWindow(first: EpochMs | null, last: EpochMs | null, now: EpochMs): Window | null {
-  if (first === null || last === null || DEFAULT_RANGE.kind !== "live" || last >= now - DEFAULT_RANGE.length) {
+export function openingRange(first: EpochMs | null, last: EpochMs | null, now: EpochMs): Range | null {
+  if (first === null || last === null || DEFAULT_RANGE.kind !== "live") {
     return null;
   }
+  if (last >= now - DEFAULT_RANGE.length) {
+    const length = FIRST_LENGTHS.find((each) => now - first <= FILLED * each);
+    return length === undefined ? null : { kind: "live", length: toDurationMs(length) };
+  }
   const length = last - first <= DAY ? Math.max(MINUTE, last - first + SECOND) : HOUR;
-  return windowEndingAt(last, toDurationMs(length));
+  return { kind: "fixed", window: windowEndingAt(last, toDurationMs(length)) };
 }
 
 /** Return a slightly wider window, to show an event in context. */

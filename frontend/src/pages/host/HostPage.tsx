@@ -14,7 +14,7 @@ import type { HostDetail, HostInfo, StatInfo, StatList } from "../../logic/api";
 import { describeClockOffset } from "../../logic/host";
 import { formatCount } from "../../logic/number";
 import { unknownPanels } from "../../logic/panel";
-import { DEFAULT_RANGE, openingWindow, type Range } from "../../logic/range";
+import { DEFAULT_RANGE, openingRange } from "../../logic/range";
 import { type EpochMs, fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { readNow } from "../../state/clock";
@@ -187,13 +187,12 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
   );
 }
 
-/** Return the state of a host's page that opens on the host's last samples if they ended long ago and the link names no range. */
+/** Return the state of a host's page that opens where the host's samples are, if the link names no range. */
 function useOpening(host: HostInfo, state: HostViewState): { readonly state: HostViewState; readonly isOnLastSamples: boolean } {
-  const [window] = useState(() => openingWindow(sampleTime(host.first_sample_at), sampleTime(host.last_sample_at), readNow()));
-  if (window === null || state.hasRange) {
+  const [range] = useState(() => openingRange(sampleTime(host.first_sample_at), sampleTime(host.last_sample_at), readNow()));
+  if (range === null || state.hasRange) {
     return { state, isOnLastSamples: false };
   }
-  const range: Range = { kind: "fixed", window };
   return {
     state: {
       ...state,
@@ -202,7 +201,7 @@ function useOpening(host: HostInfo, state: HostViewState): { readonly state: Hos
         state.set({ range, ...change });
       },
     },
-    isOnLastSamples: true,
+    isOnLastSamples: range.kind === "fixed",
   };
 }
 
