@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-import anyio.to_thread
 from fastapi import Query, Request, Response
 from pydantic import Field
 from starlette.requests import ClientDisconnect
@@ -20,7 +19,7 @@ from normstat.api.lazy_routing import LazyRouter
 from normstat.api.schemas import Name
 from normstat.api.state import AppState
 from normstat.api.streaming import PieceResponse, Pieces
-from normstat.artefacts.artefact_service import ArtefactDraft, load_part, make_artefact, now_utc, reparse_artefact
+from normstat.artefacts.artefact_service import ArtefactDraft, ask_part, make_artefact, now_utc, reparse_artefact
 from normstat.artefacts.histogram_view import HistogramView, view_histogram
 from normstat.artefacts.interval_view import MAX_LINES, IntervalView, view_intervals
 from normstat.artefacts.parts import HistogramPart, TablePart
@@ -283,9 +282,8 @@ async def read_artefact_table(  # noqa: PLR0917 (parameters of a route, given by
     offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
 ) -> ArtefactTable:
     """Return rows of a table part, the costliest first, each with its share and the cumulative share."""
-    found = await load_part(session, id, part, TablePart)
     asked = TableRequest(order, tuple(group or ()), search, report, limit, offset)
-    return await anyio.to_thread.run_sync(view_table, found, asked)
+    return await ask_part(session, id, part, TablePart, lambda found: view_table(found, asked))
 
 
 @router.get(
@@ -300,7 +298,7 @@ async def read_artefact_table(  # noqa: PLR0917 (parameters of a route, given by
 )
 async def export_artefact_table(id: IdPath, part: PartPath, session: ReadSession) -> Response:  # noqa: A002
     """Export all rows of a table part: report, time, the parts of the key, and a column for each number."""
-    body = await anyio.to_thread.run_sync(write_table_csv, await load_part(session, id, part, TablePart))
+    body = await ask_part(session, id, part, TablePart, write_table_csv)
     headers = {"Content-Disposition": f'attachment; filename="artefact-{id}-{part}.csv"', "X-Content-Type-Options": "nosniff"}
     return Response(body, media_type="text/csv; charset=utf-8", headers=headers)
 
@@ -314,14 +312,13 @@ async def read_artefact_intervals(
     limit: Annotated[int, Query(description="lines, those with the largest values", ge=1, le=MAX_LINES)] = 8,
 ) -> IntervalView:
     """Return a column of a table part with several reports as lines over time, one for each key."""
-    found = await load_part(session, id, part, TablePart)
-    return await anyio.to_thread.run_sync(view_intervals, found, column, limit)
+    return await ask_part(session, id, part, TablePart, lambda found: view_intervals(found, column, limit))
 
 
 @router.get("/artefacts/{id}/parts/{part}/histogram", dependencies=[NEEDS_VIEWER], responses=guarded_answers(BadRequest, NotFound))
 async def read_artefact_histogram(id: IdPath, part: PartPath, session: ReadSession) -> HistogramView:  # noqa: A002
     """Return the distributions of a histogram part."""
-    return view_histogram(await load_part(session, id, part, HistogramPart))
+    return await ask_part(session, id, part, HistogramPart, view_histogram)
 
 
 @asynccontextmanager

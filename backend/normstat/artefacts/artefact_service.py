@@ -2,7 +2,7 @@
 
 import dataclasses
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,11 +25,12 @@ from normstat.window import from_us, to_us
 
 Sessions = async_sessionmaker[AsyncSession]
 Part_ = TypeVar("Part_", bound=Part)
+Answer_ = TypeVar("Answer_")
 # PostgreSQL's text has no NUL.
 NUL: Final = "\x00"
 MAX_ROWS_AT_ONCE: Final = 3 * MAX_ROWS
-# A part can unpack to several hundred MiB, so at most two are unpacked at once, whoever asks.
-_unpacking = anyio.CapacityLimiter(2)
+# A part can unpack to hundreds of MiB, and nothing else of the server runs while its JSON is read: one at a time, whoever asks.
+_unpacking = anyio.CapacityLimiter(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +154,26 @@ async def load_part(session: AsyncSession, artefact_id: int, position: int, kind
 
     Raises: NotFound; BadRequest for a part of another kind; DamagedArtefact
     """
+    return await ask_part(session, artefact_id, position, kind, lambda part: part)
+
+
+async def ask_part(
+    session: AsyncSession, artefact_id: int, position: int, kind: type[Part_], answer: Callable[[Part_], Answer_]
+) -> Answer_:
+    """Return what `answer` makes of a part of the kind asked for, in a thread: the part is in memory as long as its turn lasts.
+
+    Raises: NotFound; BadRequest for a part of another kind; DamagedArtefact; what `answer` raises
+    """
     body = await artefact_rows.read_part_body(session, artefact_id, position)
-    part = await anyio.to_thread.run_sync(unpack_part, body, limiter=_unpacking)
-    if not isinstance(part, kind):
-        raise BadRequest(f"Part {position} of artefact {artefact_id} is a {part.kind}, which cannot be asked for in this form")
-    return part
+
+    def unpack_and_answer() -> Answer_:
+        part = unpack_part(body)
+        if not isinstance(part, kind):
+            message = f"Part {position} of artefact {artefact_id} is a {part.kind}, which cannot be asked for in this form"
+            raise BadRequest(message)
+        return answer(part)
+
+    return await anyio.to_thread.run_sync(unpack_and_answer, limiter=_unpacking)
 
 
 async def load_parts(session: AsyncSession, artefact_id: int) -> Sequence[Part]:
