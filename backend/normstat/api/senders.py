@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Final
+from weakref import WeakValueDictionary
 
 import anyio
 import anyio.to_thread
@@ -37,8 +38,10 @@ FREE_TEXT_BYTES: Final = 1 << 20
 MAX_GROWTH: Final = 64
 BASIC: Final = "basic "
 LABEL_PATTERN: Final = r"^[a-zA-Z_][a-zA-Z0-9_.]*$"
-# Texts of large requests are made one after the other: each may take some hundred MiB.
+# Texts of large requests are made one after the other: each may take some hundred MiB. Of each token one is in the queue, so that
+# the others wait for one of its requests, not for all.
 _decoding = anyio.CapacityLimiter(1)
+_of_token: Final[WeakValueDictionary[int, asyncio.Lock]] = WeakValueDictionary()
 
 HostLabels = Annotated[
     list[Annotated[str, Query(max_length=100, pattern=LABEL_PATTERN)]] | None,
@@ -105,7 +108,7 @@ async def store_metrics(
     """
     bound = await _bound_host(state, agent)
     make = partial(_make_texts, read, state, agent, bound_host=bound, host_labels=host_labels)
-    texts = make() if n_bytes <= INLINE_BYTES else await anyio.to_thread.run_sync(make, limiter=_decoding)
+    texts = make() if n_bytes <= INLINE_BYTES else await _in_turn(agent.token_id, make)
     key = f"{sender}.{agent.token_id}"
     jobs = [_job_of(agent, host, key, text) for host, text in texts.texts.items()]
     outcomes = await asyncio.gather(*(submit(state, job) for job in jobs), return_exceptions=True)
@@ -114,6 +117,11 @@ async def store_metrics(
         # One that is worth another attempt comes first: the sender drops the request after any other.
         raise max(failed, key=lambda error: error.status if isinstance(error, NormstatError) else 1000)
     return Delivered(texts.n_samples - texts.n_refused, texts.n_refused, texts.n_without_host, texts.reason)
+
+
+async def _in_turn(token_id: int, make: Callable[[], HostTexts]) -> HostTexts:
+    async with _of_token.setdefault(token_id, asyncio.Lock()):
+        return await anyio.to_thread.run_sync(make, limiter=_decoding)
 
 
 async def _bound_host(state: AppState, agent: AgentPrincipal) -> str | None:

@@ -1,18 +1,23 @@
 """OTLP over HTTP: both encodings, partial success, hostile bodies."""
 
+import asyncio
 import gzip
 import json
 import struct
+import threading
 import time
 from typing import Any
 
+import anyio
 import httpx
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from normstat.api import senders
 from normstat.api.state import AppState
 from normstat.errors import NormstatError
-from normstat.ingest.receivers.host_texts import write_texts
+from normstat.ingest.receivers.host_texts import HostTexts, write_texts
 from normstat.ingest.receivers.otlp import read_metrics, read_metrics_json
 from tests.api.people import run_sql
 from tests.api.test_access import assert_envelope
@@ -226,3 +231,25 @@ async def test_garbage_is_400_and_bombs_413(agent: httpx.AsyncClient) -> None:
     assert_envelope(await post(agent, body), 413, "too_large")
     assert_envelope(await post(agent, b"", **{"Content-Type": "text/plain"}), 415, "unsupported_media_type")
     assert_envelope(await agent.post(PATH, headers={"Authorization": "Bearer no"}), 401, "not_authenticated")
+
+
+async def test_large_requests_of_one_token_wait_for_each_other_before_those_of_others_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(senders, "_decoding", anyio.CapacityLimiter(1))
+    may_end = threading.Event()
+    order: list[str] = []
+
+    def make(name: str) -> HostTexts:
+        order.append(name)
+        may_end.wait(30)
+        return HostTexts({}, 0, 0, 0, "")
+
+    first = asyncio.create_task(senders._in_turn(1, lambda: make("first")))
+    while not order:  # noqa: ASYNC110 (a thread appends)
+        await asyncio.sleep(0.001)
+    behind = [asyncio.create_task(senders._in_turn(1, lambda: make("behind"))) for _ in range(3)]
+    await asyncio.sleep(0)
+    other = asyncio.create_task(senders._in_turn(2, lambda: make("other")))
+    await asyncio.sleep(0)
+    may_end.set()
+    await asyncio.gather(first, other, *behind)
+    assert order == ["first", "other", "behind", "behind", "behind"]
