@@ -248,7 +248,7 @@ class EmbeddedPostgres:
     def _initdb(self, maker: OsAccount | None, folder: Path, password_path: Path) -> None:
         command = [
             str(self.binaries.bin_dir / "initdb"), "-D", str(folder), "-U", ADMIN_ROLE, "--pwfile", str(password_path),
-            "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-instructions",
+            "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--data-checksums", "--no-instructions",
         ]  # fmt: skip
         done = subprocess.run(  # noqa: S603
             command,

@@ -27,9 +27,11 @@ MAX_PART_BYTES: Final = 1 << 30
 def pack_part(part: Part) -> bytes:
     """Return the part as bytes."""
     if isinstance(part, LogPart):
-        return zstandard.ZstdCompressor(level=LEVEL).compress(encode_log(part))
-    fields = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
-    return zstandard.ZstdCompressor(level=LEVEL).compress(orjson.dumps(fields, option=orjson.OPT_SERIALIZE_NUMPY))
+        data = encode_log(part)
+    else:
+        fields = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
+        data = orjson.dumps(fields, option=orjson.OPT_SERIALIZE_NUMPY)
+    return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress(data)
 
 
 def unpack_part(body: bytes) -> Part:

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from normstat.cli.db_session import format_bytes, run_or_exit
+from normstat.cli.db_session import exit_if_damaged, format_bytes, run_or_exit
 from normstat.cli.progress import ProgressDisplay
+from normstat.doctor.packed_checks import CHECKS
 from normstat.errors import count_of
 from normstat.settings import load_settings
 from normstat.storage.backup.dump import Progress, back_up
@@ -22,7 +23,10 @@ def backup(
     *,
     check: Annotated[bool, typer.Option("--check", help="copy nothing; check that all files of the backup are unchanged")] = False,
 ) -> None:
-    """Update the backup in FOLDER to the present state of the database; after an interruption, run it again to continue."""
+    """Update the backup in FOLDER to the present state of the database; after an interruption, run it again to continue.
+
+    Data that is damaged in the database is copied as far as it can be read, and named; the exit status is 3 then.
+    """
     seen = [Progress()]
 
     def work() -> Manifest:
@@ -32,7 +36,7 @@ def backup(
                 seen[0] = progress
                 show.show(progress)
 
-            return check_backup(folder, watch) if check else back_up(load_settings().database_url, folder, watch)
+            return check_backup(folder, watch) if check else back_up(load_settings().database_url, folder, watch, CHECKS)
 
     try:
         manifest = run_or_exit(work)
@@ -41,6 +45,7 @@ def backup(
         raise typer.Exit(130) from None
     if check:
         typer.echo(f"unchanged: {count_of(len(manifest.pieces), 'file')}; the backup was taken at {manifest.taken_at}")
+        exit_if_damaged(manifest.damaged)
         return
     size = format_bytes(sum(piece.n_bytes for piece in manifest.pieces))
     n_new = len(manifest.pieces) - seen[0].n_kept
@@ -48,3 +53,4 @@ def backup(
         f"{count_of(manifest.n_rows, 'row')} in {count_of(len(manifest.pieces), 'file')}, {size}; "
         f"of these, new: {count_of(n_new, 'file')} ({format_bytes(seen[0].n_bytes)})"
     )
+    exit_if_damaged(manifest.damaged)

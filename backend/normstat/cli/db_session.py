@@ -6,7 +6,7 @@ import pwd
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import psycopg
 import typer
@@ -21,6 +21,9 @@ from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import WriteSession, make_engine, make_sessions, open_write_session
 
 T = TypeVar("T")
+
+# The exit status of a command that did its work, and found stored data that cannot be read.
+DAMAGED: Final = 3
 
 
 def run_in_session(work: Callable[[WriteSession], Awaitable[T]]) -> T:
@@ -73,6 +76,14 @@ def exit_with(error: NormstatError) -> typer.Exit:
     tried = describe_search() if isinstance(error, DatabaseAway) else ""
     typer.echo(f"normstat: {error.message}{tried}", err=True)
     return typer.Exit(1)
+
+
+def exit_if_damaged(lines: Sequence[str]) -> None:
+    """Print what is damaged in the database, a line each, and exit with DAMAGED; without damage, return."""
+    for line in lines:
+        typer.echo(f"damaged: {to_printable(line)}", err=True)
+    if lines:
+        raise typer.Exit(DAMAGED)
 
 
 def to_printable(text: str) -> str:

@@ -7,7 +7,7 @@ import psycopg
 import typer
 from sqlalchemy.exc import DBAPIError
 
-from normstat.cli.db_session import exit_with
+from normstat.cli.db_session import exit_with, to_printable
 from normstat.cli.progress import ProgressDisplay
 from normstat.errors import DatabaseAway, NormstatError, count_of
 from normstat.settings import load_settings
@@ -34,3 +34,5 @@ def restore(folder: Annotated[Path, typer.Argument(help="the folder of the backu
         typer.echo("normstat: stopped; the next restore of this backup continues from here", err=True)
         raise typer.Exit(130) from None
     typer.echo(f"{count_of(manifest.n_rows, 'row')} restored, as of {manifest.taken_at}; the server rebuilds the rollups")
+    for line in manifest.damaged:
+        typer.echo(f"damaged when the backup was taken: {to_printable(line)}", err=True)

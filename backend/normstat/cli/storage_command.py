@@ -1,12 +1,16 @@
-"""`normstat storage`: shows what uses the disk."""
+"""`normstat storage`: shows what uses the disk, and checks what is stored."""
 
 from typing import Final
 
 import typer
 
-from normstat.cli.db_session import format_bytes, print_table, run_in_session
+from normstat.cli.db_session import exit_if_damaged, format_bytes, print_table, run_in_session, run_or_exit
+from normstat.cli.progress import ProgressDisplay
+from normstat.doctor.packed_checks import CHECKS
+from normstat.errors import count_of
 from normstat.query.disk_usage import StorageInfo, read_storage_info
 from normstat.settings import load_settings
+from normstat.storage.backup.inspection import Inspection, inspect_store
 from normstat.storage.session import WriteSession
 
 app = typer.Typer(add_completion=False)
@@ -15,9 +19,28 @@ app = typer.Typer(add_completion=False)
 ENOUGH_VALUES: Final = 100_000
 
 
-@app.command()
-def storage() -> None:
+@app.callback(invoke_without_command=True)
+def storage(context: typer.Context) -> None:
     """Show what uses the disk, how fast it grows, and when it will be full."""
+    if context.invoked_subcommand is None:
+        _show_usage()
+
+
+@app.command()
+def check() -> None:
+    """Read all that is stored and say what is damaged; exit with 3 when something is. docs/operations.md says what helps."""
+
+    def work() -> Inspection:
+        with ProgressDisplay("checked") as show:
+            return inspect_store(load_settings().database_url, CHECKS, show.show)
+
+    found = run_or_exit(work)
+    size = format_bytes(found.n_packed_bytes)
+    typer.echo(f"{count_of(found.n_rows, 'row')} read, {size} of packed values checked: {len(found.damage)} damaged")
+    exit_if_damaged([damage.describe() for damage in found.damage])
+
+
+def _show_usage() -> None:
     settings = load_settings()
 
     async def read(session: WriteSession) -> StorageInfo:

@@ -6,6 +6,7 @@ from datetime import date
 from typing import Final
 
 from normstat.doctor.check_result import CheckResult, error, not_checked, ok, warning
+from normstat.errors import count_of
 from normstat.local.binaries import MIN_MAJOR
 from normstat.query.disk_usage import StorageInfo
 from normstat.settings import CONNECTIONS_BESIDE_POOL
@@ -51,6 +52,7 @@ def check_database(facts: DatabaseFacts, size: ServerSize, today: date) -> Itera
     yield _check_role(facts)
     yield _check_timescaledb(facts)
     yield _check_durability(facts)
+    yield _check_page_checksums(facts)
     yield _check_memory(facts)
     yield _check_connections(facts, size)
     yield _check_clock(facts)
@@ -128,6 +130,18 @@ def _check_durability(facts: DatabaseFacts) -> CheckResult:
         "on",
         f"set {', '.join(f'{name} = on' for name in is_off)} in postgresql.conf and reload PostgreSQL",
     )
+
+
+def _check_page_checksums(facts: DatabaseFacts) -> CheckResult:
+    if facts.settings.get("data_checksums") != "on":
+        found = "data_checksums is off: PostgreSQL gives damaged pages of its disk to whoever reads them"
+        return warning(
+            "database_checksums", found, "on", "stop PostgreSQL and run pg_checksums --enable, which reads all of it once"
+        )
+    if facts.n_checksum_failures:
+        found = f"{count_of(facts.n_checksum_failures, 'page')} that were read were damaged"
+        return error("database_checksums", found, "none", "look after the disk; normstat storage check says what is damaged")
+    return ok("database_checksums", "on, and no damaged page was read")
 
 
 def _check_memory(facts: DatabaseFacts) -> CheckResult:

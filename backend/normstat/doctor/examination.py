@@ -17,24 +17,32 @@ from normstat.doctor.database_checks import ServerSize, check_database, check_di
 from normstat.doctor.file_checks import check_account, check_clock_service, check_files
 from normstat.doctor.setting_checks import check_address, check_page, check_settings
 from normstat.doctor.standby_checks import check_standby
-from normstat.doctor.work_checks import OF_SENDING, check_agents, check_jobs, check_rules, check_versions
+from normstat.doctor.work_checks import OF_SENDING, check_agents, check_jobs, check_rules, check_stored_data, check_versions
 from normstat.errors import DatabaseAway, MigrationError, NormstatError
 from normstat.installed_files import find_agents_dir, find_page_dir
 from normstat.query.disk_usage import read_storage_info
 from normstat.query.own_figures import SeenHost, list_seen_hosts, read_stream_figures
 from normstat.query.watch_lists import list_watched_hosts
 from normstat.settings import Settings
-from normstat.storage.database_facts import DatabaseFacts, begin_limited, read_archive_facts, read_database_facts, read_job_facts
+from normstat.storage.database_facts import (
+    DatabaseFacts,
+    begin_limited,
+    read_archive_facts,
+    read_data_checks,
+    read_database_facts,
+    read_job_facts,
+)
 from normstat.storage.schema.schema_version import read_newest_version, require_current_schema
 from normstat.storage.session import make_engine, make_sessions
 from normstat.storage.standby import StandbyPosition, read_position, read_primary
 
 OF_DATABASE: Final = (
-    "postgresql", "database_role", "timescaledb", "database_durability", "database_memory", "database_connections",
-    "database_clock",
+    "postgresql", "database_role", "timescaledb", "database_durability", "database_checksums", "database_memory",
+    "database_connections", "database_clock",
 )  # fmt: skip
 OF_JOBS: Final = ("leader", "jobs", "administrators")
 OF_AGENTS: Final = ("agents", *OF_SENDING, "rules")
+OF_CONTENT: Final = (*OF_JOBS, "stored_data", *OF_AGENTS, "disk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +83,7 @@ async def examine(place: Installation) -> list[CheckResult]:
 
 async def _examine_database(place: Installation) -> tuple[list[CheckResult], list[SeenHost] | None]:
     """Return the checks that need the database, and the hosts that send. Missing: None for those where they are not known"""
-    after = ("versions", "migrations", *OF_JOBS, *OF_AGENTS, "disk")
+    after = ("versions", "migrations", *OF_CONTENT)
     try:
         # One for the session, and one for the position of a standby.
         engine = make_engine(place.settings.database_url, pool_size=2)
@@ -95,7 +103,7 @@ async def _examine_database(place: Installation) -> tuple[list[CheckResult], lis
             migrations = _check_migrations(place.settings.database_url)
             results.append(migrations)
             if migrations.expected:
-                return [*results, *_skip((*OF_JOBS, *OF_AGENTS, "disk"), "the schema is not this program's")], None
+                return [*results, *_skip(OF_CONTENT, "the schema is not this program's")], None
             hosts = await _examine_content(session, place, results)
             if not facts.is_standby:
                 results.append(await _examine_archive(session))
@@ -154,6 +162,11 @@ async def _examine_content(session: AsyncSession, place: Installation, results: 
     except DBAPIError as failure:
         await begin_limited(session)
         results += _skip(OF_JOBS, _cause(failure))
+    try:
+        results.append(check_stored_data(await read_data_checks(session), now))
+    except DBAPIError as failure:
+        await begin_limited(session)
+        results += _skip(("stored_data",), _cause(failure))
     try:
         hosts = await list_seen_hosts(session)
         results += check_agents(hosts, await read_stream_figures(session, hosts, now), now)

@@ -7,12 +7,15 @@ from typing import Final
 from normstat.doctor.check_result import CheckResult, describe_age, error, name_some, not_checked, ok, warning
 from normstat.query.own_figures import BEHIND_S, SENDING, SeenHost, StreamFigures
 from normstat.query.reject_rise import RejectCounts
-from normstat.storage.database_facts import JobFacts
+from normstat.storage.backup.damage import CheckSource
+from normstat.storage.database_facts import FoundDamage, JobFacts
 
 JOB_WAIT_WARNING_S: Final = 300.0
 AGENT_CLOCK_S: Final = 5.0
 # Hosts that have been silent for longer are gone rather than broken.
 GONE: Final = timedelta(days=7)
+# Damage that is found while the raw text and the last backups are still kept can be mended.
+CHECK_AGAIN: Final = timedelta(days=30)
 # If half of the hosts are behind, it is not the hosts.
 SERVER_SHARE: Final = 0.5
 OF_SENDING: Final = ("agents_behind", "agent_clocks", "dated_ahead", "machines", "rejected_lines")
@@ -44,6 +47,31 @@ def check_jobs(facts: JobFacts) -> Iterator[CheckResult]:
         yield ok("administrators", f"{facts.n_administrators} enabled")
     else:
         yield warning("administrators", "no enabled administrator", "at least one", "run normstat login-link, which creates one")
+
+
+def check_stored_data(found: Sequence[FoundDamage], now: datetime) -> CheckResult:
+    """Check that the latest check of all stored data found no damage, and no backup since."""
+    by_source = {one.source: one for one in found}
+    checked, backup = by_source.get(CheckSource.STORAGE_CHECK), by_source.get(CheckSource.BACKUP)
+    damaged = [
+        one
+        for one in (backup, checked)
+        if one is not None and one.n_damaged and (checked is None or one.checked_at >= checked.checked_at)
+    ]
+    if damaged:
+        latest = damaged[0]
+        said = f"{latest.n_damaged} damaged, found {describe_age(now - latest.checked_at)} ago: {latest.damaged[0]}"
+        advice = "normstat storage check names all of it, and what helps; run it again when that is done"
+        return error("stored_data", said, "nothing damaged", advice)
+    if checked is None:
+        return not_checked(
+            "stored_data", "nobody has looked for damaged data yet", "run normstat storage check, and then every week"
+        )
+    age = now - checked.checked_at
+    if age > CHECK_AGAIN:
+        found_ = f"the last normstat storage check was {describe_age(age)} ago"
+        return warning("stored_data", found_, f"one in {CHECK_AGAIN.days} days", "run normstat storage check, every week")
+    return ok("stored_data", f"nothing damaged, as of {describe_age(age)} ago")
 
 
 def check_versions(n_sessions: Mapping[str, int], own_version: str) -> CheckResult:

@@ -104,6 +104,17 @@ class Sections:
         except (zstandard.ZstdError, struct.error, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
             raise BrokenBytes(f"Cannot read section {name}: {error}") from None
 
+    def require_whole(self) -> None:
+        """Require that all sections are as they were written, by their checksums.
+
+        Raises: BrokenBytes
+        """
+        for name, (begin, n_plain, n_packed) in self._places.items():
+            try:
+                unpack_zstd(self._body[begin : begin + n_packed], n_plain)
+            except zstandard.ZstdError as error:
+                raise BrokenBytes(f"Cannot read section {name}: {error}") from None
+
     def _read_head(self) -> None:
         magic, n_sections = HEAD.unpack_from(self._body)
         if magic != MAGIC:

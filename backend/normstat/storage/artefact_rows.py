@@ -152,7 +152,7 @@ async def add_artefact(
 
 def compress_text(data: bytes) -> list[tuple[int, bytes]]:
     """Return the text as pieces: the size and the compressed bytes of each."""
-    packer = zstandard.ZstdCompressor(level=LEVEL)
+    packer = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
     pieces = (data[at : at + PIECE_BYTES] for at in range(0, len(data), PIECE_BYTES))
     return [(len(piece), packer.compress(piece)) for piece in pieces]
 

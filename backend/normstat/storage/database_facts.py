@@ -8,14 +8,17 @@ from typing import Final
 from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.storage.backup.damage import CheckSource
 from normstat.storage.hypertables import Storage, read_storage
 from normstat.storage.leader import LEADER_LOCK
 from normstat.storage.schema.job_models import Job, JobState
 from normstat.storage.schema.models import User
+from normstat.storage.schema.retention_models import DataCheck
 
 SETTINGS: Final = (
     "server_version", "shared_buffers", "max_connections", "superuser_reserved_connections", "reserved_connections", "max_wal_size",
     "max_locks_per_transaction", "synchronous_commit", "fsync", "full_page_writes", "autovacuum", "server_encoding",
+    "data_checksums",
 )  # fmt: skip
 READ_SETTINGS: Final = text("""
     SELECT name, CASE unit
@@ -40,6 +43,8 @@ READ_SESSIONS: Final = text("""
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'normstat%'
     GROUP BY 1 ORDER BY 1
 """)
+# NULL without checksums.
+COUNT_CHECKSUM_FAILURES: Final = text("SELECT sum(checksum_failures)::int8 FROM pg_stat_database")
 COUNT_CONNECTIONS: Final = text("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'")
 # A bigint lock is shown in two halves.
 READ_LEADER: Final = text("""
@@ -64,7 +69,11 @@ RECENT: Final = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
-    """What a database says of itself. `settings`: as text, sizes in bytes. `clock_offset_s`: its clock less this machine's."""
+    """What a database says of itself. `settings`: as text, sizes in bytes. `clock_offset_s`: its clock less this machine's.
+
+    `n_checksum_failures`: pages that were read and not as they were written, since its statistics began. Missing: None without
+    checksums
+    """
 
     version_num: int
     is_standby: bool
@@ -78,6 +87,7 @@ class DatabaseFacts:
     extension_version: str | None
     available_version: str | None
     n_connections: int
+    n_checksum_failures: int | None
     n_sessions_by_program: dict[str, int]
 
 
@@ -99,6 +109,16 @@ class ArchiveFacts:
     """Log that was written after the last archived segment."""
 
     now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDamage:
+    """What a check of stored data found, and when: how much is damaged, and the first of it, a line each."""
+
+    source: CheckSource
+    checked_at: datetime
+    n_damaged: int
+    damaged: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +163,7 @@ async def read_database_facts(session: AsyncSession) -> DatabaseFacts:
         extension_version=None if extension is None else extension[0],
         available_version=None if extension is None else extension[1],
         n_connections=int(await session.scalar(COUNT_CONNECTIONS) or 0),
+        n_checksum_failures=await session.scalar(COUNT_CHECKSUM_FAILURES),
         n_sessions_by_program={row[0]: row[1] for row in await session.execute(READ_SESSIONS)},
     )
 
@@ -150,6 +171,15 @@ async def read_database_facts(session: AsyncSession) -> DatabaseFacts:
 async def read_archive_facts(session: AsyncSession) -> ArchiveFacts:
     """Return how far the archive is; on a primary."""
     return ArchiveFacts(*(await session.execute(READ_ARCHIVE)).one())
+
+
+async def read_data_checks(session: AsyncSession) -> list[FoundDamage]:
+    """Return what the latest check of all stored data found, and the latest backup; needs the current schema."""
+    query = select(DataCheck.source, DataCheck.checked_at, DataCheck.n_damaged, DataCheck.damaged)
+    return [
+        FoundDamage(CheckSource(row.source), row.checked_at, row.n_damaged, tuple(row.damaged))
+        for row in await session.execute(query)
+    ]
 
 
 async def read_job_facts(session: AsyncSession, now: datetime) -> JobFacts:

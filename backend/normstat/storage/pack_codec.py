@@ -139,6 +139,20 @@ def unpack_frame(body: bytes, n_bytes: int) -> bytes:
     return data
 
 
+def require_whole_frame(body: bytes, n_bytes: int) -> None:
+    """Require that a frame is what was written, by its checksum: columns of words are not made text again.
+
+    Raises: DamagedChunk
+    """
+    if body[:1] != bytes([FrameForm.WORDS]):
+        unpack_frame(body, n_bytes)
+        return
+    try:
+        PlaneReader(body[1:])
+    except (zstandard.ZstdError, ValueError, IndexError) as error:
+        raise DamagedChunk(f"A frame of a stream's raw bytes is damaged in the database: {error}") from error
+
+
 def read_directory(directory: bytes, start: int, end: int) -> list[FramePlace]:
     """Return the frames of a pack that holds bytes [start, end) of its stream.
 

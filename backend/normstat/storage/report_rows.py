@@ -415,7 +415,7 @@ def _pack(frozen: bytes | None) -> bytes | None:
         return None
     if len(frozen) > MAX_FROZEN_BYTES:
         raise TooLarge(f"The note would freeze {len(frozen):,} bytes; the limit is {MAX_FROZEN_BYTES:,}. Choose fewer lines")
-    return zstandard.ZstdCompressor(level=LEVEL).compress(frozen)
+    return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress(frozen)
 
 
 async def _number(session: AsyncSession, ids: Sequence[int]) -> None:

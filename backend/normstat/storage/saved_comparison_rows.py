@@ -64,7 +64,7 @@ async def create_saved(session: AsyncSession, draft: SavedComparisonDraft) -> Sa
         name=draft.name,
         note=draft.note,
         inputs=dict(draft.inputs),
-        result=zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress(draft.result),
+        result=zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True).compress(draft.result),
         created_by=draft.created_by,
     )
     session.add(saved)

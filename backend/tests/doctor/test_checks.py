@@ -35,11 +35,13 @@ GOOD = DatabaseFacts(
         "server_version": "17.2", "shared_buffers": str(128 << 20), "max_connections": "100", "superuser_reserved_connections": "3",
         "reserved_connections": "0", "max_wal_size": str(1 << 30), "max_locks_per_transaction": "256", "synchronous_commit": "on",
         "fsync": "on", "full_page_writes": "on", "autovacuum": "on", "server_encoding": "UTF8",
+        "data_checksums": "on",
     },
     storage="postgresql",
     extension_version=None,
     available_version=None,
     n_connections=12,
+    n_checksum_failures=0,
     n_sessions_by_program={},
 )  # fmt: skip
 
@@ -90,6 +92,8 @@ def test_a_good_database_is_ok() -> None:
         ("database_durability", CheckStatus.WARNING, with_setting("fsync", "off")),
         ("database_durability", CheckStatus.WARNING, with_setting("synchronous_commit", "off")),
         ("database_durability", CheckStatus.WARNING, with_setting("autovacuum", "off")),
+        ("database_checksums", CheckStatus.WARNING, with_setting("data_checksums", "off")),
+        ("database_checksums", CheckStatus.ERROR, replace(GOOD, n_checksum_failures=2)),
         ("database_memory", CheckStatus.WARNING, with_setting("shared_buffers", str(16 << 20))),
         ("database_memory", CheckStatus.WARNING, with_setting("max_wal_size", str(256 << 20))),
         # 18 for the server, 3 reserved, 5 to spare.

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Protocol
 
 import psycopg
 import zstandard
@@ -22,6 +22,14 @@ from normstat.storage.backup.manifest import BackupPiece, open_private, sync_fol
 Connection = psycopg.Connection[tuple[object, ...]]
 # Called with the number of bytes of a file read or written since the last call.
 WatchBytes = Callable[[int], None]
+
+
+class ReadRows(Protocol):
+    """A way to read rows in COPY BINARY format: `put` takes them in large blocks, `look` each of them. Returns their number."""
+
+    def __call__(self, put: Callable[[bytes], None], look: Callable[[bytes], None] | None = None) -> int:
+        """Read the rows."""
+
 
 # Rows of numbers shrink to a fifth to a tenth; higher levels take several times as long for a few percent.
 LEVEL: Final = 3
@@ -89,16 +97,17 @@ class _Writer(threading.Thread):
         return self._hash.hexdigest()
 
 
-def write_copy(connection: Connection, query: sql.Composed, folder: Path, key: str) -> WrittenFile:
-    """Write the rows of the query to a new file in the folder; its name has its hash, so that no file is ever overwritten.
+def write_copy(read: Callable[[Callable[[bytes], None]], int], folder: Path, key: str) -> WrittenFile:
+    """Write the rows that are read to a new file in the folder; its name has its hash, so that no file is ever overwritten.
 
+    `read` passes on rows and returns their number.
     Raises: BadRequest when the file cannot be written
     """
     scratch = folder / f"{secrets.token_hex(8)}.part"
     writer = _Writer(scratch)
     writer.start()
     try:
-        n_rows = _read_copy(connection, query, writer.put)
+        n_rows = read(writer.put)
     finally:
         hashed = writer.finish()
     name = f"{key}-{hashed[:16]}{SUFFIX}"
@@ -109,8 +118,10 @@ def write_copy(connection: Connection, query: sql.Composed, folder: Path, key: s
     return WrittenFile(name, n_rows, writer.n_bytes, hashed)
 
 
-def _read_copy(connection: Connection, query: sql.Composed, put: Callable[[bytes], None]) -> int:
-    """Pass on the output of COPY in large blocks; return the number of rows."""
+def read_copy(
+    connection: Connection, query: sql.Composable, put: Callable[[bytes], None], look: Callable[[bytes], None] | None = None
+) -> int:
+    """Pass on the output of COPY BINARY in large blocks, each row of it first to `look`; return the number of rows."""
     statement = sql.SQL("COPY ({query}) TO STDOUT (FORMAT BINARY)").format(query=query).as_string(connection)
     # psycopg's own Copy takes twice the time per row, and there are millions.
     raw = connection.pgconn
@@ -124,6 +135,8 @@ def _read_copy(connection: Connection, query: sql.Composed, put: Callable[[bytes
         if length <= 0:
             break
         rows.append(bytes(row))
+        if look is not None:
+            look(rows[-1])
         n_bytes += length
         if n_bytes >= BLOCK_BYTES:
             put(b"".join(rows))
@@ -133,10 +146,15 @@ def _read_copy(connection: Connection, query: sql.Composed, put: Callable[[bytes
     ended = raw.get_result()
     while raw.get_result() is not None:
         pass
-    if ended is None or ended.status != ExecStatus.COMMAND_OK:
-        message = "the connection was lost" if ended is None else ended.get_error_message()
-        raise psycopg.OperationalError(f"COPY ended early: {message}")
+    if ended is None:
+        raise psycopg.OperationalError("COPY ended early: the connection was lost")
+    if ended.status != ExecStatus.COMMAND_OK:
+        raise psycopg.errors.lookup(_state_of(ended))(ended.get_error_message())
     return ended.command_tuples or 0
+
+
+def skip(_: bytes) -> None:
+    """Take rows that are only looked at, or tried."""
 
 
 def _state_of(result: PGresult) -> str:

@@ -29,7 +29,7 @@ from normstat.storage.schema.all_models import Base
 from normstat.storage.schema.artefact_models import ArtefactBytes, ArtefactPartRow
 from normstat.storage.schema.baseline_models import Profile, ProfilePiece
 from normstat.storage.schema.models import Chunk, Host, KnownBrowser, LoginLink, PackedChunk, Rollup, RollupMark, Session
-from normstat.storage.schema.retention_models import StoreIdentity
+from normstat.storage.schema.retention_models import DataCheck, StoreIdentity
 from normstat.storage.schema.sealed_models import SealedBlockRow
 from normstat.storage.stat_tables import END_OF_TIME, SCHEMA, SQL_TYPES, table_of, time_bound, to_column
 
@@ -57,7 +57,18 @@ MAX_OFFSET: Final = 2**63 - 1
 # Derived from samples, specific to this database, or useless in another one.
 LEFT_OUT: Final = frozenset(
     model.__tablename__
-    for model in (Rollup, RollupMark, ProfilePiece, Profile, Session, LoginLink, LoginAttempt, KnownBrowser, StoreIdentity)
+    for model in (
+        Rollup,
+        RollupMark,
+        ProfilePiece,
+        Profile,
+        Session,
+        LoginLink,
+        LoginAttempt,
+        KnownBrowser,
+        StoreIdentity,
+        DataCheck,
+    )
 )
 # Large ones, of which a backup takes what changed.
 IN_PIECES: Final = frozenset(model.__tablename__ for model in (Chunk, PackedChunk, SealedBlockRow, ArtefactBytes, ArtefactPartRow))

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -22,10 +23,12 @@ from psycopg import IsolationLevel, sql
 
 from normstat import __version__
 from normstat.errors import Conflict
-from normstat.storage.backup.backup_files import SUFFIX, Connection, write_copy
+from normstat.storage.backup.backup_files import SUFFIX, Connection, ReadRows, read_copy, write_copy
 from normstat.storage.backup.backup_plan import BackupPlan, PieceRequest, read_fingerprint
+from normstat.storage.backup.damage import NO_CHECKS, UNREADABLE, CheckSource, RowChecks, RowInspector, note_damage
 from normstat.storage.backup.journal import Journal, locked_folder
 from normstat.storage.backup.manifest import FORMAT, BackupPiece, Manifest, write_manifest
+from normstat.storage.backup.salvage import Salvage
 from normstat.storage.distribution import is_citus
 from normstat.storage.hypertables import TableFile, read_edition, read_files
 from normstat.storage.session import connect_arguments
@@ -67,14 +70,17 @@ class ChunksChanged(Exception):
     """The rows of a table are in other files than under the snapshot, which may not see them any more."""
 
 
-def back_up(database_url: str, folder: Path, watch: Watch) -> Manifest:
+def back_up(database_url: str, folder: Path, watch: Watch, checks: RowChecks = NO_CHECKS) -> Manifest:
     """Update the backup in the folder to the present state of the database.
+
+    What is damaged there is copied as it is, what PostgreSQL cannot read is left out; the manifest names both. Pieces with damage
+    are copied again each time.
 
     Raises: BadRequest or Conflict when the folder cannot be used; Conflict when chunks keep changing
     """
     with locked_folder(folder):
         for _ in range(MAX_SNAPSHOTS):
-            with _Dump(database_url, folder, watch) as dump, contextlib.suppress(ChunksChanged):
+            with _Dump(database_url, folder, watch, checks) as dump, contextlib.suppress(ChunksChanged):
                 return dump.run()
             log.info("backup_begins_again", reason="chunks were compressed or dropped meanwhile")
     raise Conflict("Chunks kept being compressed or dropped; finished pieces are kept; run the backup again later")
@@ -83,7 +89,7 @@ def back_up(database_url: str, folder: Path, watch: Watch) -> Manifest:
 class _Dump:
     """One snapshot of the database, and the pieces copied from it."""
 
-    def __init__(self, database_url: str, folder: Path, watch: Watch) -> None:
+    def __init__(self, database_url: str, folder: Path, watch: Watch, checks: RowChecks) -> None:
         self._folder = folder
         self._watch = watch
         self._stack = contextlib.ExitStack()
@@ -93,6 +99,7 @@ class _Dump:
         for connection in (self._holder, self._reader):
             connection.isolation_level = IsolationLevel.REPEATABLE_READ
             connection.read_only = True
+        self._inspector = RowInspector(self._looker, checks)
         self._snapshot = ""
         # The table whose pieces are being copied, the files that the snapshot knows of it, those of them that pieces need, and the
         # pieces that are recorded when these files turn out to be unchanged.
@@ -141,10 +148,12 @@ class _Dump:
             sequences=numbers,
             stats=plan.stats,
             pieces=pieces,
+            damaged=[damage.describe() for damage in self._inspector.found],
         )
         write_manifest(self._folder, manifest)
         journal.remove()
         _remove_others(self._folder, {piece.file for piece in pieces})
+        note_damage(self._looker, CheckSource.BACKUP, self._inspector)
         return manifest
 
     def _copy_all(self, requests: list[PieceRequest], journal: Journal) -> list[BackupPiece]:
@@ -189,12 +198,25 @@ class _Dump:
         self._checked_s = time.monotonic()
 
     def _take(self, request: PieceRequest, known: BackupPiece | None) -> BackupPiece | None:
-        """Return the piece as of the snapshot. Missing: None when it has no rows."""
+        """Return the piece as of the snapshot, or what of it can be read. Missing: None when that has no rows."""
+        n_found = len(self._inspector.found)
+        try:
+            return self._take_whole(request, known)
+        except UNREADABLE as error:
+            # It is read once more, from its beginning.
+            del self._inspector.found[n_found:]
+            salvage = Salvage(self._reader, self._sees_snapshot, self._inspector)
+            query = salvage.find_readable(request, error)
+            if query is None:
+                return None
+            return self._copy(request, partial(salvage.read, query), fingerprint="", is_damaged=True)
+
+    def _take_whole(self, request: PieceRequest, known: BackupPiece | None) -> BackupPiece | None:
         if known is not None and request.mark and known.mark == request.mark:
             return known
         if request.start is None or request.end is None:
             with self._sees_snapshot():
-                return self._copy(request, fingerprint="")
+                return self._copy(request, partial(read_copy, self._reader, request.query), fingerprint="")
         with self._sees_snapshot():
             if request.table != self._table:
                 self._table, self._files = request.table, read_files(self._reader, SCHEMA, request.table)
@@ -204,13 +226,16 @@ class _Dump:
             if known is not None and known.fingerprint == fingerprint:
                 piece = replace(known, mark=request.mark)
             elif n_rows:
-                piece = self._copy(request, fingerprint=fingerprint)
+                piece = self._copy(request, partial(read_copy, self._reader, request.query), fingerprint=fingerprint)
         if piece is not None and piece.n_rows != n_rows:
             raise ChunksChanged
         return piece
 
-    def _copy(self, request: PieceRequest, *, fingerprint: str) -> BackupPiece:
-        written = write_copy(self._reader, request.query, self._folder, request.key)
+    def _copy(self, request: PieceRequest, read: ReadRows, *, fingerprint: str, is_damaged: bool = False) -> BackupPiece:
+        look = self._inspector.inspector_of(request.table, request.columns)
+        n_found = len(self._inspector.found)
+        written = write_copy(partial(read, look=look), self._folder, request.key)
+        is_whole = not is_damaged and len(self._inspector.found) == n_found
         return BackupPiece(
             key=request.key,
             schema=request.schema,
@@ -220,8 +245,9 @@ class _Dump:
             n_rows=written.n_rows,
             n_bytes=written.n_bytes,
             sha256=written.sha256,
-            mark=request.mark,
-            fingerprint=fingerprint,
+            # The next backup takes it again, and says again what is damaged.
+            mark=request.mark if is_whole else "",
+            fingerprint=fingerprint if is_whole else "",
         )
 
     def _is_there(self, piece: BackupPiece) -> bool:

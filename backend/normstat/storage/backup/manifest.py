@@ -10,7 +10,7 @@ that no manifest names are deleted only when the newer manifest is in place.
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
@@ -45,7 +45,8 @@ class Manifest:
     """A complete backup. `revision` is the schema version, `store` the identity of the database, `kind` its kind of storage.
 
     `tables` are in the order in which they can be filled; `sequences` are the last numbers of their columns `id`; `stats` has for
-    each wide table its columns and their types.
+    each wide table its columns and their types. `damaged`: what was damaged in the database, or could not be read, a line each;
+    pieces with such rows have no mark.
     """
 
     format: int
@@ -58,6 +59,8 @@ class Manifest:
     sequences: dict[str, int]
     stats: dict[str, dict[str, str]]
     pieces: list[BackupPiece]
+    # Empty in manifests of earlier versions.
+    damaged: list[str] = field(default_factory=list)
 
     @property
     def n_rows(self) -> int:

@@ -4,7 +4,7 @@ import datetime as dt
 import uuid
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Identity, text
+from sqlalchemy import ForeignKey, Identity, Integer, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
@@ -92,3 +92,17 @@ class StoreIdentity(Base):
 
     __tablename__ = "store_identity"
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, server_default=text("gen_random_uuid()"))
+
+
+class DataCheck(Base):
+    """What `normstat storage check` or the latest backup found: packed bytes that it looked at, and how much of that is damaged.
+
+    `source`: `storage_check` or `backup`. `damaged`: the first of them, a line each.
+    """
+
+    __tablename__ = "data_checks"
+    source: Mapped[str] = mapped_column(primary_key=True)
+    checked_at: Mapped[datetime]
+    n_bytes: Mapped[int]
+    n_damaged: Mapped[int] = mapped_column(Integer)
+    damaged: Mapped[list[str]] = mapped_column(JSONB)
