@@ -36,7 +36,7 @@ from normstat.local.os_accounts import (
     service_account,
 )
 from normstat.local.processes import ChildProcess, processes_in
-from normstat.local.running_database import ADMIN_ROLE
+from normstat.local.running_installation import ADMIN_ROLE, PASSWORD_FILE
 
 START_TIMEOUT_S: Final = 60.0
 STOP_TIMEOUT_S: Final = 30.0
@@ -83,7 +83,7 @@ class EmbeddedPostgres:
         self.home, self._account = self._choose_home()
         self.cluster_dir = self.home / "postgres"
         self._child: ChildProcess | None = None
-        self._socket_dir: Path | None = None
+        self.socket_dir: Path | None = None
         self._is_socket_dir_temporary = False
         self._remains_since: float | None = None
         self._is_new = not (self.cluster_dir / "PG_VERSION").exists()
@@ -92,7 +92,7 @@ class EmbeddedPostgres:
     @property
     def url(self) -> str:
         """The libpq URL of the database `normstat`, with its password: for the environment of children only, not for logs."""
-        return self._url_of("normstat", self._secret("postgres.password"), "normstat")
+        return self._url_of("normstat", self._secret(PASSWORD_FILE), "normstat")
 
     @property
     def account_name(self) -> str:
@@ -127,7 +127,7 @@ class EmbeddedPostgres:
 
     def launch(self) -> None:
         """Start the server process."""
-        self._socket_dir = self._socket_dir or self._make_socket_dir()
+        self.socket_dir = self.socket_dir or self._make_socket_dir()
         command = [str(self.binaries.bin_dir / "postgres"), "-D", str(self.cluster_dir), *self._options()]
         with contextlib.ExitStack() as stack:
             output = self._output
@@ -191,9 +191,9 @@ class EmbeddedPostgres:
         if self._child is not None:
             self._child.stop(signal.SIGINT, signal.SIGQUIT, timeout_s=STOP_TIMEOUT_S)
             self._child = None
-        if self._socket_dir is not None and self._is_socket_dir_temporary:
-            shutil.rmtree(self._socket_dir, ignore_errors=True)
-        self._socket_dir = None
+        if self.socket_dir is not None and self._is_socket_dir_temporary:
+            shutil.rmtree(self.socket_dir, ignore_errors=True)
+        self.socket_dir = None
 
     def _choose_home(self) -> tuple[Path, OsAccount | None]:
         home = self.data_dir
@@ -216,7 +216,7 @@ class EmbeddedPostgres:
                 extra = " with TimescaleDB" if wanted["has_timescaledb"] else ""
                 raise EmbeddedError(
                     f"{self.cluster_dir} was made by PostgreSQL {wanted['major']}{extra}, which is no longer installed; "
-                    "install it again, or choose another data folder with DATA="
+                    "install it again, or choose another data folder with --data (of make run: DATA=)"
                 )
         if not found:
             raise EmbeddedError(f"found no PostgreSQL {MIN_MAJOR} or newer; install one, or set DATABASE_URL")
@@ -267,7 +267,7 @@ class EmbeddedPostgres:
     def _options(self) -> list[str]:
         settings = {
             "listen_addresses": "",
-            "unix_socket_directories": str(self._socket_dir),
+            "unix_socket_directories": str(self.socket_dir),
             # The folder restricts access; the server may run as another account than ours.
             "unix_socket_permissions": "0777",
             "max_connections": "100",
@@ -304,7 +304,7 @@ class EmbeddedPostgres:
         return folder
 
     def _url_of(self, role: str, password: str, database: str) -> str:
-        return f"postgresql://{role}:{quote(password)}@/{database}?host={quote(str(self._socket_dir))}"
+        return f"postgresql://{role}:{quote(password)}@/{database}?host={quote(str(self.socket_dir))}"
 
     def _secret(self, name: str) -> str:
         """Return the password in that file; create it if there is none."""

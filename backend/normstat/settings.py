@@ -295,7 +295,7 @@ def adopt_environment(environment: Mapping[str, str]) -> None:
     load_settings.cache_clear()
 
 
-def adopt_database(url: str) -> None:
-    """Use this database from now on, in this process and those that it starts."""
-    os.environ["NORMSTAT_DATABASE_URL"] = url
+def adopt_installation(database_url: str, public_url: str) -> None:
+    """Use this database and public URL from now on, in this process and those that it starts."""
+    os.environ.update({"NORMSTAT_DATABASE_URL": database_url, "NORMSTAT_PUBLIC_URL": public_url})
     load_settings.cache_clear()

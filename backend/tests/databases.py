@@ -37,7 +37,7 @@ import pytest
 from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.local.running_database import ADMIN_ROLE
+from normstat.local.running_installation import ADMIN_ROLE
 from normstat.storage.cluster_layout import lay_out
 from normstat.storage.cluster_nodes import Address, add_worker, parse_address, set_on_workers
 from normstat.storage.owner import make_owner

@@ -17,6 +17,7 @@ from normstat.alerts.channel_settings import AnySettings, join_secrets
 from normstat.alerts.route_settings import RouteSettings
 from normstat.cli.db_session import format_instant, print_table, run_in_session
 from normstat.cli.event_command import parse_time
+from normstat.cli.local_database import find_public_url
 from normstat.csv_cells import format_csv
 from normstat.errors import BadRequest, NotFound, count_of
 from normstat.query.alert_lists import AlertFilter, AlertInfo, AlertMessageInfo, list_alerts
@@ -178,7 +179,7 @@ def send_test(name: Annotated[str, typer.Argument(help="name of a channel")]) ->
 
     async def send(channel: AnySettings) -> ChannelTrial:
         return await channel_book.test_channel(
-            channel, name=name, public_url=settings.public_url, scripts_dir=settings.alert_scripts_dir
+            channel, name=name, public_url=find_public_url(), scripts_dir=settings.alert_scripts_dir
         )
 
     result = asyncio.run(send(run_in_session(read)))

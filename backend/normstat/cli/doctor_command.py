@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from normstat import __version__
-from normstat.cli.local_database import chosen_folder, describe_origin, describe_search
+from normstat.cli.local_database import chosen_installation, describe_origin, describe_search
 from normstat.doctor.check_result import CheckResult, CheckStatus, count_by_status
 from normstat.doctor.examination import Installation, examine, find_data_dir
 from normstat.local.running_server import RunningServer, find_running_servers
@@ -68,13 +68,16 @@ def _find_installation() -> tuple[Installation, str]:
     """Return what to examine, and whose settings these are: a server's that runs here, else those of the environment."""
     server = _choose(find_running_servers())
     origin, hint = describe_origin(), describe_search()
+    running = chosen_installation()
     about = "this environment (no server that this account may look at runs here)"
     if server is not None:
         about = f"the server that runs here (pid {server.pid})"
         if "database_url" not in load_settings().model_fields_set:
             origin, hint = f"the database of the server with pid {server.pid}", ""
         adopt_environment(server.environment)
-    folder = chosen_folder() or _folder_of(server)
+    elif running is not None:
+        about = f"the normstat that runs in {running.data_dir} (pid {running.pid}), whose server is down at the moment"
+    folder = _folder_of(server) if running is None else running.data_dir
     settings = load_settings()
     return Installation(settings, origin, hint, folder, None if server is None else server.owner), about
 

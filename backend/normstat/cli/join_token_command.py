@@ -9,6 +9,7 @@ import typer
 from normstat.auth import enrolment
 from normstat.auth.enrolment import JoinTokenRequest
 from normstat.cli.db_session import format_instant, print_table, run_in_session, to_printable
+from normstat.cli.local_database import find_public_url
 from normstat.logs import configure_logging
 from normstat.settings import load_settings
 from normstat.storage import join_token_rows
@@ -56,7 +57,7 @@ def create(
         return (await enrolment.create_join_token(session, wanted, created_by="command line"))[0]
 
     token = run_in_session(work)
-    typer.echo(enrolment.join_command(settings.public_url, token) if command else token)
+    typer.echo(enrolment.join_command(find_public_url(), token) if command else token)
 
 
 @app.command(name="list")

@@ -6,6 +6,7 @@ import typer
 
 from normstat.auth.login import make_link
 from normstat.cli.db_session import run_in_session
+from normstat.cli.local_database import find_public_url
 from normstat.logs import configure_logging
 from normstat.settings import load_settings
 from normstat.storage.session import WriteSession
@@ -30,4 +31,4 @@ def login_link(
         return token
 
     # After the #: browsers do not send that part, so it reaches no server's log.
-    typer.echo(f"{settings.public_url.rstrip('/')}/login#token={run_in_session(work)}")
+    typer.echo(f"{find_public_url().rstrip('/')}/login#token={run_in_session(work)}")

@@ -13,6 +13,7 @@ from normstat.api.comparison_inputs import ReportInputs
 from normstat.api.comparison_report import find_report
 from normstat.api.reports import find_document
 from normstat.cli.db_session import run_in_session
+from normstat.cli.local_database import find_public_url
 from normstat.comparison.model import Comparison
 from normstat.errors import BadRequest
 from normstat.report.block_html import render_document
@@ -139,7 +140,7 @@ def export_command(
     """Write a report as one file."""
 
     async def work(session: WriteSession) -> ReportDocument:
-        return await find_document(session, report_id, _who(), load_settings().public_url)
+        return await find_document(session, report_id, _who(), find_public_url())
 
     document = run_in_session(work)
     _write(render_pdf(document) if pdf else render_document(document).encode(), output)

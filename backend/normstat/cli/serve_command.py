@@ -15,6 +15,7 @@ from normstat import __version__
 from normstat.auth.audit_forwarding import check_receiver
 from normstat.cli.workers import Workers, bind
 from normstat.errors import NormstatError
+from normstat.local.running_installation import local_url
 from normstat.logs import configure_logging
 from normstat.memory import collector_paused
 from normstat.settings import Settings, load_settings
@@ -48,6 +49,8 @@ def serve(
     settings = load_settings()
     chosen = {"workers": workers, "tls_cert": tls_cert, "tls_key": tls_key, "tls_client_ca": tls_client_ca}
     settings = settings.model_copy(update={name: value for name, value in chosen.items() if value is not None})
+    if "public_url" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"public_url": local_url(host, port, by_tls=settings.tls_cert is not None)})
     configure_logging(settings.log_level)
     try:
         if worker_files is not None:

@@ -41,6 +41,7 @@ from normstat.local.os_accounts import (
     service_account,
 )
 from normstat.local.processes import ChildProcess, ServiceProcess, Supervisor
+from normstat.local.running_installation import LOCK, local_url, note_running
 
 SERVER_START_TIMEOUT_S: Final = 60.0
 POLL_S: Final = 0.2
@@ -188,15 +189,20 @@ def _on_child(number: int, frame: FrameType | None) -> None:
 
 
 @contextlib.contextmanager
-def _locked(data_dir: Path) -> Iterator[None]:
-    """Lock the data folder for this process."""
-    with (data_dir / "lock").open("w") as lock:
-        os.fchmod(lock.fileno(), 0o600)
+def _locked(data_dir: Path) -> Iterator[int]:
+    """Lock the data folder for this process; provide the number of the open lock file."""
+    # Not emptied: it may say who runs there.
+    with contextlib.ExitStack() as stack:
+        lock = os.open(data_dir / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        stack.callback(os.close, lock)
+        os.fchmod(lock, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UpError(f"{data_dir} is used by another normstat; stop it, or choose another folder with DATA=") from None
-        yield
+            raise UpError(
+                f"{data_dir} is used by another normstat; stop it, or choose another folder with --data (of make run: DATA=)"
+            ) from None
+        yield lock
 
 
 def _require_free_port(host: str, port: int) -> None:
@@ -205,24 +211,36 @@ def _require_free_port(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise UpError(f"cannot listen on {host} port {port}: {error.strerror}; choose another with PORT=") from error
+            raise UpError(
+                f"cannot listen on {host} port {port}: {error.strerror}; choose another with --port (of make run: PORT=)"
+            ) from error
 
 
 class Up:
     """Runs everything. `run` returns after an interrupt, when everything it started has ended."""
 
-    def __init__(self, data_dir: Path, host: str, port: int, settings: UpSettings, *, workers: int, with_agent: bool) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        host: str,
+        port: int,
+        settings: UpSettings,
+        *,
+        workers: int,
+        with_agent: bool,
+        backup: Path | None = None,
+    ) -> None:
         self.data_dir = data_dir
+        self.backup = backup
         self.host = host
         self.port = port
         self.workers = workers
         self.with_agent = with_agent
-        local = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104
         if settings.tls is None:
-            self.url = f"http://{local}:{port}"
+            self.url = local_url(host, port, by_tls=False)
         else:
             # Browsers and the agent compare the name with the certificate's.
-            self.url = settings.tls.url or f"https://{settings.tls.host or local}:{port}"
+            self.url = settings.tls.url or local_url(settings.tls.host or host, port, by_tls=True)
         self.environment = dict(os.environ) | (settings.tls.environment if settings.tls else {})
         self.stack = contextlib.ExitStack()
         self.settings = settings
@@ -243,13 +261,18 @@ class Up:
             signal.signal(stop_signal, _on_signal)
         with self.stack:
             try:
-                self.stack.enter_context(_locked(self.data_dir))
+                lock_file = self.stack.enter_context(_locked(self.data_dir))
                 _require_free_port(self.host, self.port)
+                note_running(lock_file, self.url)
                 self.logs.start()
                 self.stack.callback(self.logs.close)
                 self._watch_disk(self.data_dir)
                 postgres = self._start_database()
+                if postgres is not None:
+                    note_running(lock_file, self.url, postgres.home, postgres.socket_dir)
                 self._choose_account(postgres)
+                if self.backup is not None:
+                    self._restore(self.backup)
                 self._normstat("migrate")
                 self._start_server()
                 link = self._normstat("login-link").strip().splitlines()[-1]
@@ -293,6 +316,21 @@ class Up:
         self.environment["NORMSTAT_DATABASE_URL"] = postgres.url
         self.supervisors["database"] = Supervisor(postgres, self._tell)
         return postgres
+
+    def _restore(self, backup: Path) -> None:
+        """Restore a backup into the database before anything else uses it; its progress is shown."""
+        say(f"restoring the backup in {backup}")
+        # As ourselves: a backup is readable for its owner alone.
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-m", "normstat", "restore", str(backup)],
+            env=self.environment,
+            check=False,
+            preexec_fn=drop_privileges(None, death_signal=signal.SIGTERM),
+        )
+        if done.returncode != 0:
+            raise UpError("nothing was started, because the backup was not restored")
+        # The token of this host's agent is one that the restored database does not know.
+        (self.data_dir / "agent" / "token").unlink(missing_ok=True)
 
     def _choose_account(self, postgres: EmbeddedPostgres | None) -> None:
         """When run as root, choose the account of server and agent, and hand over their folders."""
@@ -537,6 +575,9 @@ def up(
     ] = None,
     agent: Annotated[bool, typer.Option(help="run an agent for this host")] = True,  # noqa: FBT002
     *,
+    restore: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="first restore the backup in DIR, into a data folder without data")
+    ] = None,
     tls_cert: Annotated[Path | None, typer.Option(help="PEM file of the certificate and its chain: speak HTTPS")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="PEM file of its key, if it is not in the same file")] = None,
 ) -> None:
@@ -552,7 +593,8 @@ def up(
             os.environ[variable] = str(path)
     try:
         settings = call_aside(_read_settings)
-        Up(data_dir, host, port, settings, workers=workers or settings.workers, with_agent=agent).run()
+        backup = None if restore is None else restore.resolve()
+        Up(data_dir, host, port, settings, workers=workers or settings.workers, with_agent=agent, backup=backup).run()
     except NormstatError as error:
         typer.echo(f"normstat: {error.message}", err=True)
         raise typer.Exit(1) from error

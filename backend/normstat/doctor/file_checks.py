@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from normstat.doctor.check_result import CheckResult, error, name_some, not_checked, ok, warning
+from normstat.local.disk import MIN_FREE_BYTES, measure_free
 from normstat.settings import Settings
 
 # Where the packages put settings and secrets.
@@ -112,6 +113,20 @@ def _check_logs(settings: Settings, data_dir: Path | None) -> CheckResult:
             "logs", found, "the limit", "delete what does not belong there; NORMSTAT_LOG_MAX_BYTES and NORMSTAT_LOG_FILES set it"
         )
     return ok("logs", found)
+
+
+def check_data_disk(data_dir: Path) -> CheckResult:
+    """Check the disk of a data folder by itself, where the database cannot be asked."""
+    try:
+        n_free = measure_free(data_dir)
+    except OSError as failure:
+        return not_checked("disk", f"{data_dir} cannot be looked at: {failure.strerror}")
+    found = f"{n_free / MIB:.0f} MiB free on the disk of {data_dir}"
+    if n_free < MIN_FREE_BYTES:
+        return error(
+            "disk", f"{found}: it is full", f"at least {MIN_FREE_BYTES // MIB} MiB", "free some space; all resumes by itself"
+        )
+    return not_checked("disk", f"{found}; how fast it fills is not known while the database does not answer")
 
 
 def check_clock_service() -> CheckResult:

@@ -6,10 +6,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from normstat.local.running_installation import local_url
+
 PROC: Final = Path("/proc")
 URL_NAMES: Final = ("NORMSTAT_DATABASE_URL", "DATABASE_URL")
 # Beside NORMSTAT_*; the second one is a folder of files with settings.
 OTHER_NAMES: Final = ("DATABASE_URL", "CREDENTIALS_DIRECTORY")
+DEFAULT_HOST: Final = "127.0.0.1"
+DEFAULT_PORT: Final = "8080"
 # Options of `normstat serve` that are settings, too.
 OPTIONS: Final = {
     "--workers": "NORMSTAT_WORKERS",
@@ -48,9 +52,20 @@ def find_running_servers(proc: Path = PROC) -> list[RunningServer]:
         except (OSError, UnicodeDecodeError):
             # It ended, or belongs to somebody else.
             continue
-        for option, value in pairwise(arguments):
-            if option in OPTIONS:
-                # Paths are from its own folder.
-                environment[OPTIONS[option]] = value if option == "--workers" else str(process / "cwd" / value)
+        options = _options_of(arguments)
+        for option in OPTIONS.keys() & options.keys():
+            # Paths are from its own folder.
+            value = options[option]
+            environment[OPTIONS[option]] = value if option == "--workers" else str(process / "cwd" / value)
+        port = options.get("--port", DEFAULT_PORT)
+        if port.isdigit():
+            url = local_url(options.get("--host", DEFAULT_HOST), int(port), by_tls="NORMSTAT_TLS_CERT" in environment)
+            environment.setdefault("NORMSTAT_PUBLIC_URL", url)
         found.append(RunningServer(int(process.name), owner, environment))
     return found
+
+
+def _options_of(arguments: list[str]) -> dict[str, str]:
+    """Return the options with a value, `--name value` or `--name=value`."""
+    joined = [(word.partition("=")[0], word.partition("=")[2]) for word in arguments if word.startswith("--") and "=" in word]
+    return {**dict(pairwise(arguments)), **dict(joined)}

@@ -11,7 +11,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from normstat.errors import NormstatError
-from normstat.local.running_database import ADMIN_ROLE
+from normstat.local.running_installation import ADMIN_ROLE
 
 MAINTENANCE_DATABASE: Final = "postgres"
 

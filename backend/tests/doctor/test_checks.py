@@ -330,7 +330,7 @@ def test_servers_are_found_with_their_settings(tmp_path: Path) -> None:
     for pid, words, environment in (
         (
             30,
-            ["/x/bin/python", "-m", "normstat", "serve", "--workers", "4", "--tls-cert", "/c.pem"],
+            ["/x/bin/python", "-m", "normstat", "serve", "--workers", "4", "--port=9000", "--tls-cert", "/c.pem"],
             ["NORMSTAT_DATABASE_URL=postgresql:///a", "HOME=/x"],
         ),
         (4, ["/opt/bin/python", "/opt/bin/normstat", "serve"], ["DATABASE_URL=postgresql:///b", "NORMSTAT_COOKIE_SECURE=true"]),
@@ -347,4 +347,5 @@ def test_servers_are_found_with_their_settings(tmp_path: Path) -> None:
         "NORMSTAT_DATABASE_URL": "postgresql:///a",
         "NORMSTAT_WORKERS": "4",
         "NORMSTAT_TLS_CERT": "/c.pem",
+        "NORMSTAT_PUBLIC_URL": "https://127.0.0.1:9000",
     }

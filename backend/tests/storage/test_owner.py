@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from normstat.local.running_database import ADMIN_ROLE
+from normstat.local.running_installation import ADMIN_ROLE
 from normstat.storage import owner
 from normstat.storage.owner import OwnerError, make_owner
 from tests.databases import PlainServer, TestServer, on_one_database
