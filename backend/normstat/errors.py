@@ -217,3 +217,7 @@ class MigrationError(NormstatError):
 
     code = "bad_schema_version"
     status = 500
+
+
+class HalfRestored(MigrationError):
+    """A restore into the database was interrupted: only the same restore may go on there."""

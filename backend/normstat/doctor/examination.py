@@ -14,11 +14,11 @@ from normstat.doctor.address_probe import probe_address
 from normstat.doctor.archive_checks import check_archiving
 from normstat.doctor.check_result import CheckResult, error, not_checked, ok
 from normstat.doctor.database_checks import ServerSize, check_database, check_disk
-from normstat.doctor.file_checks import check_account, check_clock_service, check_files
+from normstat.doctor.file_checks import check_account, check_clock_service, check_data_disk, check_files
 from normstat.doctor.setting_checks import check_address, check_page, check_settings
 from normstat.doctor.standby_checks import check_standby
 from normstat.doctor.work_checks import OF_SENDING, check_agents, check_jobs, check_rules, check_stored_data, check_versions
-from normstat.errors import DatabaseAway, MigrationError, NormstatError
+from normstat.errors import DatabaseAway, HalfRestored, MigrationError, NormstatError
 from normstat.installed_files import find_agents_dir, find_page_dir
 from normstat.query.disk_usage import read_storage_info
 from normstat.query.own_figures import SeenHost, list_seen_hosts, read_stream_figures
@@ -71,6 +71,9 @@ async def examine(place: Installation) -> list[CheckResult]:
     settings = place.settings
     results, hosts = await _examine_database(place)
     now = datetime.now(UTC)
+    if hosts is None and place.data_dir is not None:
+        # A full disk may be why the database does not answer.
+        results = [check_data_disk(place.data_dir) if result.check == "disk" else result for result in results]
     n_sending = None if hosts is None else sum(1 for host in hosts if (now - host.last_seen_at).days < 1)
     results += check_address(probe_address(settings.public_url, settings.tls_cert), __version__, now)
     results += check_settings(settings, n_sending, speaks_tls=settings.tls_cert is not None)
@@ -145,6 +148,8 @@ def _examine_facts(facts: DatabaseFacts, settings: Settings) -> Iterator[CheckRe
 def _check_migrations(database_url: str) -> CheckResult:
     try:
         require_current_schema(database_url)
+    except HalfRestored as wrong:
+        return error("migrations", wrong.message, "a whole restore", "continue the restore, as it says; do not migrate")
     except MigrationError as wrong:
         return error("migrations", wrong.message, "the schema of this program", "stop the servers and run normstat migrate")
     except DatabaseAway as away:

@@ -3,17 +3,14 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
 
 from sqlalchemy import func, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.storage.schema.job_models import Job, JobKind, JobState
+from normstat.storage.schema.job_models import ASKED_BY_CLOCK, Job, JobKind, JobState
 from normstat.storage.session import open_write_session
 from normstat.storage.turns import describe
-
-ASKED_BY: Final = "clock"
 
 
 @dataclass(slots=True)
@@ -30,7 +27,7 @@ async def recorded(sessions: async_sessionmaker[AsyncSession], kind: JobKind, *,
     """Record the block as the latest run of the kind, which must be one that runs by the clock: each has a unique index."""
     now = func.clock_timestamp()
     started = {"state": JobState.RUNNING, "queued_at": now, "started_at": now, "heartbeat_at": now, "finished_at": None}
-    put = insert(Job).values(kind=kind, unit=unit, asked_by=ASKED_BY, next_try_at=None, **started)
+    put = insert(Job).values(kind=kind, unit=unit, asked_by=ASKED_BY_CLOCK, next_try_at=None, **started)
     put = put.on_conflict_do_update(index_elements=["kind"], index_where=text(f"kind = '{kind}'"), set_=started)
     async with open_write_session(sessions) as session:
         await session.execute(put)

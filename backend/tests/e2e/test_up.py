@@ -191,6 +191,35 @@ def test_up_shows_samples_stops_cleanly_and_goes_on(closed_data_dir: Path) -> No
 
 
 @pytest.mark.matrix
+@on_either_database
+def test_a_backup_is_restored_into_a_new_installation_and_never_over_data(database_url: str, data_dir: Path) -> None:
+    backup = data_dir.parent / "backup"
+    command = [sys.executable, "-m", "normstat"]
+    environment = os.environ | {"NORMSTAT_DATABASE_URL": database_url}
+    make_agent_token(database_url)
+    subprocess.run([*command, "event", "add", "disk replaced"], env=environment, check=True)
+    subprocess.run([*command, "backup", str(backup)], env=environment, check=True)
+    options = ("--no-agent", "--restore", str(backup))
+    # What a first start writes gives way.
+    with Up(data_dir, free_port(), options=("--no-agent",)):
+        pass
+    with Up(data_dir, free_port(), options=options) as up, log_in(up.link) as client:
+        assert [event["text"] for event in client.get("/events").json()["events"]] == ["disk replaced"]
+        link = subprocess.run(
+            [*command, "login-link"],
+            env=up.environment() | {"NORMSTAT_DATA": str(data_dir)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        assert link.startswith(f"http://127.0.0.1:{up.port}/login#token=")
+        with psycopg.connect(up.database_url) as connection:
+            assert connection.execute("SHOW data_checksums").fetchone() == ("on",)
+    with pytest.raises(AssertionError, match="The database is not empty"):
+        Up(data_dir, free_port(), options=options).__enter__()
+
+
+@pytest.mark.matrix
 def test_whatever_is_killed_is_started_again_and_all_is_stored_once(data_dir: Path) -> None:
     # So little that the logs rotate here.
     with Up(data_dir, free_port(), {"NORMSTAT_LOG_MAX_BYTES": "4096"}) as up:

@@ -17,11 +17,15 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.artefacts.artefact_service import ArtefactDraft, load_part, make_artefact, reparse_artefact
 from normstat.artefacts.parts import StackPart
+from normstat.auth.accounts import create_agent_token
+from normstat.auth.login import make_link
 from normstat.errors import BadRequest, Conflict, MigrationError
+from normstat.jobs.periodic import recorded
 from normstat.packing import packing_run
 from normstat.packing.packing_run import pack_next
 from normstat.storage import artefact_rows
 from normstat.storage.artefact_rows import Artefact, ArtefactSource, read_text
+from normstat.storage.audit_rows import AuditEntry, add_entries
 from normstat.storage.backup import backup_plan, dump
 from normstat.storage.backup.backup_files import Connection
 from normstat.storage.backup.backup_plan import LEFT_OUT, LEFT_OUT_COLUMNS, PieceRequest, read_fingerprint
@@ -32,8 +36,11 @@ from normstat.storage.baseline_records import RuleInfo
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
 from normstat.storage.host_group_rows import create_group
+from normstat.storage.leader import try_lead
 from normstat.storage.mute_rows import MuteDraft, create_mute
+from normstat.storage.schema import migrations
 from normstat.storage.schema.baseline_models import SavedComparisonRow
+from normstat.storage.schema.job_models import JobKind
 from normstat.storage.schema.models import Base
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_sessions, open_read_session, open_write_session
@@ -325,8 +332,10 @@ async def test_killed_in_the_middle_both_go_on(engine: AsyncEngine, database_url
 
     with killed_at_lock(other_url, "LOCK TABLE rejected_lines IN SHARE MODE", "restore", str(tmp_path)):
         assert query(other_url, "SELECT count(*) FROM hosts") == [(2,)]
-    with pytest.raises(MigrationError, match="is incomplete"):
-        require_current_schema(other_url)
+    # Neither a server nor a migration goes on there.
+    for step in (require_current_schema, migrations.upgrade):
+        with pytest.raises(MigrationError, match=r"was interrupted. Continue it with the same backup"):
+            await asyncio.to_thread(step, other_url)
     manifest = await asyncio.to_thread(check_backup, tmp_path, quiet)
     with pytest.raises(Conflict, match="partly restored"):
         await asyncio.to_thread(restore, other_url, tmp_path, replace(manifest, taken_at="later"), quiet)
@@ -414,6 +423,38 @@ async def test_what_is_refused(engine: AsyncEngine, database_url: str, other_url
         (tmp_path / "a/manifest.json").write_text(json.dumps(body | changes))
         with pytest.raises(error, match=message):
             await bring(other_url, tmp_path / "a")
+
+
+@on_either_database
+async def test_what_a_first_start_writes_gives_way_to_a_backup(
+    engine: AsyncEngine, database_url: str, other_url: str, bare_url: str, tmp_path: Path
+) -> None:
+    await Agent(engine).send_file(vmstat_text(vmstat_times(5)))
+    await save(database_url, tmp_path)
+    before = content(database_url)
+    async with opened_engine(other_url, pool_size=2) as other:
+        sessions = make_sessions(other)
+        async with open_write_session(sessions) as session:
+            await make_link(session, name=None, must_forget_password=False)
+            await create_agent_token(session, name="agent", host="alpha", created_by="command line")
+            await add_entries(session, [AuditEntry("root", "command", "web1", "run_command", {"command": "login-link"})])
+        async with recorded(sessions, JobKind.ROLLUP, unit="hours"):
+            pass
+        # As left by the version before: a backup brings its own schema.
+        await asyncio.to_thread(migrations.downgrade, other_url, "-1")
+        async with try_lead(other) as leadership:
+            assert leadership is not None
+            with pytest.raises(Conflict, match="A server is running on this database"):
+                await bring(other_url, tmp_path)
+    await bring(other_url, tmp_path)
+    assert content(other_url) == before
+    # An account that somebody uses is not what a first start writes, nor are samples.
+    with pytest.raises(Conflict, match=r"chunks has rows.*choose a data folder without data"):
+        await bring(other_url, tmp_path)
+    await asyncio.to_thread(migrations.upgrade, bare_url)
+    query(bare_url, "INSERT INTO users (name, role, password_hash) VALUES ('ann', 'administrator', 'x') RETURNING id")
+    with pytest.raises(Conflict, match="users has rows"):
+        await bring(bare_url, tmp_path)
 
 
 @on_either_database

@@ -6,6 +6,7 @@ schema is dropped when everything is restored.
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Final
 
@@ -15,18 +16,38 @@ from psycopg import sql
 
 from normstat.errors import Conflict
 from normstat.storage.backup.backup_files import Connection
-from normstat.storage.backup.backup_plan import PUBLIC
+from normstat.storage.backup.backup_plan import LEFT_OUT, PUBLIC
 from normstat.storage.backup.manifest import BackupPiece, Manifest
 from normstat.storage.cluster_layout import is_laid_out, lay_out
 from normstat.storage.distribution import is_citus
-from normstat.storage.schema.migrations import make_config, upgrade
+from normstat.storage.leader import LEADER_LOCK
+from normstat.storage.schema.job_models import ASKED_BY_CLOCK
+from normstat.storage.schema.migrations import downgrade, make_config, upgrade
 from normstat.storage.schema.schema_version import RESTORE_SCHEMA
 from normstat.storage.session import make_sync_engine
 from normstat.storage.stat_tables import SCHEMA
 
+ELSEWHERE: Final = "Restore into an empty database; with normstat up --restore, choose a data folder without data (--data)"
 # Any number that no other advisory lock uses.
 RESTORE_LOCK: Final = 0x6E6F726D_00000013
 HAS_SCHEMA: Final = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = %s)"
+# What the first start of a server writes, before anybody or any agent has used it; by table, rows that are more than that.
+OF_FIRST_START: Final[Mapping[str, str]] = {
+    "audit_entries": "false",
+    "storage_days": "false",
+    "jobs": f"asked_by <> '{ASKED_BY_CLOCK}'",
+    "users": "password_hash IS NOT NULL OR provider_issuer IS NOT NULL OR role <> 'administrator'"
+    " OR id <> (SELECT min(id) FROM users)",
+    "agent_tokens": "last_used_at IS NOT NULL OR created_by <> 'command line'",
+    # Those that such a token is for.
+    "hosts": "NOT EXISTS (SELECT FROM agent_tokens AS t WHERE t.host_id = hosts.id AND t.last_used_at IS NULL)",
+}
+TABLES: Final = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'alembic_version' ORDER BY tablename"
+# A bigint lock is shown in two halves.
+IS_LED: Final = """
+    SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND classid = %s AND objid = %s
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+"""
 HAS_SAMPLES: Final = "SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = %s::text::regnamespace AND relkind IN ('r', 'p'))"
 
 
@@ -51,15 +72,11 @@ class RestoreTarget:
             found = self._connection.execute(self._sql("SELECT manifest FROM {schema}.source")).fetchone()
             if found != (self._named(),):
                 raise Conflict(
-                    "This database is partly restored from another backup, or from an older state of this one; empty it first"
+                    "This database is partly restored from another backup, or from an older state of this one. Continue with that"
+                    " one, or restore into an empty database"
                 )
             return True
-        revision = self._read_revision()
-        if revision is not None:
-            if revision != self._manifest.revision:
-                raise Conflict(
-                    f"The database has schema {revision} and the backup {self._manifest.revision}; use a database without tables"
-                )
+        if self._read_revision() is not None:
             self._require_empty()
         return False
 
@@ -72,8 +89,11 @@ class RestoreTarget:
             rows = self._connection.execute(self._sql("SELECT key FROM {schema}.pieces")).fetchall()
             self._done = {str(key) for (key,) in rows}
             return
+        found = self._read_revision()
+        if found is not None and not is_citus() and (self._require_empty() or found != self._manifest.revision):
+            # What a first start writes, or tables of another version.
+            downgrade(self._database_url, "base")
         upgrade(self._database_url, self._manifest.revision)
-        self._require_empty()
         if is_citus() and not is_laid_out(self._connection):
             lay_out(self._connection)
         with self._connection.transaction():
@@ -99,27 +119,46 @@ class RestoreTarget:
         """Return the schema version of the database. Missing: None without any tables."""
         wanted = self._manifest.revision
         scripts = ScriptDirectory.from_config(make_config(self._database_url))
-        if wanted not in {script.revision for script in scripts.walk_revisions()}:
+        known = {script.revision for script in scripts.walk_revisions()}
+        if wanted not in known:
             raise Conflict(f"The backup has the schema {wanted}, which this program does not know; use a newer normstat")
         engine = make_sync_engine(self._database_url)
         try:
             with engine.connect() as connection:
-                return MigrationContext.configure(connection).get_current_revision()
+                found = MigrationContext.configure(connection).get_current_revision()
         finally:
             engine.dispose()
+        if found is not None and found not in known:
+            raise Conflict(f"The database has the schema {found}, which this program does not know; use a newer normstat")
+        return found
 
     def _named(self) -> str:
         return hashlib.sha256(json.dumps(asdict(self._manifest), sort_keys=True).encode()).hexdigest()
 
-    def _require_empty(self) -> None:
-        for name in self._manifest.tables:
-            row = self._connection.execute(
-                sql.SQL("SELECT EXISTS (SELECT 1 FROM {})").format(sql.Identifier(PUBLIC, name))
-            ).fetchone()
-            if row != (False,):
-                raise Conflict(f"The database is not empty: {name} has rows; restore into an empty database")
+    def _require_empty(self) -> bool:
+        """Return whether the database has what a first start of a server writes; it must have nothing else, and no server.
+
+        Raises: Conflict
+        """
+        has_rows = False
+        for (name,) in self._connection.execute(TABLES).fetchall():
+            if name in LEFT_OUT:
+                continue
+            rows = sql.SQL("SELECT EXISTS (SELECT FROM {}), EXISTS (SELECT FROM {} WHERE {})").format(
+                sql.Identifier(PUBLIC, str(name)), sql.Identifier(PUBLIC, str(name)), sql.SQL(OF_FIRST_START.get(str(name), "true"))
+            )
+            row = self._connection.execute(rows).fetchone()
+            assert row is not None
+            has_rows |= row[0] is True
+            if row[1] is True or (row[0] is True and is_citus()):
+                raise Conflict(f"The database is not empty: {name} has rows. {ELSEWHERE}")
         if self._is(HAS_SAMPLES, SCHEMA):
-            raise Conflict("The database is not empty: it has sample tables; restore into an empty database")
+            raise Conflict(f"The database is not empty: it has sample tables. {ELSEWHERE}")
+        if has_rows and self._connection.execute(IS_LED, [LEADER_LOCK >> 32, LEADER_LOCK & 0xFFFFFFFF]).fetchone() == (True,):
+            raise Conflict(
+                "A server is running on this database; stop it first, or use normstat up --restore, which starts one after it"
+            )
+        return has_rows
 
     def _is(self, query: str, name: str) -> bool:
         return self._connection.execute(query, [name]).fetchone() == (True,)

@@ -37,6 +37,8 @@ class JobState(StrEnum):
     STOPPED = "stopped"
 
 
+# Of jobs that nobody asked for: they run by themselves.
+ASKED_BY_CLOCK: Final = "clock"
 OPEN_STATES: Final = (JobState.QUEUED, JobState.RUNNING)
 
 

@@ -9,7 +9,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from normstat.errors import MigrationError
-from normstat.storage.schema.schema_version import find_migrations_dir
+from normstat.storage.schema.schema_version import RESTORE_SCHEMA, find_migrations_dir, half_restored
 from normstat.storage.session import make_sync_engine
 
 # Two servers that start at once must not both migrate. Any number does, as long as it never changes.
@@ -30,7 +30,7 @@ def make_config(database_url: str) -> Config:
 def upgrade(database_url: str, revision: str = "head") -> None:
     """Run all pending migrations; concurrent callers wait for each other.
 
-    Raises: MigrationError when the database has a version that this program does not know
+    Raises: MigrationError when the database has a version that this program does not know, or is restored in part
     """
     config = make_config(database_url)
     engine = make_sync_engine(database_url)
@@ -40,6 +40,8 @@ def upgrade(database_url: str, revision: str = "head") -> None:
             connection.execute(text(f"SET lock_timeout = '{LOCK_TIMEOUT}'"))
             connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})
             _require_known(ScriptDirectory.from_config(config), MigrationContext.configure(connection).get_current_revision())
+            if connection.scalar(text("SELECT to_regnamespace(:name) IS NOT NULL"), {"name": RESTORE_SCHEMA}):
+                raise half_restored()
             command.upgrade(config, revision)
     finally:
         engine.dispose()

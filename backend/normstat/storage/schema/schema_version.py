@@ -7,7 +7,7 @@ from typing import Final
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from normstat.errors import DatabaseAway, MigrationError
+from normstat.errors import DatabaseAway, HalfRestored, MigrationError
 from normstat.installed_files import migration_places
 from normstat.settings import load_settings
 from normstat.storage.distribution import IS_DISTRIBUTED, is_citus
@@ -52,6 +52,14 @@ def read_newest_version() -> str:
     return newest.pop()
 
 
+def half_restored() -> HalfRestored:
+    """Return the error of a database into which a restore was interrupted."""
+    return HalfRestored(
+        "A restore into this database was interrupted. Continue it with the same backup: normstat restore DIR, or"
+        " normstat up --restore DIR for a database of normstat up. To give it up, use an empty database"
+    )
+
+
 def require_current_schema(database_url: str, *, may_be_undistributed: bool = False) -> None:
     """Check that the database has the schema version of this program, and is one database or a cluster, as the settings say.
 
@@ -71,7 +79,7 @@ def require_current_schema(database_url: str, *, may_be_undistributed: bool = Fa
             f"The database is unavailable ({cause}); check that it is running and that NORMSTAT_DATABASE_URL is right"
         ) from error
     if is_half_restored:
-        raise MigrationError("A restore into this database is incomplete; run `normstat restore` with the same backup again")
+        raise half_restored()
     if found != expected:
         raise MigrationError(
             f"The database has schema version {found or 'none'}, but this program needs {expected}; run `normstat migrate` first"
