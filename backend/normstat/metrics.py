@@ -36,6 +36,9 @@ INGEST_REQUESTS: Final = Counter("normstat_ingest_requests", "Requests of agents
 INGEST_BYTES: Final = Counter("normstat_ingest_bytes", "Bytes of tool output committed, unpacked", registry=REGISTRY)
 INGEST_LINES: Final = Counter("normstat_ingest_lines", "Lines committed by kind", ["kind"], registry=REGISTRY)
 INGEST_ROWS: Final = Counter("normstat_ingest_rows", "Rows of samples committed", registry=REGISTRY)
+INGEST_LOST_BYTES: Final = Counter(
+    "normstat_ingest_lost_bytes", "Bytes of tool output that hosts lost before they could be sent", registry=REGISTRY
+)
 DAMAGED_BLOCKS: Final = Counter(
     "normstat_damaged_blocks", "Readings of blocks of sealed samples that are damaged", registry=REGISTRY
 )

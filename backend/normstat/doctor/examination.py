@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -17,11 +17,19 @@ from normstat.doctor.database_checks import ServerSize, check_database, check_di
 from normstat.doctor.file_checks import check_account, check_clock_service, check_data_disk, check_files
 from normstat.doctor.setting_checks import check_address, check_page, check_settings
 from normstat.doctor.standby_checks import check_standby
-from normstat.doctor.work_checks import OF_SENDING, check_agents, check_jobs, check_rules, check_stored_data, check_versions
+from normstat.doctor.work_checks import (
+    OF_SENDING,
+    check_agents,
+    check_jobs,
+    check_losses,
+    check_rules,
+    check_stored_data,
+    check_versions,
+)
 from normstat.errors import DatabaseAway, HalfRestored, MigrationError, NormstatError
 from normstat.installed_files import find_agents_dir, find_page_dir
 from normstat.query.disk_usage import read_storage_info
-from normstat.query.own_figures import SeenHost, list_seen_hosts, read_stream_figures
+from normstat.query.own_figures import SeenHost, list_seen_hosts, read_losses, read_stream_figures
 from normstat.query.watch_lists import list_watched_hosts
 from normstat.settings import Settings
 from normstat.storage.database_facts import (
@@ -40,9 +48,10 @@ OF_DATABASE: Final = (
     "postgresql", "database_role", "timescaledb", "database_durability", "database_checksums", "database_memory",
     "database_connections", "database_clock",
 )  # fmt: skip
+LOSSES_OF: Final = timedelta(days=7)
 OF_JOBS: Final = ("leader", "jobs", "administrators")
 OF_AGENTS: Final = ("agents", *OF_SENDING, "rules")
-OF_CONTENT: Final = (*OF_JOBS, "stored_data", *OF_AGENTS, "disk")
+OF_CONTENT: Final = (*OF_JOBS, "stored_data", *OF_AGENTS, "lost_bytes", "disk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +189,11 @@ async def _examine_content(session: AsyncSession, place: Installation, results: 
     except DBAPIError as failure:
         await begin_limited(session)
         results += _skip(OF_AGENTS, _cause(failure))
+    try:
+        results.append(check_losses(await read_losses(session, now - LOSSES_OF), now))
+    except DBAPIError as failure:
+        await begin_limited(session)
+        results += _skip(("lost_bytes",), _cause(failure))
     try:
         storage = await read_storage_info(session, settings.database_url, settings.database_dir, settings.seal_after_days)
         results.append(check_disk(storage))

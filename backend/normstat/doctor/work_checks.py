@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from normstat.doctor.check_result import CheckResult, describe_age, error, name_some, not_checked, ok, warning
-from normstat.query.own_figures import BEHIND_S, SENDING, SeenHost, StreamFigures
+from normstat.query.own_figures import BEHIND_S, SENDING, HostLoss, SeenHost, StreamFigures
 from normstat.query.reject_rise import RejectCounts
 from normstat.storage.backup.damage import CheckSource
 from normstat.storage.database_facts import FoundDamage, JobFacts
@@ -165,6 +165,15 @@ def _check_machines(sending: Sequence[SeenHost], now: datetime) -> CheckResult:
     return warning(
         "machines", found, "one machine for each host", "give it a name and a token of its own; its log names the server"
     )
+
+
+def check_losses(losses: Sequence[HostLoss], now: datetime) -> CheckResult:
+    """Check that no host lost bytes in the last week before they could be sent. `losses`: most first."""
+    if not losses:
+        return ok("lost_bytes", "no host lost bytes in the last week")
+    names = name_some([f"{loss.host} ({loss.n_bytes:,} bytes, the last {describe_age(now - loss.last_at)} ago)" for loss in losses])
+    advice = "an event on the host says why; a larger --spool-limit lets its agent keep more while it cannot send"
+    return warning("lost_bytes", f"hosts lost output before it could be sent: {names}", "none in the last week", advice)
 
 
 def check_rules(judged_at: Mapping[str, datetime], hosts: Sequence[SeenHost], now: datetime) -> CheckResult:

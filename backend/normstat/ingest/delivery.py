@@ -82,7 +82,7 @@ class Delivery:
     def _lose(self, frame: Frame) -> None:
         """Skip bytes that the host lost; not bytes that may still come."""
         if frame.offset <= self.end < frame.end:
-            self.gaps.append(LostBytes(self.end, frame.end))
+            self.gaps.append(LostBytes(self.end, frame.end, frame.text))
             self.end = frame.end
             self.state = state_after_gap(self.state)
 

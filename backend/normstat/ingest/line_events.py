@@ -1,13 +1,19 @@
-"""Turn the events that the lines of a stream tell into stored ones."""
+"""Turn the events that the lines of a stream tell into stored ones, and its gaps into losses."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from normstat.ingest.stream_samples import StreamResult
 from normstat.stats.records import NO_TIME
 from normstat.storage.event_rows import EventSource, RecordedEvent, to_kind
 from normstat.storage.ingest_rows import OpenStream
+from normstat.storage.loss_events import StreamGap
 from normstat.storage.schema.models import IMPORT_KEY
+from normstat.storage.stream_rows import LostBytes, clean_text
 from normstat.window import from_us
+
+# Of an agent's reason for a gap.
+MAX_REASON: Final = 200
 
 
 def to_recorded_events(stream: OpenStream, results: Sequence[StreamResult]) -> list[RecordedEvent]:
@@ -28,3 +34,12 @@ def to_recorded_events(stream: OpenStream, results: Sequence[StreamResult]) -> l
         for result in results
         for event in result.events
     ]
+
+
+def to_losses(stream: OpenStream, gaps: Sequence[LostBytes]) -> list[StreamGap]:
+    """Return what an agent lost of a stream. Missing: nothing for an imported file, whose losses are not of now"""
+    if not gaps or stream.key.startswith(IMPORT_KEY):
+        return []
+    n_bytes = sum(gap.end - gap.start for gap in gaps)
+    reason = clean_text(gaps[-1].reason)[:MAX_REASON]
+    return [StreamGap(stream.host_id, stream.id, stream.spec, gaps[0].start, n_bytes, reason, stream.last_sample_at)]

@@ -21,7 +21,7 @@ from normstat import metrics
 from normstat.errors import BadRequest, NormstatError, NotAllowed, NotAuthenticated, TooLarge, TooManyRequests, shorten
 from normstat.ingest.delivery import Delivery
 from normstat.ingest.limits import HourlyCount, RefusalLog
-from normstat.ingest.line_events import to_recorded_events
+from normstat.ingest.line_events import to_losses, to_recorded_events
 from normstat.ingest.protocol import Ack, Frame, FrameKind
 from normstat.ingest.reparse.recover_state import NO_VERSION, next_spec_version, read_state
 from normstat.ingest.stream_samples import LOOKBACK_BYTES, NOTHING_REFUSED, StreamResult, fill_unseen_text
@@ -36,6 +36,7 @@ from normstat.storage import chunks, event_rows, ingest_rows, samples, stream_ro
 from normstat.storage.host_tag_rows import read_tags
 from normstat.storage.ingest_rows import OpenHost, OpenStream, SavedStream
 from normstat.storage.instance_cache import InstanceCache, Key, SeenInstances
+from normstat.storage.loss_events import StreamGap, note_losses
 from normstat.storage.profile_marks import Changed, mark_profiles
 from normstat.storage.session import WriteSession, driver_of
 from normstat.storage.spec_refresh import refresh_catalogue
@@ -253,6 +254,7 @@ class Batch:
                 for line in result.rejected:
                     metrics.INGEST_REJECTED.labels(metrics.classify_reason(line.reason)).inc()
             n_rows += sum(len(block.time_us) for block in delivery.blocks)
+            metrics.INGEST_LOST_BYTES.inc(sum(gap.end - gap.start for gap in delivery.gaps))
         metrics.INGEST_BYTES.inc(n_bytes)
         metrics.INGEST_ROWS.inc(n_rows)
         for kind, n_lines in lines.items():
@@ -506,6 +508,7 @@ class Batch:
 
     async def _write_deliveries(self, connection: psycopg.AsyncConnection, now: datetime) -> None:
         kept: list[tuple[int, int, chunks.RawChunk]] = []
+        losses: list[StreamGap] = []
         for delivery in self._deliveries.values():
             stream = delivery.stream
             stream.last_received_at = now
@@ -517,6 +520,7 @@ class Batch:
                 self._new_reasons += [(stream, reason) for reason in sorted(new_reasons)]
                 _count(stream, result)
             await event_rows.add_recorded_events(self._session, to_recorded_events(stream, delivery.result))
+            losses += to_losses(stream, delivery.gaps)
             await stream_rows.add_gaps(self._session, stream.id, delivery.gaps)
             stream.n_gap_bytes += sum(gap.end - gap.start for gap in delivery.gaps)
             if delivery.result or delivery.gaps:
@@ -526,6 +530,7 @@ class Batch:
                 # Bytes that were stored already neither end nor restart anything.
                 stream.is_finished = delivery.is_final
         await chunks.copy_chunks(connection, kept, now)
+        await note_losses(self._session, losses, now)
 
     async def _read_unseen_text(self, stream: OpenStream, result: StreamResult) -> None:
         """Fill in rejected lines that arrived in an earlier request, so that they do not depend on how the stream was split."""

@@ -13,7 +13,7 @@ from normstat.query.reject_rise import NO_REJECTS, read_reject_counts
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.calls import stream_interval
 from normstat.storage.schema.job_models import Job, JobState
-from normstat.storage.schema.models import Host
+from normstat.storage.schema.models import IMPORT_KEY, Gap, Host, Stream
 from normstat.storage.schema.retention_models import HostDeletionRow
 from normstat.storage.storage_sizes import read_disk
 
@@ -58,6 +58,15 @@ class StreamFigures:
     host: OwnFigures
     by_stream: Mapping[str, OwnFigures]
     ahead_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class HostLoss:
+    """Bytes that a host lost before they could be sent, and when it told of the last of them."""
+
+    host: str
+    n_bytes: int
+    last_at: datetime
 
 
 async def list_seen_hosts(session: AsyncSession) -> list[SeenHost]:
@@ -118,6 +127,20 @@ def find_hosts_behind(figures: Mapping[int, StreamFigures]) -> OwnFigures:
     if len(backlogs) < MIN_HOSTS:
         return {}
     return {"server.hosts_behind": 100.0 * sum(backlog > BEHIND_S for backlog in backlogs) / len(backlogs)}
+
+
+async def read_losses(session: AsyncSession, since: datetime) -> list[HostLoss]:
+    """Return the hosts that lost bytes before they could be sent, most first."""
+    query = (
+        select(Host.name, func.sum(Gap.end_offset - Gap.start_offset), func.max(Gap.reported_at))
+        .join(Stream, Stream.host_id == Host.id)
+        .join(Gap, Gap.stream_id == Stream.id)
+        .where(Stream.n_gap_bytes > 0, Stream.last_received_at >= since, Gap.reported_at >= since)
+        .where(Stream.key.not_like(f"{IMPORT_KEY}%"))
+        .group_by(Host.name)
+    )
+    found = [HostLoss(name, int(n_bytes), last) for name, n_bytes, last in await session.execute(query)]
+    return sorted(found, key=lambda loss: -loss.n_bytes)
 
 
 async def read_server_figures(session: AsyncSession, database_url: str, folder: Path | None, now: datetime) -> dict[str, float]:

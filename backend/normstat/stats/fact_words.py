@@ -30,6 +30,7 @@ class EventKind(StrEnum):
     LOG = "log"
     CLOCK = "clock"
     TOOL = "tool"
+    LOSS = "loss"
     TRACER = "tracer"
     ARTEFACT = "artefact"
 

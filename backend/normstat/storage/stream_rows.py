@@ -32,10 +32,11 @@ StreamName = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class LostBytes:
-    """Bytes [start, end) of a stream that the host had to drop."""
+    """Bytes [start, end) of a stream that the host had to drop, and why, in the agent's words."""
 
     start: int
     end: int
+    reason: str = ""
 
 
 async def set_time_limits(session: WriteSession, *, lock_s: int, statement_s: int) -> None:

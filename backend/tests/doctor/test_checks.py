@@ -12,12 +12,13 @@ from normstat.doctor.check_result import CheckResult, CheckStatus, name_some
 from normstat.doctor.database_checks import ServerSize, check_database, check_disk
 from normstat.doctor.file_checks import check_account, check_files
 from normstat.doctor.setting_checks import check_address, check_page, check_settings
-from normstat.doctor.work_checks import check_agents, check_jobs, check_rules, check_versions
+from normstat.doctor.work_checks import check_agents, check_jobs, check_losses, check_rules, check_stored_data, check_versions
 from normstat.local.running_server import find_running_servers
 from normstat.query.disk_usage import DiskInfo, RawStorage, StorageInfo
-from normstat.query.own_figures import SeenHost, StreamFigures
+from normstat.query.own_figures import HostLoss, SeenHost, StreamFigures
 from normstat.settings import Settings
-from normstat.storage.database_facts import DatabaseFacts, JobFacts
+from normstat.storage.backup.damage import CheckSource
+from normstat.storage.database_facts import DatabaseFacts, FoundDamage, JobFacts
 from tests.e2e.product import free_port
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
@@ -150,6 +151,29 @@ def test_jobs() -> None:
     assert "2 import (no such host)" in failed.found
     assert by_name(check_jobs(replace(good, wait_s=3000.0)))["jobs"].status is CheckStatus.WARNING
     assert by_name(check_jobs(replace(good, n_administrators=0)))["administrators"].status is CheckStatus.WARNING
+
+
+def test_lost_bytes() -> None:
+    assert check_losses([], NOW).status is CheckStatus.OK
+    found = check_losses([HostLoss("web1", 12_345, NOW - timedelta(hours=3)), HostLoss("web2", 7, NOW)], NOW)
+    assert found.status is CheckStatus.WARNING
+    assert "web1 (12,345 bytes, the last 3 hours ago), web2 (7 bytes" in found.found
+
+
+def test_damage_is_told_until_a_check_finds_none() -> None:
+    def check(*found: tuple[CheckSource, int, int]) -> CheckStatus:
+        """What is said of checks: by whom, days ago, how much is damaged."""
+        facts = [FoundDamage(source, NOW - timedelta(days=days), n, ("a line",) * n) for source, days, n in found]
+        return check_stored_data(facts, NOW).status
+
+    checked, backup = CheckSource.STORAGE_CHECK, CheckSource.BACKUP
+    assert check() is CheckStatus.NOT_CHECKED
+    assert check((backup, 1, 0)) is CheckStatus.NOT_CHECKED, "a backup looks at what it copies, not at all"
+    assert check((checked, 3, 0), (backup, 1, 0)) is CheckStatus.OK
+    assert check((checked, 3, 2)) is CheckStatus.ERROR
+    assert check((checked, 3, 0), (backup, 1, 2)) is CheckStatus.ERROR
+    assert check((checked, 1, 0), (backup, 3, 2)) is CheckStatus.OK, "it was mended since"
+    assert check((checked, 40, 0)) is CheckStatus.WARNING
 
 
 def test_versions() -> None:

@@ -5672,6 +5672,7 @@ export interface components {
       | "log"
       | "clock"
       | "tool"
+      | "loss"
       | "tracer"
       | "artefact";
     /**

@@ -40,6 +40,7 @@ const KIND_LABELS: Readonly<Record<HostEvent["kind"], string>> = {
   log: words.logic.event.logLine,
   clock: words.logic.event.clock,
   tool: words.logic.event.tool,
+  loss: words.logic.event.loss,
   tracer: words.logic.event.tracer,
   artefact: words.logic.event.artefact,
 };

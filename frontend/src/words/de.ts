@@ -2478,6 +2478,7 @@ export const de: Words = {
       logLine: "Logzeile",
       clock: "Uhr",
       tool: "Werkzeug",
+      loss: "Verlorene Ausgabe",
       tracer: "Tracer",
       artefact: "Artefakt",
       api: (author) => `${author} (API)`,

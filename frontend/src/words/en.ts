@@ -2450,6 +2450,7 @@ export const en = {
       logLine: "Log line",
       clock: "Clock",
       tool: "Tool",
+      loss: "Lost output",
       tracer: "Tracer",
       artefact: "Artefact",
       api: (author: string) => `${author} (API)`,
