@@ -4,12 +4,13 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
 from fastapi import FastAPI
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
@@ -49,6 +50,7 @@ from normstat.metrics import declare, is_multiprocess
 from normstat.schedule import run_schedule
 from normstat.settings import Settings
 from normstat.stats.line_kind import LineKind
+from normstat.storage.heartbeats import BEAT_S, Heartbeat
 from normstat.storage.probe import DatabaseProbe
 from normstat.storage.session import make_engine, make_sessions, shrink_pool
 from normstat.storage.spec_refresh import reload_user_specs
@@ -70,6 +72,8 @@ INGEST_POOL_SIZE = BATCHES_AT_ONCE + 2
 LOOKUPS_AT_ONCE = 2
 # Connections that nobody needed for so long are closed.
 UNNEEDED_S = 120.0
+# For a last word to the database at the end.
+END_S = 1.0
 # Each is a process that reads for a second or two.
 MAX_PREVIEWS = 2
 # Texts of artefacts read at once; a large one takes gigabytes.
@@ -150,6 +154,7 @@ def make_state(settings: Settings) -> AppState:
     sessions = make_sessions(engine)
     ingest_engine = make_engine(settings.database_url, pool_size=INGEST_POOL_SIZE)
     audit_trail = AuditTrail(sessions)
+    probe = DatabaseProbe(settings.database_url)
     read_url = settings.database_read_url
     standby_engine = None if read_url is None else make_engine(read_url, pool_size=settings.database_pool_size)
     return AppState(
@@ -160,7 +165,8 @@ def make_state(settings: Settings) -> AppState:
         ingest_sessions=make_sessions(ingest_engine),
         standby_engine=standby_engine,
         reads=StandbyReads(engine, standby_engine, max_lag_s=settings.database_read_max_lag_s),
-        probe=DatabaseProbe(settings.database_url),
+        probe=probe,
+        heartbeat=Heartbeat(probe.sessions),
         throttle=Throttle(sessions),
         oidc=_make_login_provider(settings),
         audit_trail=audit_trail,
@@ -232,8 +238,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         "audit_trail": keep_running("audit_trail", state.audit_trail.run),
         "security_log": keep_running("security_log", state.security_log.run),
         "live": keep_running("live", state.live.run),
+        "heartbeat": keep_running("heartbeat", state.heartbeat.beat, every_s=BEAT_S, max_pause_s=BEAT_S),
         "host_list": keep_running("host_list", state.host_list.run),
-        "schedule": run_schedule(state.engine, state.sessions, settings),
+        "schedule": run_schedule(state.engine, settings),
         **dict(make_workers(state, due)),
         "due_work": keep_running("due_work", due.run, max_pause_s=SELDOM_S),
     }
@@ -256,4 +263,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        # Without it, others find out by themselves.
+        with suppress(SQLAlchemyError, TimeoutError):
+            async with asyncio.timeout(END_S):
+                await state.heartbeat.end()
         await state.close()

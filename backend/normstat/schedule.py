@@ -103,19 +103,17 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settin
     return scheduler
 
 
-async def run_schedule(
-    engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession], settings: Settings, *, check_s: float = CHECK_S
-) -> None:
+async def run_schedule(engine: AsyncEngine, settings: Settings, *, check_s: float = CHECK_S) -> None:
     """Run the scheduler whenever this process holds the lock, until cancelled."""
-    await keep_running("schedule", partial(_lead, engine, sessions, settings, check_s), every_s=check_s, max_pause_s=check_s)
+    await keep_running("schedule", partial(_lead, engine, settings, check_s), every_s=check_s, max_pause_s=check_s)
 
 
-async def _lead(engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession], settings: Settings, check_s: float) -> None:
+async def _lead(engine: AsyncEngine, settings: Settings, check_s: float) -> None:
     """Run the scheduler until the lock is lost; return at once when another process holds it."""
     async with try_lead(engine) as leadership:
         if leadership is None:
             return
-        scheduler = build_scheduler(sessions, settings)
+        scheduler = build_scheduler(leadership.make_sessions(engine), settings)
         scheduler.start()
         log.info("schedule_started")
         try:

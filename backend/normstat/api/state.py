@@ -22,6 +22,7 @@ from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.ingest.receivers.type_memory import TypeMemory
 from normstat.live.notify import LiveHub
 from normstat.settings import Settings
+from normstat.storage.heartbeats import Heartbeat
 from normstat.storage.probe import DatabaseProbe
 from normstat.storage.standby import StandbyReads
 from normstat.work_budget import MemoryPool
@@ -60,6 +61,7 @@ class AppState:
     standby_engine: AsyncEngine | None
     reads: StandbyReads
     probe: DatabaseProbe
+    heartbeat: Heartbeat
     throttle: Throttle
     oidc: "OidcLogin | None"
     audit_trail: AuditTrail

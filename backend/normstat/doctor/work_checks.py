@@ -9,6 +9,7 @@ from normstat.query.own_figures import BEHIND_S, SENDING, HostLoss, SeenHost, St
 from normstat.query.reject_rise import RejectCounts
 from normstat.storage.backup.damage import CheckSource
 from normstat.storage.database_facts import FoundDamage, JobFacts
+from normstat.storage.heartbeats import HUNG_AFTER_S
 
 JOB_WAIT_WARNING_S: Final = 300.0
 AGENT_CLOCK_S: Final = 5.0
@@ -33,7 +34,7 @@ def check_jobs(facts: JobFacts) -> Iterator[CheckResult]:
         advice = "start a server: systemctl start normstat, normstat serve, or make run"
         yield error("leader", "no server process holds the leader's lock: no rollups, sealing, rules or alerts", "one", advice)
     else:
-        yield ok("leader", f"a server process has led for {describe_age(facts.leader_since)}")
+        yield _check_leader(facts, facts.leader_since)
     waits = "" if facts.wait_s <= 0 else f"; the oldest that is due waits since {describe_age(timedelta(seconds=facts.wait_s))}"
     advice = "see normstat jobs list, and the server's log; normstat jobs retry N queues one again"
     if facts.failed:
@@ -47,6 +48,17 @@ def check_jobs(facts: JobFacts) -> Iterator[CheckResult]:
         yield ok("administrators", f"{facts.n_administrators} enabled")
     else:
         yield warning("administrators", "no enabled administrator", "at least one", "run normstat login-link, which creates one")
+
+
+def _check_leader(facts: JobFacts, since: timedelta) -> CheckResult:
+    found = f"the server process {facts.leader_place or 'of an older version'} has led for {describe_age(since)}"
+    if facts.leader_beat_age is None:
+        return ok("leader", found)
+    found = f"{found}; its last heartbeat was {describe_age(facts.leader_beat_age)} ago"
+    if facts.leader_beat_age <= timedelta(seconds=HUNG_AFTER_S):
+        return ok("leader", found)
+    advice = "it hangs, and no other server is there to take over: restart it, or go on with it (kill -CONT)"
+    return error("leader", found, f"within {HUNG_AFTER_S:.0f} s", advice)
 
 
 def check_stored_data(found: Sequence[FoundDamage], now: datetime) -> CheckResult:

@@ -39,7 +39,7 @@ READ_EXTENSION: Final = text("""
     WHERE e.extname = 'timescaledb'
 """)
 READ_SESSIONS: Final = text("""
-    SELECT application_name, count(*) FROM pg_stat_activity
+    SELECT split_part(application_name, ' ', 1) || ' ' || split_part(application_name, ' ', 2), count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'normstat%'
     GROUP BY 1 ORDER BY 1
 """)
@@ -48,7 +48,9 @@ COUNT_CHECKSUM_FAILURES: Final = text("SELECT sum(checksum_failures)::int8 FROM 
 COUNT_CONNECTIONS: Final = text("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'")
 # A bigint lock is shown in two halves.
 READ_LEADER: Final = text("""
-    SELECT now() - a.backend_start FROM pg_locks l LEFT JOIN pg_stat_activity a USING (pid)
+    SELECT now() - a.backend_start, coalesce(p.place, ''), now() - p.beat_at
+    FROM pg_locks l LEFT JOIN pg_stat_activity a USING (pid)
+        LEFT JOIN server_processes p ON p.id = split_part(a.application_name, ' ', 3)
     WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND l.classid = :high AND l.objid = :low
         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
     LIMIT 1
@@ -123,7 +125,9 @@ class FoundDamage:
 
 @dataclass(frozen=True, slots=True)
 class JobFacts:
-    """The state of background work. Missing: `leader_since` is None where no server process leads"""
+    """The state of background work. Missing: `leader_since` is None where no server process leads, `leader_beat_age` where that
+    never said that it runs
+    """
 
     leader_since: timedelta | None
     failed: tuple[tuple[str, int, str], ...]
@@ -133,6 +137,10 @@ class JobFacts:
     """How long the oldest job that is due has waited; 0 without one."""
 
     n_administrators: int
+    leader_place: str = ""
+    """host:pid"""
+
+    leader_beat_age: timedelta | None = None
 
 
 async def begin_limited(session: AsyncSession) -> None:
@@ -185,7 +193,7 @@ async def read_data_checks(session: AsyncSession) -> list[FoundDamage]:
 async def read_job_facts(session: AsyncSession, now: datetime) -> JobFacts:
     """Return the state of background work; needs the current schema."""
     halves = {"high": LEADER_LOCK >> 32, "low": LEADER_LOCK & 0xFFFFFFFF}
-    leader_since = (await session.execute(READ_LEADER, halves)).one_or_none()
+    leader = (await session.execute(READ_LEADER, halves)).one_or_none()
     oldest = await session.scalar(select(func.min(Job.next_try_at)).where(Job.state == JobState.QUEUED, Job.next_try_at <= now))
     latest = func.coalesce(Job.finished_at, Job.heartbeat_at, Job.started_at, Job.queued_at)
     failed = await session.execute(
@@ -196,7 +204,9 @@ async def read_job_facts(session: AsyncSession, now: datetime) -> JobFacts:
     )
     administrators = select(func.count()).where(User.role == "administrator", User.disabled_at.is_(None))
     return JobFacts(
-        leader_since=None if leader_since is None else leader_since[0] or timedelta(0),
+        leader_since=None if leader is None else leader[0] or timedelta(0),
+        leader_place="" if leader is None else leader[1],
+        leader_beat_age=None if leader is None else leader[2],
         failed=tuple((kind, n, message or "") for kind, n, message in failed),
         wait_s=0.0 if oldest is None else (now - oldest).total_seconds(),
         n_administrators=int(await session.scalar(administrators) or 0),

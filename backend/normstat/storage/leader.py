@@ -1,21 +1,49 @@
-"""One of several server processes does the jobs: the one that holds an advisory lock of the database."""
+"""One of several server processes does the jobs: the one that holds an advisory lock of the database.
+
+A leader that hangs is cut off (storage/heartbeats.py) and loses the lock with its connection. When it goes on, tasks of it may be
+in the middle of their work. So each transaction of theirs begins with the question whether the connection still holds the lock:
+whoever takes over has ended all transactions that were told yes.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from sqlalchemy import func, select
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+import psycopg
+from sqlalchemy import Connection, event, func, select, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.orm import Session, SessionTransaction
+
+from normstat.storage.limited_session import LEADER_PID, LimitedSession
+from normstat.storage.session import make_sessions
 
 # Any number does, as long as it never changes and no other advisory lock of the store has it.
 LEADER_LOCK: Final = 0x6E6F726D_00000010
 
 
+# A bigint lock is shown in two halves.
+HOLDS_LOCK: Final = text("""
+    SELECT EXISTS (
+        SELECT FROM pg_locks
+        WHERE locktype = 'advisory' AND granted AND pid = :pid AND objsubid = 1 AND classid = :high AND objid = :low
+    )
+""")
+
+
+class NotLeading(psycopg.OperationalError):
+    """This process leads no more: it hung, and another one took over. What it meant to do is the other one's."""
+
+
 class Leadership:
     """The held lock; it lasts exactly as long as its connection."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, pid: int) -> None:
         self._connection = connection
+        self._pid = pid
+
+    def make_sessions(self, engine: AsyncEngine) -> async_sessionmaker[AsyncSession]:
+        """Return sessions whose transactions raise NotLeading from the moment on in which the lock is lost."""
+        return make_sessions(engine, self._pid)
 
     async def check(self) -> None:
         """Nothing, when the lock is still held; an error of the database otherwise."""
@@ -32,7 +60,17 @@ async def try_lead(engine: AsyncEngine, lock: int = LEADER_LOCK) -> AsyncIterato
             yield None
             return
         try:
-            yield Leadership(connection)
+            yield Leadership(connection, int(await connection.scalar(select(func.pg_backend_pid())) or 0))
         finally:
             # Closed for good, not handed back to the pool: with the connection goes the lock.
             await connection.invalidate()
+
+
+@event.listens_for(LimitedSession, "after_begin")
+def _require_lead(session: Session, _: SessionTransaction, connection: Connection) -> None:
+    pid = session.info.get(LEADER_PID)
+    if pid is None:
+        return
+    halves = {"high": LEADER_LOCK >> 32, "low": LEADER_LOCK & 0xFFFFFFFF}
+    if not connection.scalar(HOLDS_LOCK, {"pid": pid, **halves}):
+        raise NotLeading("this process leads no more")

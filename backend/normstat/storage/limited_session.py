@@ -15,6 +15,10 @@ from sqlalchemy.orm import Session
 limiting_account: Final[ContextVar[int | None]] = ContextVar("limiting_account", default=None)
 
 
+# In `info` of sessions whose transactions the leader alone may make: the process of the database that holds its lock for it.
+LEADER_PID: Final = "leader_pid"
+
+
 class LimitedSession(Session):
     """A session whose ORM statements see only the hosts that the account of the present task may see."""
 

@@ -22,7 +22,7 @@ class DatabaseProbe:
 
     def __init__(self, database_url: str) -> None:
         self._engine = make_probe_engine(database_url)
-        self._sessions = make_sessions(self._engine)
+        self.sessions = make_sessions(self._engine)
         self._question: asyncio.Task[Storage] | None = None
 
     async def read_storage(self, max_wait_s: float) -> Storage:
@@ -52,7 +52,7 @@ class DatabaseProbe:
             raise DatabaseAway(f"The database did not answer within {QUESTION_TIMEOUT_S:g} s") from None
 
     async def _ask_once(self) -> Storage:
-        async with self._sessions() as session:
+        async with self.sessions() as session:
             return await read_storage(session)
 
     async def close(self) -> None:

@@ -1,5 +1,7 @@
 """Connections to the database: the engine of a process and the sessions of its requests and tasks."""
 
+import os
+import secrets
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,7 +21,7 @@ from normstat import __version__
 from normstat.errors import BadRequest
 from normstat.metrics import COMMIT_SECONDS
 from normstat.storage.distribution import is_citus
-from normstat.storage.limited_session import LimitedSession
+from normstat.storage.limited_session import LEADER_PID, LimitedSession
 
 log = structlog.get_logger()
 
@@ -31,8 +33,8 @@ WriteSession = NewType("WriteSession", AsyncSession)
 # libpq parses the URL and SQLAlchemy only learns the driver: so every form that psql accepts works here too.
 DRIVER_URL = "postgresql+psycopg://"
 CONNECT_TIMEOUT_S = 10
-# `normstat doctor` compares the versions of all that are connected.
-APPLICATION_NAME: Final = f"normstat {__version__}"
+# Of all that import this module; a process that is forked off has the same, and another number.
+_IMPORT_ID: Final = secrets.token_hex(4)
 # A database whose machine silently vanished is noticed after about a minute, whether something was asked of it or not.
 KEEPALIVES: Final[dict[str, str | int]] = {
     "keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000,
@@ -58,6 +60,11 @@ CLUSTER_OPTIONS: Final = " ".join(
 MAX_POOL_WAIT_S = 10.0
 
 
+def process_id() -> str:
+    """Return what tells the connections of this process from those of others, on whichever machine."""
+    return f"{_IMPORT_ID}-{os.getpid()}"
+
+
 def connect_arguments(database_url: str) -> dict[str, str | int]:
     """Return libpq's connection parameters for that URL, with our defaults for what it leaves out.
 
@@ -68,7 +75,8 @@ def connect_arguments(database_url: str) -> dict[str, str | int]:
     except ProgrammingError as error:
         raise BadRequest(f"The database URL is not a valid libpq URL: {str(error).strip()}") from None
     defaults: dict[str, str | int] = KEEPALIVES | {
-        "application_name": APPLICATION_NAME,
+        # `normstat doctor` compares the versions of all that are connected.
+        "application_name": f"normstat {__version__} {process_id()}",
         "connect_timeout": CONNECT_TIMEOUT_S,
         "options": f"{SESSION_OPTIONS} {CLUSTER_OPTIONS}" if is_citus() else SESSION_OPTIONS,
     }
@@ -143,9 +151,14 @@ def make_sync_engine(database_url: str) -> Engine:
     return create_engine(DRIVER_URL, connect_args=connect_arguments(database_url))
 
 
-def make_sessions(engine: AsyncEngine) -> async_sessionmaker[AsyncSession]:
-    """Return the session factory of this engine."""
-    return async_sessionmaker(engine, expire_on_commit=False, sync_session_class=LimitedSession)
+def make_sessions(engine: AsyncEngine, leader_pid: int | None = None) -> async_sessionmaker[AsyncSession]:
+    """Return the session factory of this engine. `leader_pid`: for what the leader alone may do (storage/leader.py)."""
+    return async_sessionmaker(
+        engine,
+        expire_on_commit=False,
+        sync_session_class=LimitedSession,
+        info={} if leader_pid is None else {LEADER_PID: leader_pid},
+    )
 
 
 def make_session(engine: AsyncEngine) -> AsyncSession:

@@ -30,9 +30,9 @@ async def end(*tasks: asyncio.Task[None]) -> None:
 
 async def test_one_process_leads_and_another_follows_it(state: AppState) -> None:
     with capture_logs() as logs:
-        first = asyncio.create_task(run_schedule(state.engine, state.sessions, state.settings, check_s=CHECK_S))
+        first = asyncio.create_task(run_schedule(state.engine, state.settings, check_s=CHECK_S))
         await until_logged(logs, "schedule_started")
-        second = asyncio.create_task(run_schedule(state.engine, state.sessions, state.settings, check_s=CHECK_S))
+        second = asyncio.create_task(run_schedule(state.engine, state.settings, check_s=CHECK_S))
         async with try_lead(state.engine) as leadership:
             assert leadership is None
         await asyncio.sleep(10 * CHECK_S)
@@ -45,7 +45,7 @@ async def test_one_process_leads_and_another_follows_it(state: AppState) -> None
 
 async def test_a_lost_connection_stops_the_jobs_until_it_leads_again(state: AppState) -> None:
     with capture_logs() as logs:
-        task = asyncio.create_task(run_schedule(state.engine, state.sessions, state.settings, check_s=CHECK_S))
+        task = asyncio.create_task(run_schedule(state.engine, state.settings, check_s=CHECK_S))
         await until_logged(logs, "schedule_started")
         async with open_read_session(state.sessions) as session:
             await session.execute(

@@ -146,6 +146,9 @@ def test_jobs() -> None:
     good = JobFacts(timedelta(hours=3), (), 0.0, 1)
     assert {result.status for result in check_jobs(good)} == {CheckStatus.OK}
     assert by_name(check_jobs(replace(good, leader_since=None)))["leader"].status is CheckStatus.ERROR
+    for age_s, status in ((5, CheckStatus.OK), (300, CheckStatus.ERROR)):
+        leader = by_name(check_jobs(replace(good, leader_place="web1:7", leader_beat_age=timedelta(seconds=age_s))))["leader"]
+        assert (leader.status, "web1:7" in leader.found) == (status, True)
     failed = by_name(check_jobs(replace(good, failed=(("import", 2, "no such host"),))))["jobs"]
     assert failed.status is CheckStatus.WARNING
     assert "2 import (no such host)" in failed.found

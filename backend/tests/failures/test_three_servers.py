@@ -1,6 +1,8 @@
 """Three servers over one database, each with a data folder of its own, behind a proxy that takes them in turns; one is killed."""
 
 import json
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -138,3 +140,26 @@ def test_a_database_forgets_a_server_whose_machine_is_gone(database_url: str) ->
         names = ("tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "tcp_user_timeout", "TimeZone")
         found = [connection.execute("SELECT current_setting(%s)", [name]).fetchall()[0][0] for name in names]
     assert found == ["30", "10", "3", "60000", "UTC"]
+
+
+@pytest.mark.matrix
+def test_a_leader_that_hangs_is_replaced_and_does_nothing_more_when_it_goes_on(site: Site) -> None:
+    wait_until(lambda: len(site.leaders()) == 1, "one leader")
+    [leader] = site.leaders()
+    assert leader.process is not None
+    others = [server for server in site.servers if server is not leader]
+    os.kill(leader.process.pid, signal.SIGSTOP)
+    try:
+        wait_until(lambda: any(events(server, "schedule_started") for server in others), "another one leads", 90)
+        wait_until(lambda: any(events(server, "server_process_cut_off") for server in others), "the hung one is named")
+        cut_off = [event for server in others for event in events(server, "server_process_cut_off")]
+        assert str(cut_off[0]["place"]).endswith(f":{leader.process.pid}")
+        assert int(str(cut_off[0]["heartbeat_age_s"])) >= 30
+    finally:
+        os.kill(leader.process.pid, signal.SIGCONT)
+    wait_until(lambda: len(events(leader, "schedule_stopped")) == 1, "the old one leads no more")
+    assert n_holding_the_lead(site.database_url) == 1
+    # It serves again.
+    with log_in(leader, site.database_url) as client:
+        wait_until(lambda: client.get("/health").status_code == 200, "the old one serves")
+    assert "Traceback" not in leader.log_path.read_text()

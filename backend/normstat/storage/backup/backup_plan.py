@@ -29,6 +29,7 @@ from normstat.storage.schema.all_models import Base
 from normstat.storage.schema.artefact_models import ArtefactBytes, ArtefactPartRow
 from normstat.storage.schema.baseline_models import Profile, ProfilePiece
 from normstat.storage.schema.models import Chunk, Host, KnownBrowser, LoginLink, PackedChunk, Rollup, RollupMark, Session
+from normstat.storage.schema.process_models import ServerProcess
 from normstat.storage.schema.retention_models import DataCheck, StoreIdentity
 from normstat.storage.schema.sealed_models import SealedBlockRow
 from normstat.storage.stat_tables import END_OF_TIME, SCHEMA, SQL_TYPES, table_of, time_bound, to_column
@@ -67,6 +68,7 @@ LEFT_OUT: Final = frozenset(
         LoginAttempt,
         KnownBrowser,
         StoreIdentity,
+        ServerProcess,
         DataCheck,
     )
 )

@@ -12,6 +12,7 @@ from normstat.storage.schema import (
     event_models,
     experiment_models,
     job_models,
+    process_models,
     report_models,
     retention_models,
     score_models,
@@ -24,7 +25,7 @@ from normstat.storage.schema.models import Base
 
 MODULES = (
     account_models, alert_models, artefact_models, audit_models, baseline_models, event_models, experiment_models, job_models,
-    report_models, retention_models, score_models, sealed_models, view_models, watch_models, webhook_models,
+    process_models, report_models, retention_models, score_models, sealed_models, view_models, watch_models, webhook_models,
 )  # fmt: skip
 
 __all__ = ["MODULES", "Base"]
