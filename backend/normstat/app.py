@@ -17,6 +17,7 @@ from normstat import __version__
 from normstat.alerts.message_kind import MessageKind
 from normstat.api.backpressure import Gate, GateLimits, Lobby
 from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
+from normstat.api.database_outage import DatabaseOutage
 from normstat.api.direct_ingest import DirectIngest
 from normstat.api.fleet_answers import FleetAnswers
 from normstat.api.handlers import EnvelopeMiddleware, install_handlers
@@ -55,6 +56,7 @@ from normstat.storage.probe import DatabaseProbe
 from normstat.storage.session import make_engine, make_sessions, shrink_pool
 from normstat.storage.spec_refresh import reload_user_specs
 from normstat.storage.standby import StandbyReads
+from normstat.storage.turns import is_database_away
 from normstat.upload_limits import MAX_ARTEFACT_BYTES, MAX_REPORT_FILE_BYTES
 from normstat.work_budget import MemoryPool
 
@@ -167,6 +169,7 @@ def make_state(settings: Settings) -> AppState:
         reads=StandbyReads(engine, standby_engine, max_lag_s=settings.database_read_max_lag_s),
         probe=probe,
         heartbeat=Heartbeat(probe.sessions),
+        outage=DatabaseOutage(probe),
         throttle=Throttle(sessions),
         oidc=_make_login_provider(settings),
         audit_trail=audit_trail,
@@ -224,6 +227,17 @@ def _make_login_provider(settings: Settings) -> "OidcLogin | None":
     return make_oidc_login(settings, PREFIX)
 
 
+async def _beat(state: AppState) -> None:
+    try:
+        await state.heartbeat.beat()
+    except SQLAlchemyError as error:
+        # Requests tell of it, and each loop that works.
+        if not is_database_away(error):
+            raise
+    else:
+        state.outage.end()
+
+
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     state: AppState = app.state.normstat
@@ -238,7 +252,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         "audit_trail": keep_running("audit_trail", state.audit_trail.run),
         "security_log": keep_running("security_log", state.security_log.run),
         "live": keep_running("live", state.live.run),
-        "heartbeat": keep_running("heartbeat", state.heartbeat.beat, every_s=BEAT_S, max_pause_s=BEAT_S),
+        "heartbeat": keep_running("heartbeat", partial(_beat, state), every_s=BEAT_S, max_pause_s=BEAT_S),
         "host_list": keep_running("host_list", state.host_list.run),
         "schedule": run_schedule(state.engine, settings),
         **dict(make_workers(state, due)),

@@ -138,7 +138,8 @@ async def on_normstat_error(request: Request, error: Exception) -> JSONResponse:
         log.error("request_failed", code=error.code, error=error.message)
     if isinstance(error, errors.NotAllowed):
         _note_refusal(request, error)
-    return error_response(request_id_of(request), error)
+    state: AppState = request.app.state.normstat
+    return error_response(request_id_of(request), await state.outage.explain(error))
 
 
 async def on_invalid_request(request: Request, error: Exception) -> JSONResponse:
@@ -181,7 +182,8 @@ async def on_database_error(request: Request, error: Exception) -> JSONResponse:
     if not _is_database_away(error):
         log.error("request_failed", exc_info=error)
         return error_response(request_id_of(request), NormstatError("Internal server error; the server's log has the details"))
-    log.warning("database_away", error=type(error).__name__, cause=str(error).splitlines()[0][:300])
+    state: AppState = request.app.state.normstat
+    state.outage.note(error)
     away = errors.DatabaseAway(
         "The database is unavailable or busy; nothing was changed; try again", {"retry_after_s": RETRY_AFTER_S}
     )

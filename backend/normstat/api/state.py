@@ -10,6 +10,7 @@ from fastapi import Request
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.api.backpressure import Gate, Lobby
+from normstat.api.database_outage import DatabaseOutage
 from normstat.api.fleet_answers import FleetAnswers
 from normstat.api.host_list_answers import HostListAnswers
 from normstat.api.slots import Slots
@@ -62,6 +63,7 @@ class AppState:
     reads: StandbyReads
     probe: DatabaseProbe
     heartbeat: Heartbeat
+    outage: DatabaseOutage
     throttle: Throttle
     oidc: "OidcLogin | None"
     audit_trail: AuditTrail

@@ -10,6 +10,7 @@ from normstat.cli.db_session import run_or_exit
 from normstat.errors import NormstatError, count_of
 from normstat.logs import configure_logging
 from normstat.sealing.seal_job import Sealing
+from normstat.sealing.unseal import release
 from normstat.settings import load_settings
 from normstat.storage.lookup import require_host
 from normstat.storage.session import make_engine, make_sessions, open_read_session
@@ -23,6 +24,8 @@ SHOW_S = 5.0
 def seal(
     host: Annotated[str | None, typer.Option(help="name of the only host")] = None,
     after_days: Annotated[int | None, typer.Option(min=0, help="days after the end of a day; as the server when not given")] = None,
+    *,
+    unsealed: Annotated[bool, typer.Option("--unsealed", help="also what `normstat unseal` made rows, before its time")] = False,
 ) -> None:
     """Pack the samples of past days into sealed blocks, with or without a running server; if interrupted, call it again.
 
@@ -30,11 +33,11 @@ def seal(
     see them; `normstat unseal` gives a window back.
     """
     configure_logging("error")
-    n_rows = run_or_exit(lambda: asyncio.run(_work(host, after_days)))
+    n_rows = run_or_exit(lambda: asyncio.run(_work(host, after_days, must_release=unsealed)))
     typer.echo(f"{count_of(n_rows, 'sample')} sealed")
 
 
-async def _work(host: str | None, after_days: int | None) -> int:
+async def _work(host: str | None, after_days: int | None, *, must_release: bool) -> int:
     settings = load_settings()
     engine = make_engine(settings.database_url, pool_size=1)
     sessions = make_sessions(engine)
@@ -42,9 +45,12 @@ async def _work(host: str | None, after_days: int | None) -> int:
     sealing = Sealing(sessions, days)
     n_rows = 0
     try:
+        host_id = None
         if host is not None:
             async with open_read_session(sessions) as session:
-                await require_host(session, host)
+                host_id = await require_host(session, host)
+        if must_release:
+            await release(sessions, host_id)
         while True:
             done = await sealing.seal(now=datetime.now(UTC), budget_s=SHOW_S, host=host, is_throttled=False)
             n_rows += done.n_rows

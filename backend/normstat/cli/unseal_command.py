@@ -42,7 +42,9 @@ def unseal_samples(
     window = None if start is None and end is None else Window(start or EPOCH, end or LATEST)
     until = LATEST if is_all else datetime.now(UTC) + timedelta(days=days)
     done = run_or_exit(lambda: asyncio.run(_work(host, window, stat, until)))
-    typer.echo(f"{count_of(done.n_rows, 'sample')} of {count_of(done.n_blocks, 'block')} are rows again")
+    period = "for good" if is_all else f"for {count_of(days, 'day')}"
+    back = f"normstat seal --unsealed{'' if host is None else f' --host {host}'}"
+    typer.echo(f"{count_of(done.n_rows, 'sample')} of {count_of(done.n_blocks, 'block')} are rows again, {period}; back: {back}")
 
 
 async def _work(host: str | None, window: Window | None, stats: Sequence[str] | None, until: datetime) -> Unsealed:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
@@ -21,6 +22,10 @@ OF_HOST = """
       AND (%(start)s::timestamptz IS NULL OR b.last_at >= %(start)s::timestamptz)
       AND (%(end)s::timestamptz IS NULL OR b.first_at < %(end)s::timestamptz)
     ORDER BY s.name, b.start_at
+"""
+RELEASE: Final = """
+    UPDATE sealed_blocks SET held_until = NULL
+    WHERE held_until IS NOT NULL AND (%(host_id)s::int4 IS NULL OR host_id = %(host_id)s::int4)
 """
 
 
@@ -63,6 +68,13 @@ async def list_host_ids(session: AsyncSession) -> list[int]:
     """Return the hosts with sealed samples."""
     cursor = await (await driver_of(session)).execute("SELECT DISTINCT host_id FROM sealed_blocks WHERE n_rows > 0 ORDER BY 1")
     return [int(str(host_id)) for (host_id,) in await cursor.fetchall()]
+
+
+async def release(sessions: Sessions, host_id: int | None) -> int:
+    """Let what was unsealed be sealed again from now on, of one host or of all; return how many blocks."""
+    async with open_write_session(sessions) as session:
+        cursor = await (await driver_of(session)).execute(RELEASE, {"host_id": host_id})
+        return cursor.rowcount
 
 
 async def _unseal_block(sessions: Sessions, host_id: int, stat: str, start: datetime, until: datetime) -> int:

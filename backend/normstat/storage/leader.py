@@ -5,6 +5,7 @@ in the middle of their work. So each transaction of theirs begins with the quest
 whoever takes over has ended all transactions that were told yes.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -21,6 +22,8 @@ from normstat.storage.session import make_sessions
 LEADER_LOCK: Final = 0x6E6F726D_00000010
 
 
+# A leader that hears nothing from the database for so long stops: the database may have given the lock to another one.
+ANSWER_S: Final = 20.0
 # A bigint lock is shown in two halves.
 HOLDS_LOCK: Final = text("""
     SELECT EXISTS (
@@ -46,8 +49,15 @@ class Leadership:
         return make_sessions(engine, self._pid)
 
     async def check(self) -> None:
-        """Nothing, when the lock is still held; an error of the database otherwise."""
-        await self._connection.scalar(select(1))
+        """Require that the lock is still held.
+
+        Raises: what the database raises; psycopg.OperationalError where it does not answer
+        """
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                await self._connection.scalar(select(1))
+        except TimeoutError:
+            raise psycopg.OperationalError(f"the database does not answer within {ANSWER_S:g} s") from None
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ import pytest
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import StreamingResponse
 from sqlalchemy import text
+from structlog.testing import capture_logs
 
 from normstat.api.body import Empty
 from normstat.api.deps import ReadSession, State, WriteSession
@@ -118,6 +119,16 @@ async def test_errors_of_the_driver_are_told_apart(failing: httpx.AsyncClient) -
     assert_envelope(await failing.get("/api/test/driver/away"), 503, "database_away")
     assert_envelope(await failing.get("/api/test/driver/closed"), 503, "database_away")
     assert_envelope(await failing.get("/api/test/driver/defect"), 500, "internal")
+
+
+async def test_an_outage_is_logged_once_however_many_requests_meet_it(failing: httpx.AsyncClient, state: AppState) -> None:
+    with capture_logs() as logs:
+        for _ in range(3):
+            await failing.get("/api/test/driver/away")
+        state.outage.end()
+    told = [line for line in logs if line["event"].startswith("database_")]
+    assert [line["event"] for line in told] == ["database_away", "database_back"]
+    assert told[1]["n_requests"] == 3
 
 
 async def test_what_was_written_before_a_failure_is_gone(failing: httpx.AsyncClient, state: AppState) -> None:

@@ -25,6 +25,7 @@ from normstat.storage.hypertables import EmptyParts
 from normstat.storage.lookup import require_host
 from normstat.storage.session import open_read_session
 from normstat.window import LATEST, Window, from_us, to_us
+from tests.cli.commands import Commands
 from tests.databases import Sessions, on_either_database, on_one_database
 from tests.fork_server import start_forked
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
@@ -138,6 +139,19 @@ async def test_unsealed_rows_are_those_that_were_sealed(agent: Agent, sessions: 
     # They stay so until then.
     assert await seal_next(sessions, host_id, to_us(LATEST), datetime.now(UTC)) is None
     assert await seal_next(sessions, host_id, to_us(LATEST), until + timedelta(seconds=1)) is not None
+
+
+@on_either_database
+async def test_what_was_unsealed_for_good_is_sealed_again_by_the_command_that_is_named(
+    agent: Agent, sessions: Sessions, database_url: str
+) -> None:
+    await fill(agent)
+    n_rows = await seal_all(sessions, "alpha")
+    normstat = Commands(database_url)
+    code, out, _ = await normstat("unseal", "--all")
+    assert (code, out.strip().endswith("are rows again, for good; back: normstat seal --unsealed")) == (0, True)
+    assert (await normstat.do("seal", "--after-days", "0")).strip() == "0 samples sealed"
+    assert (await normstat.do("seal", "--after-days", "0", "--unsealed", "--host", "alpha")).strip() == f"{n_rows} samples sealed"
 
 
 @on_either_database
