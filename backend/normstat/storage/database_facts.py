@@ -43,8 +43,7 @@ READ_SESSIONS: Final = text("""
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'normstat%'
     GROUP BY 1 ORDER BY 1
 """)
-# NULL without checksums.
-COUNT_CHECKSUM_FAILURES: Final = text("SELECT sum(checksum_failures)::int8 FROM pg_stat_database")
+READ_CHECKSUM_FAILURE: Final = text("SELECT max(checksum_last_failure) FROM pg_stat_database")
 COUNT_CONNECTIONS: Final = text("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'")
 # A bigint lock is shown in two halves.
 READ_LEADER: Final = text("""
@@ -73,8 +72,7 @@ RECENT: Final = timedelta(days=7)
 class DatabaseFacts:
     """What a database says of itself. `settings`: as text, sizes in bytes. `clock_offset_s`: its clock less this machine's.
 
-    `n_checksum_failures`: pages that were read and not as they were written, since its statistics began. Missing: None without
-    checksums
+    `checksum_failed_at`: when a page was read last that was not as it was written. Missing: None for never, or without checksums
     """
 
     version_num: int
@@ -89,7 +87,7 @@ class DatabaseFacts:
     extension_version: str | None
     available_version: str | None
     n_connections: int
-    n_checksum_failures: int | None
+    checksum_failed_at: datetime | None
     n_sessions_by_program: dict[str, int]
 
 
@@ -171,7 +169,7 @@ async def read_database_facts(session: AsyncSession) -> DatabaseFacts:
         extension_version=None if extension is None else extension[0],
         available_version=None if extension is None else extension[1],
         n_connections=int(await session.scalar(COUNT_CONNECTIONS) or 0),
-        n_checksum_failures=await session.scalar(COUNT_CHECKSUM_FAILURES),
+        checksum_failed_at=await session.scalar(READ_CHECKSUM_FAILURE),
         n_sessions_by_program={row[0]: row[1] for row in await session.execute(READ_SESSIONS)},
     )
 

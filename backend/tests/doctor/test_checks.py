@@ -42,7 +42,7 @@ GOOD = DatabaseFacts(
     extension_version=None,
     available_version=None,
     n_connections=12,
-    n_checksum_failures=0,
+    checksum_failed_at=NOW - timedelta(days=9),
     n_sessions_by_program={},
 )  # fmt: skip
 
@@ -94,7 +94,7 @@ def test_a_good_database_is_ok() -> None:
         ("database_durability", CheckStatus.WARNING, with_setting("synchronous_commit", "off")),
         ("database_durability", CheckStatus.WARNING, with_setting("autovacuum", "off")),
         ("database_checksums", CheckStatus.WARNING, with_setting("data_checksums", "off")),
-        ("database_checksums", CheckStatus.ERROR, replace(GOOD, n_checksum_failures=2)),
+        ("database_checksums", CheckStatus.ERROR, replace(GOOD, checksum_failed_at=NOW)),
         ("database_memory", CheckStatus.WARNING, with_setting("shared_buffers", str(16 << 20))),
         ("database_memory", CheckStatus.WARNING, with_setting("max_wal_size", str(256 << 20))),
         # 18 for the server, 3 reserved, 5 to spare.

@@ -31,14 +31,6 @@ NO_CHECKS: Final[RowChecks] = {}
 SIGNATURE: Final = b"PGCOPY\n\xff\r\n\x00"
 HEADER_BYTES: Final = 19
 POSTGRES_EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
-# What PostgreSQL says of pages and rows that it cannot read: checksums, lost pieces of long values, lost files, absurd lengths.
-UNREADABLE: Final = (
-    psycopg.errors.DataCorrupted,
-    psycopg.errors.IndexCorrupted,
-    psycopg.errors.IoError,
-    psycopg.errors.UndefinedFile,
-    psycopg.errors.InternalError_,
-)
 # What unpacking raises.
 DAMAGED_BYTES: Final = (NormstatError, ValueError, LookupError, TypeError, RuntimeError, OverflowError, zstandard.ZstdError)
 # In the order in which they tell most.
@@ -62,7 +54,7 @@ REMEDIES: Final[Mapping[str, str]] = {
 @dataclass(frozen=True, slots=True)
 class Damage:
     """Stored data that cannot be read. Missing: `host`, `stat` and `period` are "" where the table has none; `n_bytes` is None
-    where PostgreSQL does not give the bytes.
+    where PostgreSQL does not know.
     """
 
     table: str
@@ -71,12 +63,18 @@ class Damage:
     period: str
     n_bytes: int | None
     cause: str
+    is_unreadable: bool
+    """PostgreSQL itself cannot read it."""
 
     def describe(self) -> str:
         """Return one line: what is damaged, where, how much, why, and what helps."""
         of_what = ", ".join(part for part in (self.host, self.stat, self.period) if part)
         size = "unreadable" if self.n_bytes is None else count_of(self.n_bytes, "byte")
         remedy = REMEDIES.get(self.table, "restore a backup").replace("HOST", self.host)
+        if self.is_unreadable:
+            # PostgreSQL cannot even delete such a row, since it would have to read it.
+            again = f", then: {remedy}" if self.table in REMEDIES else ""
+            remedy = f"a backup leaves it out: restore one into an empty database{again}"
         return f"{self.table}: {of_what}: {size}: {self.cause}; {remedy}"
 
 
@@ -114,14 +112,14 @@ class RowInspector:
 
         return look
 
-    def note_unreadable(self, table: str, keys: Mapping[str, object], error: psycopg.Error) -> None:
+    def note_unreadable(self, table: str, keys: Mapping[str, object], n_bytes: int | None, error: psycopg.Error) -> None:
         """Note rows that PostgreSQL cannot read, by what is known of them."""
-        self.found.append(self._damage(table, keys, None, error))
+        self.found.append(self._damage(table, keys, n_bytes, error))
 
     def _damage(self, table: str, row: Mapping[str, object], n_bytes: int | None, error: Exception) -> Damage:
         host, stat, period = self._name(row)
         cause = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        return Damage(table, host, stat, period, n_bytes, cause)
+        return Damage(table, host, stat, period, n_bytes, cause, isinstance(error, psycopg.Error))
 
     def _name(self, row: Mapping[str, object]) -> tuple[str, str, str]:
         host = self._hosts.get(row.get("host_id"), "") if "host_id" in row else ""
@@ -137,7 +135,8 @@ class RowInspector:
             end = row.get("end_at")
             period = f"{_instant(start)} to {_instant(end)}" if isinstance(end, datetime) else f"from {_instant(start)}"
         if "start_offset" in row:
-            period = f"bytes {row['start_offset']} to {row.get('end_offset', '?')} of stream {row['stream_id']}, received {period}"
+            arrived = f", received {period}" if period else ""
+            period = f"bytes {row['start_offset']} to {row.get('end_offset', '?')} of stream {row['stream_id']}{arrived}"
         if not (host or stat) and "id" in row:
             stat = str(row.get("name") or f"number {row['id']}")
         return host, stat, period

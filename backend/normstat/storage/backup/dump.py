@@ -25,7 +25,7 @@ from normstat import __version__
 from normstat.errors import Conflict
 from normstat.storage.backup.backup_files import SUFFIX, Connection, ReadRows, read_copy, write_copy
 from normstat.storage.backup.backup_plan import BackupPlan, PieceRequest, read_fingerprint
-from normstat.storage.backup.damage import NO_CHECKS, UNREADABLE, CheckSource, RowChecks, RowInspector, note_damage
+from normstat.storage.backup.damage import NO_CHECKS, CheckSource, RowChecks, RowInspector, note_damage
 from normstat.storage.backup.journal import Journal, locked_folder
 from normstat.storage.backup.manifest import FORMAT, BackupPiece, Manifest, write_manifest
 from normstat.storage.backup.salvage import Salvage
@@ -33,6 +33,7 @@ from normstat.storage.distribution import is_citus
 from normstat.storage.hypertables import TableFile, read_edition, read_files
 from normstat.storage.session import connect_arguments
 from normstat.storage.stat_tables import SCHEMA
+from normstat.storage.unreadable import UNREADABLE
 
 log = structlog.get_logger()
 

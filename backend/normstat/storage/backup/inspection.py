@@ -13,12 +13,13 @@ from psycopg import sql
 
 from normstat.storage.backup.backup_files import Connection, read_copy, skip
 from normstat.storage.backup.backup_plan import PUBLIC, BackupPlan, PieceRequest
-from normstat.storage.backup.damage import UNREADABLE, CheckSource, Damage, RowChecks, RowInspector, note_damage
+from normstat.storage.backup.damage import CheckSource, Damage, RowChecks, RowInspector, note_damage
 from normstat.storage.backup.dump import Progress, Watch, connect
 from normstat.storage.backup.salvage import Salvage
 from normstat.storage.schema.all_models import Base
 from normstat.storage.schema.baseline_models import Profile, ProfilePiece
 from normstat.storage.schema.models import Rollup
+from normstat.storage.unreadable import UNREADABLE
 
 # Made of samples, and so in no backup.
 DERIVED: Final = tuple(model.__tablename__ for model in (Rollup, ProfilePiece, Profile))

@@ -12,12 +12,14 @@ from typing import Final
 
 import psycopg
 from psycopg import sql
+from sqlalchemy import LargeBinary
 
 from normstat.storage.backup.backup_files import Connection, read_copy, skip
 from normstat.storage.backup.backup_plan import PieceRequest
-from normstat.storage.backup.damage import UNREADABLE, RowInspector
+from normstat.storage.backup.damage import RowInspector
 from normstat.storage.schema.all_models import Base
 from normstat.storage.stat_tables import time_bound
+from normstat.storage.unreadable import UNREADABLE
 
 BY_INDEX: Final = "SET LOCAL enable_seqscan = off"
 HOUR: Final = timedelta(hours=1)
@@ -51,7 +53,7 @@ class Salvage:
         if not runs:
             if not groups:
                 # Not even the keys: all of it, by what the piece is called.
-                self._inspector.note_unreadable(request.table, {"stat": request.key.partition("/")[2]}, error)
+                self._inspector.note_unreadable(request.table, {"stat": request.key.partition("/")[2]}, None, error)
             return None
         return sql.SQL(" UNION ALL ").join(_select(request, run) for run in runs)
 
@@ -83,13 +85,32 @@ class Salvage:
             self.read(_select(request, groups))
         except UNREADABLE as error:
             if len(groups) == 1:
-                self._inspector.note_unreadable(request.table, groups[0].facts, error)
+                self._inspector.note_unreadable(request.table, groups[0].facts, self._measure(request, groups[0]), error)
                 return
             middle = len(groups) // 2
             yield from self._try(request, groups[:middle])
             yield from self._try(request, groups[middle:])
         else:
             yield groups
+
+    def _measure(self, request: PieceRequest, group: RowGroup) -> int | None:
+        """Return the stored bytes of the long values of a row, which their places tell. Missing: None where these are lost, too"""
+        names = [
+            column.name
+            for column in (Base.metadata.tables[request.table].columns if request.start is None else ())
+            if isinstance(column.type, LargeBinary)
+        ]
+        if not names:
+            return None
+        sizes = sql.SQL(" + ").join(sql.SQL("coalesce(pg_column_size({}), 0)").format(sql.Identifier(name)) for name in names)
+        query = sql.SQL("SELECT ({})::int8 FROM ({}) AS q WHERE {}").format(sizes, request.query, group.condition)
+        try:
+            with self._reading():
+                self._connection.execute(BY_INDEX)
+                row = self._connection.execute(query).fetchone()
+        except UNREADABLE:
+            return None
+        return None if row is None else int(str(row[0]))
 
 
 def _split_samples(request: PieceRequest) -> Iterator[RowGroup]:

@@ -20,6 +20,7 @@ from normstat.stats.records import Int64Array
 from normstat.storage.distribution import is_citus
 from normstat.storage.host_locks import try_host_lock, wait_host_lock
 from normstat.storage.sealed.sealed_codec import DAMAGE, Directory, Part, SealedRows, pack, read_head, unpack
+from normstat.storage.unreadable import UNREADABLE
 from normstat.window import Window, from_us, to_us
 
 # With the number of the host.
@@ -173,6 +174,14 @@ async def reading_block(connection: psycopg.AsyncConnection, host_id: int, stat:
     """
     try:
         yield
+    except UNREADABLE as error:
+        # Its transaction is over: nothing more can be asked.
+        DAMAGED_BLOCKS.inc()
+        raise DamagedSamples(
+            f"Sealed samples of host number {host_id}, {stat}, from {from_us(start_us):%Y-%m-%dT%H:%M:%SZ} cannot be read:"
+            f" {str(error).splitlines()[0]}. normstat storage check names all that is damaged, and what helps",
+            {"stat": stat, "start": f"{from_us(start_us):%Y-%m-%dT%H:%M:%SZ}"},
+        ) from error
     except DAMAGE as error:
         asked = {"host_id": host_id, "stat": stat, "start": from_us(start_us)}
         row = await (await connection.execute(NAMED, asked)).fetchone()
