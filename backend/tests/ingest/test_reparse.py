@@ -50,6 +50,26 @@ async def fill(agent: Agent) -> None:
     await agent.send_file(b"who knows\n", "nothing_any", "nothing")
 
 
+@on_either_database
+async def test_a_stream_whose_raw_bytes_are_not_all_there_keeps_its_samples(
+    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
+) -> None:
+    """As after a restore of a backup that left out what could not be read; a gap that the agent told of is no loss of ours."""
+    text = vmstat_text(vmstat_times(300))
+    at = await send_in_pieces(agent, text[:9000], "vmstat_linux")
+    await agent.send(gap(at, 9500 - at))
+    await send_in_pieces(agent, text[9500:], "vmstat_linux", offset=9500)
+    before = await export(engine)
+    query(
+        database_url,
+        "DELETE FROM chunks WHERE start_offset = (SELECT min(start_offset) FROM chunks WHERE start_offset > 0) RETURNING 1",
+    )
+    record = await reparse(sessions, database_url)
+    assert record.state == JobState.FAILED
+    assert "raw bytes of the stream are missing; its samples stay as they are" in record.message
+    assert await export(engine) == before
+
+
 async def test_with_the_same_spec_nothing_changes(agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
     await fill(agent)
     before = await export(engine), books(database_url)

@@ -55,6 +55,8 @@ class Rereading:
     rejected: list[DatedLine] = field(default_factory=list)
     n_kept: Counter[str] = field(default_factory=Counter)
     refused: Refused = field(default_factory=dict)
+    # Bytes between chunks: those of gaps, where all that was acknowledged is there.
+    n_passed: int = 0
 
     @property
     def next_offset(self) -> int:
@@ -93,6 +95,7 @@ class Rereading:
         return self._read_run([], plan, is_final=True) if is_finished or self.rest else []
 
     def _pass_gap(self, end: int, plan: TablePlan) -> list[SampleBlock]:
+        self.n_passed += end - self.next_offset
         blocks = self._read_run([], plan, is_final=True) if self.rest else []
         self.end = end
         self.behind = b""

@@ -15,7 +15,7 @@ import psycopg
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.errors import DatabaseAway, NotFound
+from normstat.errors import Conflict, DatabaseAway, NotFound
 from normstat.ingest.reparse.reparse_reader import Rereading
 from normstat.ingest.reparse.staging import Replaced, Staging
 from normstat.ingest_limits import MAX_NEW_INSTANCES
@@ -187,6 +187,10 @@ class StreamReparse:
         host = await self._lock_host(session) if locks_first else None
         stream = await self._read_stream(session)
         reading, blocks = await self._read_end(session, self._reading.copy(), stream, staging)
+        if reading.n_passed != stream.n_gap_bytes:
+            # A restore of a damaged database may have left them out; their samples are all that there is.
+            n_missing = reading.n_passed - stream.n_gap_bytes
+            raise Conflict(f"{n_missing:,} raw bytes of the stream are missing; its samples stay as they are")
         wanted = self._lacking(blocks)
         if wanted:
             raise Lacking(wanted)
