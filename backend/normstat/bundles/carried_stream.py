@@ -10,10 +10,9 @@ from typing import Any, Final
 from normstat.bundles.bundle_writer import to_instant_or_none
 from normstat.errors import BadRequest
 from normstat.stats.records import Timing
-from normstat.storage.schema.models import IMPORT_KEY
+from normstat.storage.schema.models import BUNDLE_KEY, IMPORT_KEY
 from normstat.window import to_us
 
-BUNDLE_KEY: Final = "bundle-"
 KEY: Final = re.compile(r"(?:import-)?bundle-([0-9a-f]{16})-([0-9a-f]{1,16})")
 SPEC_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
 

@@ -24,6 +24,8 @@ class Delivery:
     state: State
     end: int
     is_final: bool = False
+    # An agent sends it now; not what was recorded earlier: an imported file, or a bundle.
+    is_live: bool = True
     frames: list[Frame] = field(default_factory=list)
     result: list[StreamResult] = field(default_factory=list)
     gaps: list[LostBytes] = field(default_factory=list)

@@ -36,10 +36,7 @@ def to_recorded_events(stream: OpenStream, results: Sequence[StreamResult]) -> l
     ]
 
 
-def to_losses(stream: OpenStream, gaps: Sequence[LostBytes]) -> list[StreamGap]:
-    """Return what an agent lost of a stream. Missing: nothing for an imported file, whose losses are not of now"""
-    if not gaps or stream.key.startswith(IMPORT_KEY):
-        return []
+def to_loss(stream: OpenStream, host: str, gaps: Sequence[LostBytes]) -> StreamGap:
+    """Return what an agent lost of a stream; there is at least one gap."""
     n_bytes = sum(gap.end - gap.start for gap in gaps)
-    reason = clean_text(gaps[-1].reason)[:MAX_REASON]
-    return [StreamGap(stream.host_id, stream.id, stream.spec, gaps[0].start, n_bytes, reason, stream.last_sample_at)]
+    return StreamGap(stream.host_id, host, stream.spec, n_bytes, clean_text(gaps[-1].reason)[:MAX_REASON])

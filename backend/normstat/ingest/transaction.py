@@ -21,7 +21,7 @@ from normstat import metrics
 from normstat.errors import BadRequest, NormstatError, NotAllowed, NotAuthenticated, TooLarge, TooManyRequests, shorten
 from normstat.ingest.delivery import Delivery
 from normstat.ingest.limits import HourlyCount, RefusalLog
-from normstat.ingest.line_events import to_losses, to_recorded_events
+from normstat.ingest.line_events import to_loss, to_recorded_events
 from normstat.ingest.protocol import Ack, Frame, FrameKind
 from normstat.ingest.reparse.recover_state import NO_VERSION, next_spec_version, read_state
 from normstat.ingest.stream_samples import LOOKBACK_BYTES, NOTHING_REFUSED, StreamResult, fill_unseen_text
@@ -254,7 +254,8 @@ class Batch:
                 for line in result.rejected:
                     metrics.INGEST_REJECTED.labels(metrics.classify_reason(line.reason)).inc()
             n_rows += sum(len(block.time_us) for block in delivery.blocks)
-            metrics.INGEST_LOST_BYTES.inc(sum(gap.end - gap.start for gap in delivery.gaps))
+            if delivery.is_live:
+                metrics.INGEST_LOST_BYTES.inc(sum(gap.end - gap.start for gap in delivery.gaps))
         metrics.INGEST_BYTES.inc(n_bytes)
         metrics.INGEST_ROWS.inc(n_rows)
         for kind, n_lines in lines.items():
@@ -416,7 +417,7 @@ class Batch:
             if recording is not None and recording.follows_cut:
                 state = state_after_gap(state)
             is_final = recording is not None and recording.is_final
-            delivery = Delivery(stream, spec, state, stream.acked_offset, is_final=is_final)
+            delivery = Delivery(stream, spec, state, stream.acked_offset, is_final=is_final, is_live=recording is None)
             self._deliveries[name] = delivery
             if stream.last_received_at is None:
                 self._new_streams.append(stream)
@@ -509,6 +510,7 @@ class Batch:
     async def _write_deliveries(self, connection: psycopg.AsyncConnection, now: datetime) -> None:
         kept: list[tuple[int, int, chunks.RawChunk]] = []
         losses: list[StreamGap] = []
+        names = {host.id: host.name for host in self._hosts.values()}
         for delivery in self._deliveries.values():
             stream = delivery.stream
             stream.last_received_at = now
@@ -520,7 +522,8 @@ class Batch:
                 self._new_reasons += [(stream, reason) for reason in sorted(new_reasons)]
                 _count(stream, result)
             await event_rows.add_recorded_events(self._session, to_recorded_events(stream, delivery.result))
-            losses += to_losses(stream, delivery.gaps)
+            if delivery.gaps and delivery.is_live:
+                losses.append(to_loss(stream, names[stream.host_id], delivery.gaps))
             await stream_rows.add_gaps(self._session, stream.id, delivery.gaps)
             stream.n_gap_bytes += sum(gap.end - gap.start for gap in delivery.gaps)
             if delivery.result or delivery.gaps:

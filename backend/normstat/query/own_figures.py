@@ -13,7 +13,7 @@ from normstat.query.reject_rise import NO_REJECTS, read_reject_counts
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.calls import stream_interval
 from normstat.storage.schema.job_models import Job, JobState
-from normstat.storage.schema.models import IMPORT_KEY, Gap, Host, Stream
+from normstat.storage.schema.models import BUNDLE_KEY, IMPORT_KEY, Gap, Host, Stream
 from normstat.storage.schema.retention_models import HostDeletionRow
 from normstat.storage.storage_sizes import read_disk
 
@@ -136,7 +136,8 @@ async def read_losses(session: AsyncSession, since: datetime) -> list[HostLoss]:
         .join(Stream, Stream.host_id == Host.id)
         .join(Gap, Gap.stream_id == Stream.id)
         .where(Stream.n_gap_bytes > 0, Stream.last_received_at >= since, Gap.reported_at >= since)
-        .where(Stream.key.not_like(f"{IMPORT_KEY}%"))
+        # What was recorded earlier was not lost now.
+        .where(Stream.key.not_like(f"{IMPORT_KEY}%"), Stream.key.not_like(f"{BUNDLE_KEY}%"))
         .group_by(Host.name)
     )
     found = [HostLoss(name, int(n_bytes), last) for name, n_bytes, last in await session.execute(query)]

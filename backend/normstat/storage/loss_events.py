@@ -13,7 +13,7 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.stats.fact_words import EventKind
-from normstat.storage.event_rows import EventSource, RecordedEvent, add_recorded_events, cut_text
+from normstat.storage.event_rows import EventDraft, EventSource, create_event, cut_text
 from normstat.storage.schema.event_models import EventHost, EventRow
 
 ADDED_FOR: Final = timedelta(hours=1)
@@ -25,18 +25,13 @@ TOLD: Final = re.compile(r"([\d,]+) bytes of ([^:]*) were lost before they could
 
 @dataclass(frozen=True, slots=True)
 class StreamGap:
-    """Bytes of a stream that its host lost, the first of them at `start`; `last_at`: the stream's last sample before.
-
-    Missing: `reason` is "" where the agent gave none; `last_at` None without a sample
-    """
+    """Bytes of a stream that its host lost, and why, in the agent's words. Missing: `reason` is "" where it gave none"""
 
     host_id: int
-    stream_id: int
+    host: str
     spec: str
-    start: int
     n_bytes: int
     reason: str
-    last_at: datetime | None
 
 
 async def note_losses(session: AsyncSession, losses: Sequence[StreamGap], now: datetime) -> None:
@@ -58,33 +53,28 @@ async def note_losses(session: AsyncSession, losses: Sequence[StreamGap], now: d
         )
     )
     known = {row.host_id: row for row in (await session.execute(recent)).all() if TOLD.match(row.text)}
-    new = []
     for host_id, own in by_host.items():
         if host_id in known:
             changed = {"text": cut_text(describe_loss(own, known[host_id].text)), "end_at": now, "updated_at": now}
             await session.execute(update(EventRow).where(EventRow.id == known[host_id].id).values(changed))
             continue
-        first = own[0]
-        new.append(
-            RecordedEvent(
-                host_id=host_id,
-                stream_id=first.stream_id,
-                line_offset=first.start,
-                at=now,
-                not_before=first.last_at,
-                kind=EventKind.LOSS,
-                text=describe_loss(own),
-                source=EventSource.AGENT,
-                author="agent",
-            )
+        draft = EventDraft(
+            at=now,
+            end=None,
+            kind=EventKind.LOSS,
+            text=describe_loss(own),
+            tags=(),
+            hosts=(own[0].host,),
+            source=EventSource.AGENT,
+            author="agent",
         )
-    await add_recorded_events(session, new)
+        await create_event(session, draft)
 
 
 def describe_loss(losses: Sequence[StreamGap], told: str = "") -> str:
     """Return the sentence about lost bytes, with those that a sentence of before has `told`.
 
-    >>> gap = StreamGap(1, 2, "vmstat_linux", 0, 5000, "spool limit reached", None)
+    >>> gap = StreamGap(1, "web1", "vmstat_linux", 5000, "spool limit reached")
     >>> describe_loss([gap], "10 bytes of iostat_linux were lost before they could be sent: spool limit reached")
     '5,010 bytes of iostat_linux, vmstat_linux were lost before they could be sent: spool limit reached'
     """

@@ -135,7 +135,9 @@ async def notes_of(engine: AsyncEngine, host: str = "alpha") -> dict[str, object
     """What people added, without the ids of this database."""
     async with open_read_session(make_sessions(engine)) as session:
         host_id = await require_host(session, host)
-        events, _ = await list_events(session, EventFilter(hosts=(host_id,)), limit=100)
+        # That a gap was told of is an event of today, outside the window.
+        of_that_day = EventFilter(hosts=(host_id,), end=START + timedelta(days=1))
+        events, _ = await list_events(session, of_that_day, limit=100)
         baselines = await list_baselines(session, host)
         saved = (await list_saved(session)).comparisons
         names = {baseline.id: baseline.name for baseline in baselines}

@@ -2,10 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat import metrics
+from normstat.ingest.batching import Recording
 from normstat.query.own_figures import read_losses
+from normstat.stats.timing import Timing
 from normstat.storage.event_rows import EventFilter, delete_event, list_events
 from normstat.storage.session import open_read_session, open_write_session
 from tests.databases import Sessions, on_either_database
@@ -61,9 +64,10 @@ async def test_lost_bytes_are_one_event_an_hour_that_adds_them_up(
     ]
 
 
-async def test_losses_of_a_recorded_file_are_not_of_now(engine: AsyncEngine, sessions: Sessions) -> None:
+@pytest.mark.parametrize("key", ["import-1", "bundle-1"])
+async def test_losses_of_what_was_recorded_are_not_of_now(engine: AsyncEngine, sessions: Sessions, key: str) -> None:
     memory = vmstat_text(vmstat_times(5))
-    await Agent(engine).send(stream(memory, key="import-1"), gap(len(memory), 9, key="import-1"))
+    await Agent(engine).send(stream(memory, key=key), gap(len(memory), 9, key=key), recording=Recording(Timing("UTC")))
     assert await told(sessions) == []
     async with open_read_session(sessions) as session:
         assert await read_losses(session, datetime.now(UTC) - timedelta(hours=1)) == []

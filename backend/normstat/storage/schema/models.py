@@ -37,8 +37,9 @@ NAMING_CONVENTION = {
     "pk": "pk_%(table_name)s",
 }
 NOW = text("now()")
-# How the key of a stream begins that an import made; agents send all others.
+# How the key of a stream begins that an import, or a bundle, made; agents send all others.
 IMPORT_KEY: Final = "import-"
+BUNDLE_KEY: Final = "bundle-"
 
 
 def to_timing(
