@@ -45,11 +45,22 @@ class DatabaseOutage:
 
     async def explain(self, error: NormstatError) -> NormstatError:
         """Return the error; where too many requests wait because the database does not answer, that it does not."""
-        if not isinstance(error, Overloaded) or await self._answers():
-            return error
-        away = DatabaseAway("The database does not answer; nothing was stored or changed; send it again", error.details)
-        self.note(away)
-        return away
+        if isinstance(error, Overloaded):
+            try:
+                await self.require_answer()
+            except DatabaseAway as away:
+                return away
+        return error
+
+    async def require_answer(self) -> None:
+        """Require that the database answers, before a request that waited too long is called one too many.
+
+        Raises: DatabaseAway
+        """
+        if not await self._answers():
+            away = DatabaseAway("The database does not answer; nothing was stored or changed; send it again")
+            self.note(away)
+            raise away
 
     async def _answers(self) -> bool:
         if self._clock() - self._asked_s > ASK_AGAIN_S:

@@ -82,11 +82,12 @@ async def _take(state: AppState, agent: AgentPrincipal, headers: Headers, frames
 async def submit(state: AppState, job: IngestRequest) -> list[Ack]:
     """Store what an agent or another sender brought, together with what others bring; all is committed on return.
 
-    Raises: what storing raises, NotAuthenticated for a token that was revoked in the meantime, Overloaded
+    Raises: what storing raises, NotAuthenticated for a token that was revoked in the meantime, Overloaded, DatabaseAway
     """
     try:
         return await state.ingest_queue.submit(job, longest_wait_s=MAX_WAIT_S)
     except TimeoutError:
+        await state.outage.require_answer()
         state.ingest_gate.refuse()
     except NotAuthenticated:
         # Revoked elsewhere while it was cached.

@@ -81,6 +81,14 @@ def test_http(host: Host, transport: str) -> None:
     deliver(host, "--transport", transport)
 
 
+def test_perl_says_once_why_there_is_no_connection(host: Host) -> None:
+    require_program("perl")
+    host.server.stop()
+    checked = host.command("check", "--transport", "perl")
+    assert checked.returncode == 1
+    assert checked.stdout.count("Connection refused") == 1, checked
+
+
 @pytest.mark.parametrize("transport", ["curl", "wget", "perl", "openssl"])
 def test_https_with_both_sides_proven(host: Host, strict_tls_server: FakeServer, certificate: Path, transport: str) -> None:
     require_program(transport)
