@@ -459,10 +459,10 @@ async def test_a_column_is_shown_to_whoever_sees_a_host_that_sends_it(world: Wor
 
 # What says nothing of hosts, or is shown to administrators alone.
 UNLIMITED: Final = {
-    "AlertChannelRow", "AlertRouteRow", "ApiToken", "AuditEntryRow", "AuditForwardingRow", "JoinToken", "KnownBrowser",
+    "AlertChannelRow", "AlertRouteRow", "ApiToken", "AuditEntryRow", "AuditForwardingRow", "DataCheck", "JoinToken", "KnownBrowser",
     "LoginAttempt", "LoginLink", "RecoveryCode", "RetentionMark", "RetentionRuleRow", "RetentionRunRow", "SavedView",
-    "SecondFactor", "Session", "StatField", "StatTable", "StorageDay", "StoreIdentity", "StoredRule", "User", "UserHostGroup",
-    "UserSpec", "ViewStar", "WebhookDeliveryRow", "WebhookRow",
+    "SecondFactor", "ServerProcess", "Session", "StatField", "StatTable", "StorageDay", "StoreIdentity", "StoredRule", "User",
+    "UserHostGroup", "UserSpec", "ViewStar", "WebhookDeliveryRow", "WebhookRow",
 }  # fmt: skip
 
 
