@@ -31,10 +31,10 @@ from normstat.upload_limits import MAX_ARTEFACT_BYTES
 INLINE_BYTES: Final = 128 << 10
 TIMEOUT_S: Final = 900.0
 # For any text, and for each of its bytes: lines of a lock each, the worst that is known, take 24 bytes and a microsecond.
-LEAST_CPU_S: Final = 60
+MIN_CPU_S: Final = 60
 CPU_S_PER_MIB: Final = 4
 MAX_CPU_S: Final = 600
-LEAST_MEMORY: Final = 1 << 30
+MIN_MEMORY: Final = 1 << 30
 MEMORY_PER_BYTE: Final = 40
 MAX_MEMORY: Final = 6 << 30
 
@@ -158,8 +158,8 @@ def main() -> None:
 
 def _limit(n_bytes: int) -> None:
     """Limit what this process may take by the size of the text: a small one that unfolds is ended soon."""
-    cpu_s = min(MAX_CPU_S, LEAST_CPU_S + CPU_S_PER_MIB * (n_bytes >> 20))
-    memory = min(MAX_MEMORY, LEAST_MEMORY + MEMORY_PER_BYTE * n_bytes)
+    cpu_s = min(MAX_CPU_S, MIN_CPU_S + CPU_S_PER_MIB * (n_bytes >> 20))
+    memory = min(MAX_MEMORY, MIN_MEMORY + MEMORY_PER_BYTE * n_bytes)
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with contextlib.suppress(OSError, ValueError):

@@ -110,7 +110,6 @@ describe("who did it", () => {
   });
 
   test("is told with its amount, CPU time in that of one CPU", () => {
-    const line = madeLedgerLine();
     expect([describeTaken(first), describeShare(first), describeChange(first)]).toEqual([
       "170 % of a CPU",
       "97 % of the rise",
@@ -118,7 +117,6 @@ describe("who did it", () => {
     ]);
     const gone = other("tar", { is_gone: true, baseline: 50, incident: 0, change: -50, share: 0.5 });
     expect([describeTaken(gone), describeShare(gone)]).toEqual(["50 % of a CPU in the baseline", "50 % of the fall"]);
-    const disk = madeLedgerLine({ resource: "disk", capacity: 100 });
     const written = other("dd", { quantity: "written", unit: "KiB/s", incident: 1.81 * GIB });
     expect(describeAmount(written, written.incident)).toBe("wrote 1.81 GiB/s");
     const blocked = other("dd", { quantity: "blocked", unit: "tasks", incident: 0.5 });
