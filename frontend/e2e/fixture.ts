@@ -24,6 +24,8 @@ export const test = base.extend<Options>({
       }
     });
     await run(page);
+    // A request that the page made last may still be on its way through a route of the test.
+    await page.unrouteAll({ behavior: "ignoreErrors" });
     expect(complaints, "errors on the browser's console").toEqual([]);
   },
 });
