@@ -129,15 +129,29 @@ def test_clock_passes_midnight() -> None:
     assert found == [us(f"{text}+00:00") for text in ("2026-12-31T23:59:59", "2027-01-01T00:00:00", "2027-01-01T00:00:01")]
 
 
-@pytest.mark.parametrize("back", ["12:59:57", "12:00:00", "08:30:00"])
+@pytest.mark.parametrize("back", ["12:59:57", "12:00:00", "11:00:01"])
 def test_clock_that_is_set_back_is_not_midnight(back: str) -> None:
     found = mpstat_linux(["12:59:59", "13:00:00", back], dt.date(2026, 11, 21))
     assert found[1] == us(f"2026-11-21T{back}+00:00")
 
 
-def test_long_pause_within_a_day_is_not_the_day_before() -> None:
-    found = mpstat_linux(["06:00:00", "06:00:01", "23:00:00"], dt.date(2026, 11, 21))
-    assert found[1] == us("2026-11-21T23:00:00+00:00")
+@pytest.mark.parametrize(
+    "clocks", [["06:00:00", "06:00:01", "23:00:00"], ["00:00:01", "00:20:01", "19:10:01"], ["00:00:01", "23:59:59"]]
+)
+def test_long_pause_within_a_day_is_not_the_day_before(clocks: list[str]) -> None:
+    found = mpstat_linux(clocks, dt.date(2026, 11, 21))
+    assert found[-1] == us(f"2026-11-21T{clocks[-1]}+00:00")
+
+
+def test_a_pause_until_an_earlier_clock_ends_on_the_next_day() -> None:
+    found = mpstat_linux(["20:00:00", "20:00:01", "15:00:01"], dt.date(2026, 11, 21))
+    assert found[1] == us("2026-11-22T15:00:01+00:00")
+
+
+def test_clock_that_is_set_back_across_midnight_shows_the_day_before() -> None:
+    found = mpstat_linux(["23:59:58", "23:59:59", "00:00:03", "23:59:58", "00:00:04"], dt.date(2026, 11, 21))
+    days = ("2026-11-21T23:59:59", "2026-11-22T00:00:03", "2026-11-21T23:59:58", "2026-11-22T00:00:04")
+    assert found == [us(f"{text}+00:00") for text in days]
 
 
 def test_clock_without_any_date_is_no_time() -> None:

@@ -21,18 +21,20 @@ from typing import Final
 
 from normstat.stats.engine.banner_day import has_half_of_day, parse_banner_day, parse_day_first
 from normstat.stats.engine.timeline import MICRO, Timeline
-from normstat.stats.engine.timestamps import ClockWords, Timestamp, day_seconds, parse_clock, parse_date, parse_zone
+from normstat.stats.engine.timestamps import SECONDS_A_DAY, ClockWords, Timestamp, day_seconds, parse_clock, parse_date, parse_zone
 from normstat.stats.engine.zone_changes import HeaderZone
 from normstat.stats.records import NO_TIME, Int64Array, State
 
 # No sar has as many tables; a broken stream may.
 MAX_SECTIONS: Final = 200
+# The headers of one report have the clock at which the report began, or one a little later.
+MAX_REPORT_S: Final = 60
 
 
 class TableSections:
     """The tables since the tool began: those that ended, and where the first began. Kept in the reader's state."""
 
-    __slots__ = ("_begin_s", "_begin_us", "_ended", "_is_by_report", "_present")
+    __slots__ = ("_begin_s", "_begin_us", "_ended", "_header_s", "_header_us", "_is_by_report", "_present")
 
     def __init__(self, state: object) -> None:
         self._begin_s: float | None = None
@@ -40,17 +42,23 @@ class TableSections:
         self._ended: set[str] = set()
         self._present = ""
         self._is_by_report = False
-        if isinstance(state, list) and len(state) == 5:
-            begin_s, begin_us, ended, present, is_by_report = state
+        # The clock of the header before, and its instant.
+        self._header_s: float | None = None
+        self._header_us: int | None = None
+        if isinstance(state, list) and len(state) in (5, 7):
+            begin_s, begin_us, ended, present, is_by_report, header_s, header_us = (*state, None, None)[:7]
             self._begin_s = float(begin_s) if isinstance(begin_s, int | float) else None
             self._begin_us = begin_us if isinstance(begin_us, int) else None
             self._ended = set(map(str, ended)) if isinstance(ended, list) else set()
             self._present = str(present)
             self._is_by_report = is_by_report is True
+            self._header_s = float(header_s) if isinstance(header_s, int | float) else None
+            self._header_us = header_us if isinstance(header_us, int) else None
 
     def to_state(self) -> list[object]:
         """Return the state for a new object."""
-        return [self._begin_s, self._begin_us, sorted(self._ended), self._present, self._is_by_report]
+        header = (self._header_s, self._header_us)
+        return [self._begin_s, self._begin_us, sorted(self._ended), self._present, self._is_by_report, *header]
 
     @property
     def is_single(self) -> bool:
@@ -65,10 +73,13 @@ class TableSections:
             elif self._present and not self._is_by_report and self._begin_s is not None:
                 timeline.last_s = self._begin_s
                 timeline.last_us = self._begin_us
+            if self._is_by_report and self._header_s is not None and (seconds - self._header_s) % SECONDS_A_DAY <= MAX_REPORT_S:
+                timeline.last_s, timeline.last_us = self._header_s, self._header_us
             if self._present and not self._is_by_report:
                 self._ended.add(self._present)
             self._present = table
         timeline.see_clock(seconds)
+        self._header_s, self._header_us = timeline.last_s, timeline.last_us
         if self._begin_s is None:
             self._begin_s = timeline.last_s
             self._begin_us = timeline.last_us

@@ -9,9 +9,13 @@ from normstat.errors import BadRequest
 from normstat.stats.engine.timestamps import SECONDS_A_DAY, Timestamp, day_seconds
 from normstat.stats.records import NO_TIME, Timing
 
-# A clock that goes back by less than this was set back (summer time, a corrected clock); by more, it passed midnight. So a pause of
-# up to 18 hours between two rows is read rightly as well.
-SET_BACK_LIMIT_S: Final = 6 * 3600
+# A clock that goes back by less than this was set back: no summer time changes it by more (Antarctica/Troll). By more, it passed
+# midnight. A clock that goes forward stays on its day, however long the host slept.
+SET_BACK_LIMIT_S: Final = 2 * 3600
+# A clock set back by less across midnight shows the day before again.
+SET_BACK_OVER_MIDNIGHT_S: Final = 60
+# Times farther apart than this are not compared when an hour is repeated.
+REPEATED_HOUR_LIMIT_S: Final = 6 * 3600
 # A clock that goes back by less was corrected; by more, in an hour that summer time repeats, that hour begins again.
 CORRECTION_LIMIT_S: Final = 600
 MICRO: Final = 1_000_000
@@ -94,9 +98,9 @@ class Timeline:
             return self.last_s
         day_s = self.last_s // SECONDS_A_DAY * SECONDS_A_DAY
         reading = day_s + seconds
-        if reading - self.last_s < -SET_BACK_LIMIT_S:
+        if reading - self.last_s <= -SET_BACK_LIMIT_S:
             reading += SECONDS_A_DAY
-        elif reading - self.last_s >= SECONDS_A_DAY - SET_BACK_LIMIT_S:
+        elif reading - self.last_s >= SECONDS_A_DAY - SET_BACK_OVER_MIDNIGHT_S and self.day_s != day_s:
             reading -= SECONDS_A_DAY
         self.last_s = reading
         return reading
@@ -135,7 +139,8 @@ class Timeline:
     def _is_past(self, first_us: int, second_us: int) -> bool:
         """Return whether a reading with two instants means the second: so did the latest reading, or the clock went back."""
         last_us = self.last_us
-        if last_us is None or not first_us < last_us + SET_BACK_LIMIT_S * MICRO < second_us + 2 * SET_BACK_LIMIT_S * MICRO:
+        limit_us = REPEATED_HOUR_LIMIT_S * MICRO
+        if last_us is None or not first_us < last_us + limit_us < second_us + 2 * limit_us:
             return False
         try:
             moment = dt.datetime.fromtimestamp(last_us // MICRO, self._zone)
