@@ -12,6 +12,7 @@ import typer
 
 from normstat.errors import NormstatError, shorten
 from normstat.stats.catalogue import load_catalogue, require_spec
+from normstat.stats.engine.timeline import Timeline
 from normstat.stats.file_names import command_in_name
 from normstat.stats.guess import guess_spec
 from normstat.stats.histogram import split_bucket
@@ -23,6 +24,7 @@ from normstat.window import LATEST_US, from_us
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 PIECE: Final = 4 << 20
 STDIN: Final = "-"
+UNCLEAR_ZONE: Final = "its zone has a name of several meanings, so times are missing: name the zone, as in --zone Asia/Kolkata"
 
 
 @app.command()
@@ -66,6 +68,8 @@ def parse(
         sys.stderr.write(f"{file}: {_since_boot_message(rows)}\n")
     elif not rows.n_samples + rows.n_since_boot:
         sys.stderr.write(f"{file}: no samples found\n")
+    if rows.is_zone_unclear:
+        sys.stderr.write(f"{file}: {UNCLEAR_ZONE}\n")
     if not rows.n_samples and not (since_boot and rows.n_since_boot):
         raise typer.Exit(1)
 
@@ -76,6 +80,8 @@ class _Rows:
 
     n_samples: int = 0
     n_since_boot: int = 0
+    # Whether a zone was named by a name of several meanings.
+    is_zone_unclear: bool = False
 
 
 def _since_boot_message(rows: _Rows) -> str:
@@ -109,6 +115,7 @@ def _parse(stream: BinaryIO, file: str, name: str | None, *, timing: Timing, com
         state = result.state
         offset += result.n_taken
         data = data[result.n_taken :] + more
+    rows.is_zone_unclear = Timeline.resume(state.get("times"), timing).is_unclear
     return rows
 
 

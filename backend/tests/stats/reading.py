@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from normstat.stats.catalogue import load_catalogue
-from normstat.stats.engine.timestamps import Timestamp, parse_timestamp
+from normstat.stats.engine.time_lines import parse_time_line
+from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.guess import guess_spec
 from normstat.stats.readers import read, share_texts
 from normstat.stats.records import ReadResult, RejectedLine, SampleBlock, State
@@ -119,6 +120,6 @@ def guessed(data: bytes, path: str = "") -> str:
 
 def stamp_of(text: str) -> Timestamp:
     """The time that a line is."""
-    stamp = parse_timestamp(text)
+    stamp = parse_time_line(text)
     assert stamp is not None
     return stamp

@@ -214,3 +214,40 @@ def test_a_second_call_gives_what_the_first_one_gave(capture: Capture) -> None:
         for before, after in zip(first, second, strict=True):
             assert after.time_us - before.time_us == (0 if before.time_us == NO_TIME else 60 * MICRO)
     assert Counter(line.reason for line in result.rejected) == Counter(line.reason for line in once.rejected for _ in range(2))
+
+
+IOSTAT = """                    extended device statistics
+    r/s    w/s   kr/s   kw/s wait actv wsvc_t asvc_t  %w  %b device
+  {:5.1f}    0.3    0.0    1.7  0.0  0.0    0.0    0.1   0   0 c0t0d0
+"""
+
+
+@pytest.mark.parametrize(
+    "stamp", ["17952624{:02d}", "Sat Nov 21 13:00:{:02d} CET 2026", "--- Sa 21. Nov 13:00:{:02d} CET 2026 ---"]
+)
+def test_times_before_calls_of_several_reports_begin_runs(stamp: str) -> None:
+    """`while date; do iostat -xn 5 2; done`: the first report of each call covers the time since boot."""
+    text = "".join(f"{stamp.format(at)}\n{IOSTAT.format(999)}{IOSTAT.format(at)}" for at in (10, 20, 30))
+    result = read(require_spec("iostat_solaris"), text.encode(), state={}, offset=0, is_final=True)
+    assert [block.values[0].tolist() for block in result.blocks] == [[10.0, 20.0, 30.0]]
+
+
+def test_times_that_the_tool_prints_before_its_reports_begin_no_runs() -> None:
+    text = "".join(f"17952624{at}\n{IOSTAT.format(at)}" for at in (10, 20, 30))
+    result = read(require_spec("iostat_solaris"), text.encode(), state={}, offset=0, is_final=True)
+    assert [block.values[0].tolist() for block in result.blocks] == [[20.0, 30.0]]
+
+
+def test_an_epoch_before_the_first_call_of_a_tracer_is_its_time_and_no_count() -> None:
+    text = b"1141207200\n\n  amqrmppa      15918\n  java           7865\n\n1141207210\n\n  amqrmppa      15000\n"
+    (block,) = read(require_spec("dtrace"), text, state={}, offset=0, is_final=True).blocks
+    assert list(block.instances) == ["amqrmppa", "java", "amqrmppa"]
+    assert [time_us // 1_000_000 for time_us in block.time_us.tolist()] == [1141207200, 1141207200, 1141207210]
+
+
+def test_the_second_run_of_plockstat_has_its_own_time() -> None:
+    run = "\nCount      nsec Lock      Caller\n-----\n78    69427 libc.so.1`libc_malloc_lock  libzip.so`deflateBytes+0x29c\n\n\n"
+    text = f"1795305600\n{run}1795305660\n{run}".encode()
+    result = read(require_spec("plockstat"), text, state={}, offset=0, is_final=True)
+    assert not result.rejected
+    assert [time_us // 1_000_000 for time_us in result.blocks[0].time_us.tolist()] == [1795305600, 1795305660]

@@ -6,8 +6,9 @@ import pytest
 
 from normstat.stats.catalogue import require_spec
 from normstat.stats.engine.banner_day import parse_banner_day, parse_day_first, parse_local_stamp
+from normstat.stats.engine.time_lines import parse_time_line
 from normstat.stats.engine.timeline import Timeline, require_zone
-from normstat.stats.engine.timestamps import parse_date, parse_timestamp, parse_zone, take_clock
+from normstat.stats.engine.timestamps import parse_date, parse_zone, take_clock
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME
 from tests.stats.reading import stamp_of
@@ -36,6 +37,23 @@ NOON = dt.datetime(2026, 11, 21, 12, 0, 1, tzinfo=dt.UTC).timestamp()
         "zzz *** Sat Nov 21 13:00:01 CET 2026",
         "zzz ***Sat Nov 21 12:00:01 UTC 2026 Sample interval: 5 secconds",
         "zzz <11/21/2026 12:00:01> Count:30",
+        "zzz ***Sa 21. Nov 13:00:01 CET 2026",
+        "Sat Nov 21 09:00:01 -03 2026",
+        "Sat 21 Nov 12:00:01 GMT 2026",
+        "Sat 21 Nov 2026 01:00:01 PM CET",
+        "2026-11-21 13:00:01+01:00",
+        "2026-11-21 13:00:01.000000000+01:00",
+        "2026-11-21T13:00:01,000000+01:00",
+        "Sa 21. Nov 13:00:01 CET 2026",
+        "samedi 21 novembre 2026, 13:00:01 (UTC+0100)",
+        "sam. 21 nov. 2026 13:00:01 CET",
+        "2026年 11月 21日 土曜日 21:00:01 JST",
+        "# Sat Nov 21 13:00:01 CET 2026",
+        "----- Sat Nov 21 13:00:01 CET 2026 -----",
+        "=== 2026-11-21 12:00:01 UTC ===",
+        "[2026-11-21T12:00:01Z]",
+        "Date: Sat Nov 21 12:00:01 UTC 2026",
+        "# 1795262401",
     ],
 )
 def test_lines_that_are_a_time(text: str) -> None:
@@ -49,10 +67,11 @@ def test_lines_that_are_a_time(text: str) -> None:
         "", "12", "179526240", "17952624011", "2026-13-21 12:00:01", "11/21/26", "11/21/26 25:00:01", "12:00:01", "Time: noon",
         "Sat Nov 31 12:00:01 2026", "Sat Foo 21 12:00:01 2026", "11/21/26 12:00:01 CPU", "11/21/26 12:00:01 PM UTC more", "x" * 500,
         "Nov 21 12:00:01", "zzz", "zzz ***", "zzz ***Sat Nov 31 12:00:01 UTC 2026", "zzz <11/21/2026>", "zzz " * 15,
+        "--- 12 ---", "# 12", "-----", "# Time: 12 s", "--- Sat Nov 31 12:00:01 2026 ---", "-1795262401 0", "# CPU 12:00:01",
     ],
 )  # fmt: skip
 def test_lines_that_are_no_time(text: str) -> None:
-    assert parse_timestamp(text) is None
+    assert parse_time_line(text) is None
 
 
 def test_day_first_only_where_month_first_cannot_be() -> None:
@@ -101,7 +120,7 @@ def test_year_9999_and_year_1_do_not_overflow() -> None:
 
 
 def test_only_what_a_recorder_wrote_is_a_call() -> None:
-    stamps = [parse_timestamp(text) for text in ("zzz ***Sat Nov 21 12:00:01 UTC 2026", "Sat Nov 21 12:00:01 UTC 2026")]
+    stamps = [parse_time_line(text) for text in ("zzz ***Sat Nov 21 12:00:01 UTC 2026", "Sat Nov 21 12:00:01 UTC 2026")]
     assert [stamp.is_call for stamp in stamps if stamp is not None] == [True, False]
 
 
@@ -159,16 +178,26 @@ def test_clocks_of_all_locales(text: str, n_words: int) -> None:
     ],
 )  # fmt: skip
 def test_lines_of_date_and_clock_in_all_locales(text: str) -> None:
-    stamp = parse_timestamp(text) or parse_local_stamp(text)
-    assert stamp is not None
+    stamp = stamp_of(text)
     assert stamp.seconds == dt.datetime(2026, 11, 22, 19, 54, 5, tzinfo=dt.UTC).timestamp()
 
 
 def test_a_zone_after_a_clock_of_24_hours_counts() -> None:
     stamp = stamp_of("2026-11-21 12:00:01 EST")
     assert stamp.offset_s == -5 * 3600
-    # It has several meanings.
-    assert parse_timestamp("2026-11-21 12:00:01 IST") is None
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-11-21 12:00:01 IST", "Sat Nov 21 12:00:01 AEST 2026", "zzz ***Sat Nov 21 12:00:01 BST 2026"]
+)
+def test_a_zone_of_several_meanings_is_asked_for(text: str) -> None:
+    timeline = Timeline(None)
+    assert timeline.stamp_us(stamp_of(text)) == NO_TIME
+    later = Timeline(None)
+    assert later.load(timeline.to_state())
+    assert later.clock_us(12 * 3600 + 2) == NO_TIME
+    named = Timeline(require_zone("Europe/London"))
+    assert named.stamp_us(stamp_of(text)) == NOON * 1_000_000
 
 
 def test_malay_clocks_do_not_say_which_half_of_the_day_they_mean() -> None:

@@ -13,7 +13,15 @@ import itertools
 import re
 from typing import Final
 
-from normstat.stats.engine.timestamps import THAI_YEARS, Timestamp, join_day_and_clock, parse_date, take_clock, zone_of_clock
+from normstat.stats.engine.timestamps import (
+    THAI_YEARS,
+    Timestamp,
+    is_zone,
+    join_day_and_clock,
+    parse_date,
+    take_clock,
+    zone_of_clock,
+)
 
 # The beginnings of the months' names. Three letters of May are distinctive in every language.
 MONTHS: Final = (
@@ -75,9 +83,12 @@ WITHOUT_HALF: Final = re.compile(r"(?:Isnin|Selasa|Rabu|Khamis|Jumaat|Sabtu|Ahad
 PARTICLES: Final = re.compile(r"\bta\b|\.eko\b|(?<=\d)a\b")
 WORD: Final = re.compile(r"[^\W\d_]+")
 # A weekday in brackets (中文), the name of the era.
-DECORATION: Final = re.compile(r"^西元|[ ]*\([^()]*\)$|[ ]*星期[一二三四五六日]$")
+DECORATION: Final = re.compile(r"^西元|[ ]*\([^()]*\)$|[ ]*(?:星期[一二三四五六日]|[月火水木金土日]曜日|[월화수목금토일]요일)$")
 SLASHED: Final = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
 DASHED: Final = re.compile(r"(\d{1,2})[-/](\d{1,2})-(\d{2,4})", re.ASCII)
+YEAR: Final = re.compile(r"\d{4}", re.ASCII)
+# As French and others print a zone after a clock.
+BRACKETED_ZONE: Final = re.compile(r"\(UTC([-+]\d\d:?\d\d)?\)", re.ASCII)
 MAX_LENGTH: Final = 80
 MAX_WORDS: Final = 10
 
@@ -115,17 +126,27 @@ def parse_local_stamp(text: str) -> Timestamp | None:
     >>> parse_local_stamp("22. nov. 2026 kl. 19.50 +0000").seconds == parse_local_stamp("22. 11. 26 19:50:00").seconds
     True
     """
-    words = text.split()
+    words = text.replace(",", " ").split()
     if not 1 < len(words) <= MAX_WORDS or len(text) > MAX_LENGTH:
         return None
     for at in range(1, len(words)):
         clock = take_clock(words[at:])
-        if clock is None or clock.is_epoch or at + clock.n_words != len(words):
+        if clock is None or clock.is_epoch:
             continue
-        day_text = " ".join(words[:at])
+        own, rest = words[at : at + clock.n_words], words[at + clock.n_words :]
+        zone = zone_of_clock(own)
+        bracketed = BRACKETED_ZONE.fullmatch(rest[0]) if rest else None
+        if bracketed is not None:
+            zone = bracketed[1] or "UTC"
+            rest.pop(0)
+        elif rest and is_zone(rest[0]):
+            zone = rest.pop(0)
+        if rest and not (len(rest) == 1 and YEAR.fullmatch(rest[0])):
+            continue
+        day_text = " ".join([*words[:at], *rest])
         day = parse_banner_day(day_text) if has_half_of_day(day_text) else None
         if day is not None:
-            return join_day_and_clock(day, clock.seconds, zone_of_clock(words[at:]))
+            return join_day_and_clock(day, clock.seconds, zone)
     return None
 
 

@@ -16,7 +16,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from normstat.stats.engine.timestamps import EPOCH, SECONDS_A_DAY, Timestamp, parse_timestamp
+from normstat.stats.engine.time_lines import parse_time_line
+from normstat.stats.engine.timestamps import SECONDS_A_DAY, Timestamp, parse_timestamp
 from normstat.stats.records import State
 
 # A command line of the agent begins with it when the agent calls the tool repeatedly: "@10 mpstat 5 2".
@@ -148,24 +149,25 @@ class Calls:
 
     def to_state(self) -> State:
         """Return the state for a new object; {} for a stream without such lines."""
-        return {"call": [self._begun_s, self._epoch_s]} if self.is_loop else {}
+        return {"call": [self._begun_s, self._epoch_s]} if self.is_loop or self._begun_s is not None else {}
 
     def forget_line(self) -> None:
         """Forget the line before: bytes were lost."""
         self._epoch_s = None
 
-    def take(self, line: bytes, *, may_be_data: bool) -> Timestamp | None:
+    def take(self, line: bytes, *, may_be_data: bool, is_first: bool = False) -> Timestamp | None:
         """Return the time that a recorder wrote before a call. Missing: None for any other line.
 
-        `may_be_data` where the tool itself may print a line that is one number.
+        `may_be_data` where the tool itself may print a line that is one number. `is_first`: an epoch on this line begins the stream
+        of a tool that prints none, so a script wrote it before a call, and others before the next ones.
         """
         epoch_s, self._epoch_s = self._epoch_s, None
         if len(line) > MAX_LINE_LENGTH:
             return None
         if line.startswith(RECORDER_MARK):
-            stamp = parse_timestamp(line.decode("utf-8", "backslashreplace"))
+            stamp = parse_time_line(line.decode("utf-8", "backslashreplace"))
             return stamp if stamp is not None and stamp.is_call else None
-        if self._every_s is None or not line.isdigit() or EPOCH.fullmatch(line.decode("ascii")) is None:
+        if (self._every_s is None and self._begun_s is None and not is_first) or not line.isdigit():
             return None
         stamp = parse_timestamp(line.decode("ascii"))
         if stamp is None or not self._begins_call(int(stamp.seconds), epoch_s, may_be_data=may_be_data):
@@ -174,11 +176,12 @@ class Calls:
         return stamp
 
     def _begins_call(self, seconds: int, before_s: int | None, *, may_be_data: bool) -> bool:
-        assert self._every_s is not None
         self._epoch_s = seconds
         if self._begun_s is None:
             return True
         pause_s = seconds - self._begun_s
+        if self._every_s is None:
+            return 0 <= pause_s <= MAX_PAUSE_S
         if self._has_own_epochs:
             # The tool prints the epoch before its first report, right after that of the agent. This is the second of the two.
             return before_s is not None and not 0 <= pause_s < self._every_s

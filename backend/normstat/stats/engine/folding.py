@@ -26,7 +26,8 @@ from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Rejected
 from normstat.stats.engine.reader_state import ReaderState
 from normstat.stats.engine.row import NUMBER, Words, read_row, split_row
-from normstat.stats.engine.timestamps import PREFIX, parse_timestamp, split_words, take_clock
+from normstat.stats.engine.time_lines import parse_time_line
+from normstat.stats.engine.timestamps import PREFIX, split_words, take_clock
 
 # Mail does not fold lines that are as short as this, nor terminals.
 MIN_PART: Final = 56
@@ -312,7 +313,7 @@ class Folding:
         if header.has_clock and take_clock(split_words(rest)) is not None:
             return False
         may_be_time = header.has_trailing_time or (self._state.is_hard_fold and rest.isdigit())
-        is_stamp = not may_be_time and parse_timestamp(rest) is not None
+        is_stamp = not may_be_time and parse_time_line(rest) is not None
         return not is_stamp and (_has_number(rest) or self._header_of(rest) is None)
 
     def _fits(self, header: Header, text: str) -> bool:

@@ -101,6 +101,8 @@ class LineEngine(Generic[LayoutT]):
     joins_lines = False
     # Whether the reader can use a text that pieces of several streams share.
     shares_text = False
+    # Whether an epoch on the first line is a script's, because the tool itself prints none.
+    has_epoch_calls = False
     # False for tools whose own lines may begin with ">".
     may_be_quoted = True
 
@@ -248,7 +250,9 @@ class LineEngine(Generic[LayoutT]):
 
     def _take_call(self, line: bytes) -> LineKind | None:
         """Return what the line is that a recorder wrote before it called the tool. Missing: None for any other line."""
-        stamp = self.calls.take(line, may_be_data=line.isdigit() and self.may_be_data(line))
+        is_number = line.isdigit()
+        is_first = is_number and self.has_epoch_calls and self.ledger.line_no == 0
+        stamp = self.calls.take(line, may_be_data=is_number and self.may_be_data(line), is_first=is_first)
         if stamp is None:
             return None
         if self.omits_since_boot and self.timing.interval_us is not None and self.calls.is_loop:

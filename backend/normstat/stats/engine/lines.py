@@ -14,7 +14,8 @@ from normstat.stats.engine.header import fields_of
 from normstat.stats.engine.line_engine import LayoutT, LineEngine
 from normstat.stats.engine.number_formats import INT8_MAX, INT8_MIN, read_number
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.timestamps import Timestamp, is_recorder_line, parse_timestamp
+from normstat.stats.engine.time_lines import parse_time_line
+from normstat.stats.engine.timestamps import Timestamp, is_recorder_line
 from normstat.stats.engine.wide_rows import NarrowRow, turn_wide_row
 from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.spec import Field, Spec, Stat
@@ -100,7 +101,7 @@ class LineReader(LineEngine[LayoutT]):
 
     def see_time_line(self, text: str) -> bool:
         """Take a line that is only a time. Return False for any other line."""
-        stamp = parse_timestamp(text)
+        stamp = parse_time_line(text)
         if stamp is not None:
             self.see_stamp(stamp)
         return stamp is not None

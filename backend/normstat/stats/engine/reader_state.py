@@ -41,8 +41,10 @@ class ReaderState:
         "header_line",
         "interval_us",
         "is_after_blank",
+        "is_call_stamp",
         "is_changed",
         "is_hard_fold",
+        "is_run_stamp",
         "is_single",
         "is_stamp_new",
         "n_header_rows",
@@ -84,6 +86,10 @@ class ReaderState:
         self.stamp_us = _int(state, "stamp", start_us)
         # True until a row came after the stamp: the stamp dates a run that begins now.
         self.is_stamp_new = state.get("stamp_new", True) is True
+        # Whether a report without a stamp followed a stamped one: then stamps stand before calls of the tool, not before reports.
+        # And whether such a stamp was the latest line that is no blank: a header after it begins a call.
+        self.is_run_stamp = state.get("run_stamp") is True
+        self.is_call_stamp = state.get("call_stamp") is True
         self.interval_us = timing.interval_us
         # For each table the number of reports since the stamp; only counted where the interval is known.
         steps = state.get("steps")
@@ -118,6 +124,8 @@ class ReaderState:
             "decimals": dict(self.decimals),
             "reports": list(self.n_reports),
             "seen": [sorted(names) for names in self.seen],
+            **({"run_stamp": True} if self.is_run_stamp else {}),
+            **({"call_stamp": True} if self.is_call_stamp else {}),
             **({"fold": [self.fold_width, self.is_hard_fold]} if self.fold_width else {}),
         }
 
@@ -193,6 +201,8 @@ class ReaderState:
 
     def see_stamp(self, stamp_us: int) -> None:
         """Note a time on a separate line: a new report follows."""
+        self.is_call_stamp = self.is_run_stamp
+        self.is_run_stamp = False
         self.stamp_us = stamp_us
         self.is_stamp_new = True
         self.steps = [0] * len(self.steps)
@@ -204,6 +214,7 @@ class ReaderState:
 
     def see_header(self, layout: ColumnLayout, table: int) -> None:
         """Note a header of the table: the start of a report, one repeated on every screen, or a new run."""
+        self.see_heading()
         if layout.header_rows is not None:
             self._see_screen(layout.header_rows, table)
         elif layout.tables[table].time is not TimeStyle.LEADING:
@@ -213,6 +224,14 @@ class ReaderState:
                 self._next_report(table)
             names.add(mark)
         self.tables.add(table)
+
+    def see_heading(self) -> None:
+        """Note a line above rows. After a stamp that stands before calls, it begins a run, which the stamp dates."""
+        if self.is_call_stamp:
+            stamp_us = self.stamp_us
+            self.begin_run()
+            self.stamp_us, self.is_stamp_new = stamp_us, True
+            self.is_call_stamp = False
 
     def _see_screen(self, header_rows: int, table: int) -> None:
         """Note a header that is repeated on every screen. At another distance than the last time it starts a new run.
@@ -241,10 +260,12 @@ class ReaderState:
         self.seen[table].add(row)
         self.n_header_rows += 1
         self.is_stamp_new = False
+        self.is_call_stamp = False
 
     def _next_report(self, table: int) -> None:
         """Start a report without its own time, unless the previous one was empty."""
         if self.n_reports[table] != NONE:
+            self.is_run_stamp = self.is_run_stamp or self.stamp_us != NO_TIME
             if self.interval_us is None:
                 self.stamp_us = NO_TIME
             else:

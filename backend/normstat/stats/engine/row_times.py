@@ -170,6 +170,7 @@ class RowTimes:
         if named is not None:
             return self.header_zone.time_us(self.timeline, named, moment)
         if not self._has_zone:
+            self.timeline.is_unclear = True
             return NO_TIME
         return self.timeline.stamp_us(Timestamp(moment, is_clock_only=False, offset_s=None))
 

@@ -18,7 +18,7 @@ from normstat.stats.engine.line_engine import LayoutT
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Claim, Outcome, Rejected
-from normstat.stats.engine.timestamps import parse_timestamp
+from normstat.stats.engine.time_lines import parse_time_line
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Stat
 
@@ -203,7 +203,7 @@ class SnapshotReader(LineReader[LayoutT]):
         return found or Rejected(f"not a line of {self.spec.tool}")
 
     def _see_time(self, text: str) -> bool:
-        stamp = parse_timestamp(text)
+        stamp = parse_time_line(text)
         if stamp is None:
             return False
         # A stamp precedes a call. Add the previous rows while their time is still set.

@@ -45,7 +45,7 @@ class Timeline:
     survive in the reader's state.
     """
 
-    __slots__ = ("_is_known", "_zone", "day_s", "last_s", "last_us", "offset_s")
+    __slots__ = ("_is_known", "_zone", "day_s", "is_unclear", "last_s", "last_us", "offset_s")
 
     def __init__(self, zone: dt.tzinfo | None) -> None:
         self._zone = None if zone is dt.UTC else zone
@@ -54,6 +54,8 @@ class Timeline:
         self.last_s: float | None = None
         self.last_us: int | None = None
         self.offset_s = 0
+        # The latest stamp named a zone by a name of several meanings: nothing after it has a known instant.
+        self.is_unclear = False
 
     @classmethod
     def resume(cls, times: object, timing: Timing) -> Self:
@@ -68,13 +70,14 @@ class Timeline:
 
     def to_state(self) -> list[int | float | None]:
         """Return the state for `load`."""
-        return [self.day_s, self.last_s, self.last_us, self.offset_s]
+        return [self.day_s, self.last_s, self.last_us, self.offset_s, *([1] if self.is_unclear else [])]
 
     def load(self, times: object) -> bool:
         """Continue from a saved state. Return False when it is invalid."""
-        if not isinstance(times, list) or len(times) not in (3, 4):
+        if not isinstance(times, list) or len(times) not in (3, 4, 5):
             return False
         day_s, last_s, last_us, offset_s = (*times, 0)[:4]
+        self.is_unclear = len(times) == 5
         self.day_s = day_s if isinstance(day_s, int) else None
         self.last_s = float(last_s) if isinstance(last_s, int | float) else None
         self.last_us = last_us if isinstance(last_us, int) else None
@@ -119,6 +122,8 @@ class Timeline:
         An hour that summer time repeats is its first pass, until the clock goes back by more than a correction would.
         """
         if self._zone is None:
+            if self.is_unclear:
+                return NO_TIME
             self.last_us = round((reading - self.offset_s) * MICRO)
             return self.last_us
         found = [one.time_us for one in find_passes(self._zone, reading)]
@@ -151,7 +156,10 @@ class Timeline:
         return last_us - first_us > CORRECTION_LIMIT_S * MICRO
 
     def stamp_us(self, stamp: Timestamp) -> int:
-        """Return the instant of a stamp on a separate line. Missing: NO_TIME for a clock while no day is known."""
+        """Return the instant of a stamp on a separate line.
+
+        Missing: NO_TIME for a clock while no day is known, and where the zone has a name of several meanings and is not known.
+        """
         if stamp.is_clock_only:
             return self.clock_us(stamp.seconds)
         named = self._named_us(stamp)
@@ -160,10 +168,12 @@ class Timeline:
             self.last_us = named
         elif stamp.offset_s is None:
             self.last_s = stamp.seconds
+            self.is_unclear = bool(stamp.zone_name) and not self._is_known
             return self.local_us(stamp.seconds)
         else:
             if not self._is_known:
                 self.offset_s = stamp.offset_s
+                self.is_unclear = False
             self.last_us = round((stamp.seconds - stamp.offset_s) * MICRO)
             # Clocks after a stamp in UTC are those of the host's zone.
             self.last_s = self._reading_at(self.last_us) if self._is_known else stamp.seconds

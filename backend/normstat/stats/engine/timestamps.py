@@ -33,16 +33,19 @@ HALVES: Final = {
 # The half of the day without a blank before it, as in Albanian and Ge'ez: 07:54:05.MD
 GLUED_HALF: Final = re.compile(r"(\d{1,2}:\d\d:\d\d)[.፡](\D{1,12})", re.ASCII)
 DATE: Final = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\.?|(\d{4})[年년] ?(\d{1,2})[月월] ?(\d{1,2})[日일]", re.ASCII)
-ISO_LINE: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(Z|[-+]\d\d:?\d\d)?", re.ASCII)
+ISO_LINE: Final = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) ?(Z|[-+]\d\d(?::?\d\d)?)?", re.ASCII)
+# Of nanoseconds the clock keeps microseconds.
+NANOSECONDS: Final = re.compile(r"(?<=[.,]\d{6})\d{1,3}", re.ASCII)
 WORDS_LINE: Final = re.compile(
     r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+)?(?P<month>[a-z]{3,9})\.?\s+(?P<day>\d{1,2}),?\s+"
     r"(?:(?P<year1>\d{4})\s+)?(?:at\s+)?(?P<clock>\d{1,2}:\d\d:\d\d)(?:\s+(?P<half>[ap]m))?"
-    r"(?:\s+(?P<zone>[a-z]{2,5}|[-+]\d\d:?\d\d))?(?:\s+(?P<year2>\d{4}))?",
+    r"(?:\s+(?P<zone>[a-z]{2,5}|[-+]\d\d(?::?\d\d)?))?(?:\s+(?P<year2>\d{4}))?",
     re.IGNORECASE | re.ASCII,
 )
 DAY_FIRST_LINE: Final = re.compile(
-    r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+)?(?P<day>\d{1,2})\s+(?P<month>[a-z]{3,9})\.?\s+(?P<year1>\d{4})\s+"
-    r"(?P<clock>\d{1,2}:\d\d:\d\d)(?:\s+(?P<half>[ap]m))?(?:\s+(?P<zone>[a-z]{2,5}|[-+]\d\d:?\d\d))?(?P<year2>)",
+    r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+)?(?P<day>\d{1,2})\s+(?P<month>[a-z]{3,9})\.?,?\s+(?:(?P<year1>\d{4}),?\s+)?"
+    r"(?:at\s+)?(?P<clock>\d{1,2}:\d\d:\d\d)(?:\s+(?P<half>[ap]m))?(?:\s+(?P<zone>[a-z]{2,5}|[-+]\d\d(?::?\d\d)?))?"
+    r"(?:\s+(?P<year2>\d{4}))?",
     re.IGNORECASE | re.ASCII,
 )
 # What another program puts before every line: date, clock and a tab; the time of RFC 3339 of docker, Kubernetes and journals.
@@ -65,6 +68,7 @@ CALL_LINE: Final = re.compile(
 RECORDER_LINE: Final = re.compile(
     r"[A-Za-z]+ OSW(?:bb)? v\S+(?: \S+)?|(?:SNAP_INTERVAL|CPU_CORES|VCPUS|OSWBB_ARCHIVE_DEST|OSWBB)(?: .*)?", re.ASCII
 )
+ZONE_NUMBER: Final = re.compile(r"([-+])(\d\d):?(\d\d)?", re.ASCII)
 MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 # The zone names that RFC 822 fixes, and European and Japanese ones of one meaning only. Others ("CST" outside America, "IST") are
 # not guessed: the caller must name the zone.
@@ -76,6 +80,11 @@ ZONE_HOURS: Final = {
 CLOCK_ZONES: Final = frozenset(
     {*(name for name in ZONE_HOURS if len(name) > 2), "IST", "PKT", "NPT", "BST", "WIB", "WITA", "WIT", "HKT", "SGT", "PHT", "MSK"}
 )
+# Zones that date(1) names, whose distance from UTC is known or must be asked for.
+ZONE_NAMES: Final = CLOCK_ZONES | {
+    "UT", "AEST", "AEDT", "ACST", "ACDT", "AWST", "NZST", "NZDT", "AST", "ADT", "AKST", "AKDT", "HST", "NST", "NDT", "BRT", "BRST",
+    "ART", "CLT", "COT", "PET", "VET", "SAST", "WAT", "CAT", "EAT", "IDT", "TRT", "GST", "IRST", "IRDT", "ICT", "MYT", "SST", "МСК",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +247,19 @@ def parse_zone(name: str) -> int | None:
     """
     if name.upper() in ZONE_HOURS:
         return ZONE_HOURS[name.upper()] * 3600
-    found = re.fullmatch(r"([-+])(\d\d):?(\d\d)?", name)
+    found = ZONE_NUMBER.fullmatch(name)
     if found is None:
         return None
     return (1 if found[1] == "+" else -1) * (int(found[2]) * 3600 + int(found[3] or 0) * 60)
+
+
+def is_zone(word: str) -> bool:
+    """Return whether a word after a clock is a zone, whether or not its distance from UTC is known.
+
+    >>> is_zone("-03"), is_zone("IST"), is_zone("CPU")
+    (True, True, False)
+    """
+    return word in ZONE_NAMES or parse_zone(word) is not None
 
 
 def parse_timestamp(text: str) -> Timestamp | None:
@@ -249,21 +267,17 @@ def parse_timestamp(text: str) -> Timestamp | None:
 
     >>> parse_timestamp("1795262401"), parse_timestamp("Time: 11:01:52").is_clock_only
     (Timestamp(seconds=1795262401.0, is_clock_only=False, offset_s=0), True)
-    >>> parse_timestamp("zzz ***Sat Nov 21 12:00:01 CET 2026"), parse_timestamp("zzz ***never")
+    >>> parse_timestamp("Sat Nov 21 12:00:01 CET 2026"), parse_timestamp("never")
     (Timestamp(seconds=1795262401.0, is_clock_only=False, offset_s=3600), None)
     """
     text = text.strip()
     if not text or len(text) > 80:
         return None
-    if text.startswith("zzz"):
-        found = CALL_LINE.fullmatch(text)
-        stamp = parse_timestamp(found["words"] or f"{found['day']} {found['clock']}") if found is not None else None
-        return replace(stamp, is_call=True) if stamp is not None else None
     if EPOCH.fullmatch(text) is not None:
         return Timestamp(float(text), is_clock_only=False, offset_s=0) if int(text) >= EPOCH_LEAST else None
     iso = ISO_LINE.fullmatch(text)
     if iso is not None:
-        return join_day_and_clock(parse_date(iso[1]), parse_clock(iso[2]), iso[3] or "")
+        return join_day_and_clock(parse_date(iso[1]), parse_clock(NANOSECONDS.sub("", iso[2])), iso[3] or "")
     words = text.split()
     if words[0].lower() == "time:":
         clock = take_clock(words[1:])
@@ -278,9 +292,7 @@ def parse_timestamp(text: str) -> Timestamp | None:
         has_zone = clock.n_words == 2 and words[2] in CLOCK_ZONES
         rest = words[clock.n_words + (not has_zone) :]
         zone = rest[0] if len(rest) == 1 else zone_of_clock(words[1 : 1 + clock.n_words])
-        return (
-            join_day_and_clock(day, clock.seconds, zone) if len(rest) < 2 and (not rest or parse_zone(zone) is not None) else None
-        )
+        return join_day_and_clock(day, clock.seconds, zone) if len(rest) < 2 and (not rest or is_zone(zone)) else None
     return _stamp_in_words(text)
 
 

@@ -20,7 +20,7 @@ from normstat.stats.engine.line_engine import LINE_LIMIT, LayoutT
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
-from normstat.stats.engine.timestamps import parse_timestamp
+from normstat.stats.engine.time_lines import parse_time_line
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Field
 
@@ -199,7 +199,7 @@ class CounterReader(LineReader[LayoutT]):
 
     def _see_time(self, text: str) -> bool:
         """Take a line that is a time: the next snapshot begins, and the rows of the present one are added with its own time."""
-        stamp = parse_timestamp(text)
+        stamp = parse_time_line(text)
         if stamp is None:
             return False
         self._end_snapshot()

@@ -65,6 +65,8 @@ TraceLayoutT = TypeVar("TraceLayoutT", bound=TraceLayout)
 class TraceReader(LineReader[TraceLayoutT]):
     """The base of the tracers' readers, which say in `take` what a line is."""
 
+    has_epoch_calls = True
+
     may_be_quoted = False
 
     def load(self, own: State) -> None:

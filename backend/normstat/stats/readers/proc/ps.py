@@ -31,7 +31,8 @@ from normstat.stats.engine.labelled_numbers import command_name, kib_of, seconds
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
-from normstat.stats.engine.timestamps import parse_timestamp, split_words
+from normstat.stats.engine.time_lines import parse_time_line
+from normstat.stats.engine.timestamps import split_words
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
 
@@ -90,7 +91,7 @@ class Reader(SnapshotReader[PsLayout]):
             self._header = words
             return LineKind.HEADER
         # A date could pass for a process whose number is the day.
-        return self._take_row(line, text) if self._header and parse_timestamp(text) is None else NOT_MINE
+        return self._take_row(line, text) if self._header and parse_time_line(text) is None else NOT_MINE
 
     def is_header(self, words: Sequence[str]) -> bool:
         """Return whether these are the columns of a table of processes."""

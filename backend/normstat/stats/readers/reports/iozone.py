@@ -25,7 +25,7 @@ from typing import Final
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.report_numbers import Repeats
-from normstat.stats.engine.timestamps import parse_timestamp
+from normstat.stats.engine.time_lines import parse_time_line
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
@@ -172,7 +172,7 @@ class Reader(LineReader[IozoneLayout]):
             self._in_banner = True
             return LineKind.IGNORED
         found = BEGAN.fullmatch(text)
-        stamp = parse_timestamp(found["time"] if found is not None else text)
+        stamp = parse_time_line(found["time"] if found is not None else text)
         if stamp is not None:
             self._close_children()
             self._is_open = False

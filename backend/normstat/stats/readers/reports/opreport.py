@@ -76,6 +76,8 @@ LAYOUT: Final = OpreportLayout
 class Reader(LineReader[OpreportLayout]):
     """One call of the reader."""
 
+    has_epoch_calls = True
+
     def load(self, own: State) -> None:
         """Restore the columns, the header's indent, the row that indented ones belong to, and callers without their callee."""
         layout = self.layout

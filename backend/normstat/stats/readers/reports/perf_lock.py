@@ -69,6 +69,8 @@ LAYOUT: Final = PerfLockLayout
 class Reader(LineReader[PerfLockLayout]):
     """One call of the reader."""
 
+    has_epoch_calls = True
+
     def load(self, own: State) -> None:
         """Restore the columns, what a row is about ("" for a report), the separator and the names seen."""
         self._report, self._contention = self.layout.report, self.layout.contention

@@ -69,6 +69,8 @@ LAYOUT: Final = PerfReportLayout
 class Reader(LineReader[PerfReportLayout]):
     """One call of the reader."""
 
+    has_epoch_calls = True
+
     def load(self, own: State) -> None:
         """Restore the columns of numbers, the separator, the event and those before it in this report, and the names seen."""
         self._rows, self._events = self.layout.rows, self.layout.events

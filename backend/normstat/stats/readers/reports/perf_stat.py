@@ -22,7 +22,7 @@ from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.perf_counter import NOT_COUNTED, SUMMARY, Counter, parse_fields, parse_json, parse_text
 from normstat.stats.engine.perf_metrics import NO_VALUES, MetricRow, is_metric_header, parse_metric_row
 from normstat.stats.engine.report_numbers import Repeats
-from normstat.stats.engine.timestamps import parse_timestamp
+from normstat.stats.engine.time_lines import parse_time_line
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout, Stat
 
@@ -166,7 +166,7 @@ class Reader(LineReader[PerfStatLayout]):
 
     def _take_other(self, text: str) -> Outcome:
         found = STARTED.fullmatch(text)
-        stamp = parse_timestamp(found["time"] if found is not None else text)
+        stamp = parse_time_line(found["time"] if found is not None else text)
         if stamp is not None:
             self.begin_call()
             self.see_stamp(stamp)

@@ -120,6 +120,8 @@ LAYOUT: Final = LockstatLayout
 class Reader(LineReader[LockstatLayout]):
     """One call of the reader."""
 
+    has_epoch_calls = True
+
     def load(self, own: State) -> None:
         """Restore the section, the columns, the record whose stack is open, and the names seen."""
         layout = self.layout

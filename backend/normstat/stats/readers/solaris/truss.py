@@ -71,6 +71,8 @@ LAYOUT: Final = TrussLayout
 class Reader(LineReader[TrussLayout]):
     """One call of the reader."""
 
+    has_epoch_calls = True
+
     def load(self, own: State) -> None:
         """Restore the section, whether a report is open, and the names seen in it."""
         layout = self.layout

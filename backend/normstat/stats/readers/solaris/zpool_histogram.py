@@ -28,7 +28,8 @@ from normstat.stats.engine.calls import omits_since_boot
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_after_gap
-from normstat.stats.engine.timestamps import parse_timestamp, split_words
+from normstat.stats.engine.time_lines import parse_time_line
+from normstat.stats.engine.timestamps import split_words
 from normstat.stats.histogram import bucket_instance
 from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Stat
@@ -126,7 +127,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
             self._name, self._groups, self._columns = " ".join(words[:begin]), words[begin:], []
             self._offset_of = line.offset
             return LineKind.HEADER
-        stamp = parse_timestamp(text)
+        stamp = parse_time_line(text)
         if stamp is not None:
             self._flush()
             self.see_stamp(stamp)

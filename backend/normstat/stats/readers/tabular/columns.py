@@ -26,7 +26,6 @@ from typing import Final
 import numpy as np
 
 from normstat.stats.engine.ahead import Ahead, Joined, More
-from normstat.stats.engine.banner_day import parse_local_stamp
 from normstat.stats.engine.block import BlockBuilder, BulkRows
 from normstat.stats.engine.calls import may_be_live
 from normstat.stats.engine.column_layout import ColumnLayout, SinceBoot, TimeStyle
@@ -49,13 +48,13 @@ from normstat.stats.engine.stretches import (
     Stretch,
     StretchKey,
 )
+from normstat.stats.engine.time_lines import parse_time_line
 from normstat.stats.engine.timestamps import (
     EMPTY_PREFIX,
     PREFIX,
     ClockWords,
     Timestamp,
     is_recorder_line,
-    parse_timestamp,
     split_words,
     take_clock,
 )
@@ -521,13 +520,14 @@ class Reader(LineEngine[ColumnLayout]):
         if layout.group_line is not None:
             group_line = self.translations.english(text) if self.translations is not None else text
             if layout.group_line.search(group_line):
+                self._state.see_heading()
                 self._state.group_line = group_line[-GROUP_LINE_LIMIT:]
                 return LineKind.HEADER
         line = self._heading.take(text, may_be_unknown=self._is_after_blank)
         if line is not None:
             self._see_header(line.clock)
             return LineKind.HEADER
-        stamp = parse_timestamp(text) or (parse_local_stamp(text) if layout.banner is not None else None)
+        stamp = parse_time_line(text)
         if stamp is not None:
             self._note(LineNote(LineRole.STAMP, stamp=stamp))
             self._state.see_stamp(self._row_times.timeline.stamp_us(stamp))

@@ -29,7 +29,7 @@ from normstat.errors import shorten
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_after_gap
-from normstat.stats.engine.timestamps import parse_timestamp
+from normstat.stats.engine.time_lines import parse_time_line
 from normstat.stats.layout import NON_EMPTY, StatName, toml_key
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout
@@ -148,7 +148,7 @@ class Reader(LineReader[CpuBlocksLayout]):
         found = PARSABLE.fullmatch(text.strip())
         if found is not None:
             return self._take_parsable(found, line.offset)
-        stamp = parse_timestamp(text)
+        stamp = parse_time_line(text)
         if stamp is not None:
             self._flush()
             self._reports.close()

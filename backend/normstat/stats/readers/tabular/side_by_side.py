@@ -29,7 +29,8 @@ from normstat.stats.engine.comma_lines import blank_commas
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_after_gap
-from normstat.stats.engine.timestamps import parse_timestamp, split_words
+from normstat.stats.engine.time_lines import parse_time_line
+from normstat.stats.engine.timestamps import split_words
 from normstat.stats.layout import NON_EMPTY, Alternatives
 from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Stat
@@ -120,7 +121,7 @@ class Reader(LineReader[SideBySideLayout]):
             return LineKind.HEADER
         if self._take_names(words):
             return LineKind.HEADER
-        stamp = parse_timestamp(text)
+        stamp = parse_time_line(text)
         if stamp is not None:
             self.see_stamp(stamp)
             self._reports.close()

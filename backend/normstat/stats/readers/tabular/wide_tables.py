@@ -25,8 +25,9 @@ from normstat.stats.engine.indented_names import Tree
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_after_gap
+from normstat.stats.engine.time_lines import parse_time_line
 from normstat.stats.engine.timeline import MICRO
-from normstat.stats.engine.timestamps import Timestamp, parse_timestamp, split_words, take_clock
+from normstat.stats.engine.timestamps import Timestamp, split_words, take_clock
 from normstat.stats.engine.wide_layout import WideLayout, WideTable
 from normstat.stats.records import NO_TIME, LineKind, State
 
@@ -118,7 +119,7 @@ class Reader(LineReader[WideLayout]):
             if layout.caption is not None and (caption := layout.caption.fullmatch(text)):
                 self._caption = caption["name"]
                 return LineKind.HEADER
-            if (":" in text or " " not in text.strip(" \t")) and (stamp := parse_timestamp(text)) is not None:
+            if (":" in text or " " not in text.strip(" \t")) and (stamp := parse_time_line(text)) is not None:
                 self.see_stamp(stamp)
                 self._reports.close()
                 return LineKind.TIMESTAMP

@@ -69,6 +69,8 @@ LAYOUT: Final = StraceLayout
 class Reader(LineReader[StraceLayout]):
     """One call of the reader."""
 
+    has_epoch_calls = True
+
     def load(self, own: State) -> None:
         """Restore the columns and their right ends, sums of the rows so far, and the names seen."""
         self._name = self.layout.column
