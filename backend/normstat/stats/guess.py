@@ -13,7 +13,9 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.folding import folded_headers, without_prefix
 from normstat.stats.engine.header import HeaderLine, find_header, split_header
+from normstat.stats.engine.hosts import ANOTHER_HOST
 from normstat.stats.engine.line_engine import clean_line
+from normstat.stats.engine.line_prefix import strip_prefix
 from normstat.stats.pattern import join_patterns
 from normstat.stats.readers import read
 from normstat.stats.records import LineKind, ReadResult
@@ -62,7 +64,7 @@ def guess_spec(data: bytes, name: str = "") -> Spec | None:
     """
     head = _whole_lines(data[:GUESS_BYTES], is_all=len(data) <= GUESS_BYTES)
     lines = [clean_line(line[:MAX_LINE_LENGTH]) for line in head.split(b"\n")[:GUESS_LINES]]
-    printed = [line.decode("utf-8", "replace") for line in lines]
+    printed = [line.decode("utf-8", "replace") for line in (*lines, *strip_prefix(lines))]
     texts = [without_prefix(text) for text in printed]
     headers = [line for line in map(split_header, [*texts, *folded_headers(printed)]) if line is not None]
     words = set(re.findall(r"[a-z]+", name.lower()))
@@ -117,9 +119,10 @@ def _try(spec: Spec, head: bytes, words: set[str]) -> Trial:
     result = read(spec, head, state={}, offset=0, is_final=True)
     n_bytes = result.accounts.n_bytes
     understood = sum(n_bytes.get(kind, 0) for kind in UNDERSTOOD)
-    # Blank lines and others without data count for no spec.
-    total = max(1, sum(n_bytes.values()) - n_bytes.get(LineKind.IGNORED, 0))
-    share = (understood - n_bytes.get(LineKind.REJECTED, 0)) / total
+    # Blank lines, others without data, and those of another host count for no spec.
+    n_others = sum(line.n_bytes for line in result.rejected if line.reason == ANOTHER_HOST.reason)
+    total = max(1, sum(n_bytes.values()) - n_bytes.get(LineKind.IGNORED, 0) - n_others)
+    share = (understood - n_bytes.get(LineKind.REJECTED, 0) + n_others) / total
     documented, n_values = _count(result)
     sampled = sum(n_bytes.get(kind, 0) for kind in (LineKind.SAMPLE, LineKind.SINCE_BOOT)) / total
     return Trial(spec, share, documented, n_values, spec.tool.lower() in words, sampled, is_long_header(result))

@@ -35,6 +35,10 @@ CHANGES = {
     "some blanks of a browser": lambda text: text.replace("  ", "\u00a0 "),
     "all blanks of a browser": lambda text: text.replace(" ", "\u00a0"),
     "colours": lambda text: "".join(f"\x1b[1m{line}\x1b[0m\n" for line in text.splitlines()),
+    "a terminal": lambda text: "".join(
+        f"\x1b[?2004l\r\x1b]0;web1: ~\x07\x1b(B\x1b[K{line}\x1b[0;39m\r\n" for line in text.splitlines()
+    ),
+    "written over": lambda text: "".join(f"Please wait...\r{line.ljust(20)}\n" for line in text.splitlines()),
     **{f"quoted by {mark!r}": partial(quoted, mark) for mark in ("> ", ">", "> > ", ">> ")},
 }
 LOGS = {

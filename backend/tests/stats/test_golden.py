@@ -6,8 +6,8 @@ import tomllib
 import pytest
 
 from normstat.stats.catalogue import load_catalogue, require_spec
-from normstat.stats.engine.line_engine import COLOUR
 from normstat.stats.engine.number_formats import format_values
+from normstat.stats.engine.terminal import shown
 from normstat.stats.records import LineKind, ReadResult
 from tests.golden_captures import (
     GOLDEN,
@@ -64,7 +64,7 @@ def assert_what_was_printed_comes_back(capture: Capture, result: ReadResult) -> 
             continue
         columns = [format_values(field, values) for field, values in zip(block.fields, block.values, strict=True)]
         for row, offset in enumerate(block.line_offset.tolist()):
-            text = COLOUR.sub(b"", data[offset:].split(b"\n", 1)[0]).decode()
+            text = shown(data[offset:].split(b"\n", 1)[0].removesuffix(b"\r")).decode()
             line = (text.replace(",", " ") if "--commas" in capture.name else text).split()
             words = block.printed[row].split() if row in block.printed else [column[row] for column in columns]
             given = [word for word, mask in zip(words, block.missing, strict=True) if not (mask is not None and mask[row])]

@@ -113,8 +113,19 @@ def find_header(
         has_times = table.time is TimeStyle.LEADING
         fits_clock = line.has_clock or len(table.header) > 1 if has_times else not line.has_clock
         if fits_clock and all(needed & present for needed in table.header):
-            return _header(spec, table, line, group_line, printed)
+            header = _header(spec, table, line, group_line, printed)
+            return header if header is None or table.is_open or _is_whole(header) else None
     return None
+
+
+def _is_whole(header: Header) -> bool:
+    """Return whether the header begins with a column that the tool is known for.
+
+    What another program put before a line would be columns of its own, or be glued to the column of the instances, so that the rows
+    of all would be one.
+    """
+    first = header.value_at[:1] == (0,) and header.roles[0] is ColumnRole.VALUE
+    return not first or header.fields[0].is_documented or header.stat is None
 
 
 def _may_be_header(line: HeaderLine) -> bool:

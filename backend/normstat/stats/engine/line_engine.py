@@ -15,10 +15,23 @@ from typing import Final, Generic, TypeVar, cast
 from normstat.stats.engine.ahead import MORE, Ahead, Joined, More
 from normstat.stats.engine.block import BlockBuilder
 from normstat.stats.engine.calls import Calls, interval_in_command, omits_since_boot
+from normstat.stats.engine.hosts import ANOTHER_HOST, SIGN, HostHeading, Hosts, HostSource, is_session_line
 from normstat.stats.engine.ledger import Ledger
+from normstat.stats.engine.line_prefix import (
+    FORM_OF,
+    MAX_ALIKE,
+    MAX_BEFORE,
+    NO_SINCE_BOOT,
+    FormKind,
+    LinePrefix,
+    PrefixForm,
+    Undecided,
+    find_form,
+)
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_sums import ReportSums
 from normstat.stats.engine.shared_text import TextWindow
+from normstat.stats.engine.terminal import shown
 from normstat.stats.engine.timeline import MICRO, Timeline
 from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.records import NO_TIME, LineEvent, LineKind, ReadResult, State, Timing
@@ -33,8 +46,6 @@ TOO_LONG: Final = "line longer than 1 MiB"
 CUT_OFF: Final = "cut off: the last line has no newline and may be incomplete"
 CONTROLLED: Final = Rejected("control characters: not the output of a tool")
 CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
-# Colours, which sysstat and others print on request.
-COLOUR: Final = re.compile(rb"\x1b\[[0-9;]*[mK]")
 # The mark of UTF-8 at the beginning of a file, and blanks that a browser made unbreakable: one alone may be part of a name.
 BOM: Final = b"\xef\xbb\xbf"
 DISGUISED: Final = re.compile(rb"\xef\xbb\xbf|\xc2\xa0[ \t]|[ \t]\xc2\xa0|(?:\xc2\xa0){2}")
@@ -46,13 +57,13 @@ LayoutT = TypeVar("LayoutT", bound=Layout)
 
 
 def clean_line(raw: bytes, *, may_be_quoted: bool = True) -> bytes:
-    """Return a line as its tool printed it: without line end, colours, and what mail and browsers did to it."""
+    """Return a line as its tool printed it: without line end, colours, and what terminals, mail and browsers did to it."""
     line = raw.removesuffix(b"\r")
     if not line.isascii() and DISGUISED.search(line) is not None:
         line = line.removeprefix(BOM).replace(NO_BREAK, b" ")
     if line[:1] == b">" and may_be_quoted:
         line = QUOTE.sub(b"", line, count=1)
-    return COLOUR.sub(b"", line) if b"\x1b" in line else line
+    return shown(line) if b"\x1b" in line or b"\r" in line or b"\x0f" in line else line
 
 
 def decode_line(line: bytes) -> str:
@@ -84,6 +95,15 @@ class LineEngine(Generic[LayoutT]):
         self.has_zone = timing.zone is not None
         self.translations = read_translations(spec.translations) if spec.translations else None
         self.timeline = Timeline.resume(state.get("times"), timing)
+        # Who is the host is what an agent says, whose lines have no prefix either.
+        self._hosts = None if timing.is_live else Hosts(state.get("hosts"), reads_files=self.reads_files)
+        form = state.get("prefix")
+        self._prefix = LinePrefix(FORM_OF[form]) if isinstance(form, str) and form in FORM_OF else None
+        self._may_find_prefix = form is None and not timing.is_live and not spec.is_user_made and bool(self.prefix_kinds)
+        if self._prefix is not None and self._prefix.form.name in NO_SINCE_BOOT:
+            self.omits_since_boot = True
+        # The time that another program put before the present line.
+        self.prefix_us = NO_TIME
         line_no = state.get("line_no")
         self.ledger = Ledger(line_no if isinstance(line_no, int) else 0)
         self.events: list[LineEvent] = []
@@ -101,6 +121,10 @@ class LineEngine(Generic[LayoutT]):
     joins_lines = False
     # Whether the reader can use a text that pieces of several streams share.
     shares_text = False
+    # The kinds of prefix that lines may have, because the tool's own lines do not begin like that.
+    prefix_kinds: frozenset[FormKind] = frozenset()
+    # Whether samples are from several files each, whose names stand above them.
+    reads_files = False
     # Whether an epoch on the first line is a script's, because the tool itself prints none.
     has_epoch_calls = False
     # False for tools whose own lines may begin with ">".
@@ -125,6 +149,10 @@ class LineEngine(Generic[LayoutT]):
     def join(self, line: bytes, ahead: Ahead) -> Joined | More | None:  # noqa: ARG002 (readers look at it)
         """Return the line with the next ones that belong to it. Missing: None for a line that was not folded."""
         return None
+
+    def begin_call(self) -> None:
+        """Start a new call of the tool: what is open is complete, and the next lines are the first ones of a run."""
+        raise NotImplementedError
 
     def see_call(self, stamp: Timestamp) -> None:
         """Start a new call of the tool, at the time that a recorder wrote before it: nothing of the call before continues."""
@@ -179,7 +207,8 @@ class LineEngine(Generic[LayoutT]):
         newline, or the end of the stream. Return the place after the last line taken: `begin` when more lines must come first.
         """
         raw = data[begin:end].removesuffix(b"\n")
-        if not self.joins_lines or end - begin > LINE_LIMIT:
+        is_marked = self._prefix is not None or self.is_of_another_host
+        if not self.joins_lines or is_marked or end - begin > LINE_LIMIT:
             self._read_whole(raw, begin, end - begin)
             return end
         line = self._clean(raw)
@@ -200,8 +229,15 @@ class LineEngine(Generic[LayoutT]):
         if n_bytes > LINE_LIMIT:
             self.ledger.reject(raw, offset, n_bytes, TOO_LONG)
             return
+        if self._prefix is not None:
+            self._see_prefix(self._prefix, raw)
         line = self._clean(raw)
-        found = CONTROLLED if CONTROL.search(line) is not None else self._take_call(line) or self.take_bytes(line, offset)
+        if CONTROL.search(line) is not None:
+            found: Outcome = CONTROLLED
+        else:
+            found = self._take_host(line) or self._take_call(line) or self.take_bytes(line, offset)
+            if isinstance(found, Rejected) and found is not ANOTHER_HOST and is_session_line(line, self.spec.tool):
+                found = LineKind.IGNORED
         if isinstance(found, LineKind):
             self.ledger.book(found, n_bytes)
         else:
@@ -226,6 +262,28 @@ class LineEngine(Generic[LayoutT]):
             self.see_rejected()
             self.ledger.reject(raw.rstrip(b"\r\n"), offset, len(raw), found.reason, joined.n_lines)
 
+    @property
+    def is_of_another_host(self) -> bool:
+        """Whether the present lines are of another host than the first ones: each is rejected."""
+        return self._hosts is not None and self._hosts.is_other
+
+    def omit_since_boot(self) -> None:
+        """Take the first report for one like all others."""
+        self.omits_since_boot = True
+
+    def may_name_hosts(self, data: bytes) -> bool:
+        """Return whether a line of a text of files of /proc may name a host: then each is read alone."""
+        return self._hosts is not None and SIGN.search(data) is not None
+
+    def is_another_host(self, name: str) -> bool:
+        """Return whether the host that a line says it is from is another one than the first one of the file."""
+        return self._hosts is not None and self._hosts.is_line_of_another(name)
+
+    @property
+    def has_prefix(self) -> bool:
+        """Whether another program put something before every line."""
+        return self._prefix is not None
+
     # Internals.
 
     def read(self, data: bytes, *, is_final: bool) -> ReadResult:
@@ -233,8 +291,11 @@ class LineEngine(Generic[LayoutT]):
         self._is_final = is_final
         begin = self._skip_long_line(data) if self._is_in_long_line else 0
         end = data.rfind(b"\n", begin) + 1
-        if end > begin:
-            begin = self._take_lines(data, begin, end)
+        whole = self._find_prefix(data, begin) if self._may_find_prefix else len(data)
+        if min(end, whole) > begin:
+            begin = self._take_lines(data, begin, min(end, whole))
+        if whole < len(data):
+            return self._end_piece(begin)
         if begin >= end and len(data) - begin > LINE_LIMIT:
             self.ledger.reject(data[begin : begin + LINE_LIMIT], self.offset + begin, len(data) - begin, TOO_LONG)
             self._is_in_long_line = not is_final
@@ -244,9 +305,70 @@ class LineEngine(Generic[LayoutT]):
             begin = len(data)
         if is_final:
             self.finish()
-        result = self._result(begin, is_final=is_final)
+        return self._end_piece(begin)
+
+    def _end_piece(self, n_taken: int) -> ReadResult:
+        result = self._result(n_taken, is_final=self._is_final)
         self.let_go()
         return result
+
+    def _find_prefix(self, data: bytes, begin: int) -> int:
+        """Find out whether the lines have a prefix. Return the place up to which they may be taken: more must come first for the
+        others.
+        """
+        n_left = MAX_BEFORE - self.ledger.line_no
+        lines = data[begin:].split(b"\n", n_left + MAX_ALIKE)
+        # What is after the last newline is whole when nothing follows, and so is the rest of a long piece.
+        is_all = self._is_final or len(lines) > n_left + MAX_ALIKE
+        texts = [
+            clean_line(line[:LINE_LIMIT], may_be_quoted=self.may_be_quoted) for line in lines[: None if self._is_final else -1]
+        ]
+        place = begin
+        for at in range(min(n_left, len(texts))):
+            found = find_form(texts, at, self.prefix_kinds, n_before=self.ledger.line_no, is_all=is_all)
+            if found is Undecided.UNDECIDED:
+                return place
+            if isinstance(found, PrefixForm):
+                self._prefix = LinePrefix(found)
+                if found.name in NO_SINCE_BOOT:
+                    self.omit_since_boot()
+                self._may_find_prefix = False
+                break
+            place += len(lines[at]) + 1
+        self._may_find_prefix = self._may_find_prefix and len(texts) < n_left
+        return len(data)
+
+    def _see_prefix(self, prefix: LinePrefix, raw: bytes) -> None:
+        """Note the time and the host before a line."""
+        line = clean_line(raw, may_be_quoted=self.may_be_quoted)
+        tag, host = prefix.names(line)
+        if self._hosts is not None and (tag or host):
+            self._hosts.see(HostSource.PREFIX, tag or host)
+        timeline = self.timeline
+        known_s = timeline.last_s if timeline.last_s is not None else timeline.day_s
+        stamp = prefix.time(line, known_s)
+        if stamp is None:
+            self.prefix_us = NO_TIME
+        elif stamp.offset_s is not None:
+            # Of another program: it says nothing of the zone in which the tool prints its own times.
+            self.prefix_us = round((stamp.seconds - stamp.offset_s) * MICRO)
+        else:
+            self.prefix_us = timeline.stamp_us(stamp)
+
+    def _take_host(self, line: bytes) -> Outcome | None:
+        """Return what the line is if it only names a host, or the reason why it is not read: it is of another host than the first.
+
+        Missing: None for a line that the reader takes.
+        """
+        hosts = self._hosts
+        if hosts is None:
+            return None
+        found = hosts.take(line)
+        if hosts.is_other:
+            return ANOTHER_HOST if line.strip() else LineKind.IGNORED
+        if found is HostHeading.CALL:
+            self.begin_call()
+        return None if found is None else LineKind.HEADER
 
     def _take_call(self, line: bytes) -> LineKind | None:
         """Return what the line is that a recorder wrote before it called the tool. Missing: None for any other line."""
@@ -271,7 +393,7 @@ class LineEngine(Generic[LayoutT]):
 
     def _take_lines(self, data: bytes, begin: int, end: int) -> int:
         """Take the whole lines data[begin:end], and return the place after the last one taken."""
-        taken = self.take_many(data, begin, end)
+        taken = None if self.has_prefix or self.is_of_another_host else self.take_many(data, begin, end)
         if taken is not None:
             return taken
         if self.joins_lines:
@@ -295,7 +417,8 @@ class LineEngine(Generic[LayoutT]):
             self.ledger.reject(raw.removesuffix(b"\r"), self.offset + at, len(raw), CUT_OFF)
 
     def _clean(self, raw: bytes) -> bytes:
-        return self.clean(clean_line(raw, may_be_quoted=self.may_be_quoted))
+        line = clean_line(raw, may_be_quoted=self.may_be_quoted)
+        return self.clean(line if self._prefix is None else self._prefix.strip(line))
 
     def _open_sums(self, state: State) -> list[ReportSums]:
         """Return the sums of the summaries that the spec has."""
@@ -330,6 +453,11 @@ class LineEngine(Generic[LayoutT]):
             "times": self.timeline.to_state(),
             **self.calls.to_state(),
         }
+        hosts = self._hosts.to_state() if self._hosts is not None else None
+        if hosts is not None:
+            common["hosts"] = hosts
+        if self._prefix is not None or not self._may_find_prefix:
+            common["prefix"] = self._prefix.form.name if self._prefix is not None else ""
         if self._report_sums:
             common["sums"] = {sums.stat.name: sums.to_state() for sums in self._report_sums}
         return ReadResult(

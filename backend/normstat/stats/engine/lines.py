@@ -108,7 +108,9 @@ class LineReader(LineEngine[LayoutT]):
 
     def begin_report(self) -> None:
         """Start a new report. It has the time stamped before it, or comes one known interval after the previous report."""
-        if self._is_stamp_new:
+        if self.prefix_us != NO_TIME:
+            self._base_us, self._n_since, self._is_stamp_new = self.prefix_us, 0, False
+        elif self._is_stamp_new:
             self._is_stamp_new = False
         else:
             self._n_since += 1

@@ -3,12 +3,12 @@
 import json
 from typing import Final
 
+from normstat.stats.engine.hosts import is_same_host
 from normstat.stats.engine.outcome import Rejected
 from normstat.stats.engine.single_series import SeriesLayoutT, SeriesReader
 from normstat.stats.records import State
 
 NO_JSON: Final = Rejected("broken JSON")
-ANOTHER_HOST: Final = Rejected("of another host than the first one of the file: import each host by itself")
 
 
 class RecordedSeriesReader(SeriesReader[SeriesLayoutT]):
@@ -37,7 +37,7 @@ class RecordedSeriesReader(SeriesReader[SeriesLayoutT]):
     def is_of_another_host(self, host: str) -> bool:
         """Return whether the host is not the first one of the file; the first one that is asked for is."""
         self._host = self._host or host
-        return host != self._host
+        return not is_same_host(host, self._host)
 
 
 def read_json(text: str) -> object:

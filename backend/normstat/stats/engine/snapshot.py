@@ -15,6 +15,7 @@ from typing import Final
 
 from normstat.errors import shorten
 from normstat.stats.engine.line_engine import LayoutT
+from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Claim, Outcome, Rejected
@@ -64,6 +65,9 @@ class SnapshotReader(LineReader[LayoutT]):
     A reader writes `take_data`, and may write `take_blank` and `see_file`; it calls `want_report` before it adds the first row of a
     snapshot, and `gather` for values that come line by line.
     """
+
+    prefix_kinds = frozenset(FormKind)
+    reads_files = True
 
     n_reports: int
     file: str

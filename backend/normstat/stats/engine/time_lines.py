@@ -17,7 +17,8 @@ MAX_LENGTH: Final = 120
 # The name that scripts put before a time.
 LABEL: Final = re.compile(r"(?:date|time|timestamp|started|now)(?: ?[:=]| at)[ \t]*", re.IGNORECASE | re.ASCII)
 MARKS: Final = "#=*-+~<>[](){}|_:@ \t"
-CLOCK_IN: Final = re.compile(r"\d[:.時시h]\s?\d\d", re.ASCII)
+# Rows of tools are many, and have seldom a year or a date.
+DATE_IN: Final = re.compile(r"(?:19|20|25)\d\d(?!\d)|\d[./-] ?\d{1,2}[./-] ?\d", re.ASCII)
 
 
 def parse_time_line(text: str) -> Timestamp | None:
@@ -36,13 +37,13 @@ def parse_time_line(text: str) -> Timestamp | None:
     stamp = parse_timestamp(text)
     if stamp is not None:
         return stamp
-    if not text or len(text) > MAX_LENGTH:
+    if not text or len(text) > MAX_LENGTH or (text[0] not in MARKS and DATE_IN.search(text) is None):
         return None
     bare = text.strip(MARKS) if text[0] in MARKS else text
     label = LABEL.match(bare)
     if label is not None:
         bare = bare[label.end() :]
-    if CLOCK_IN.search(bare) is None:
+    if DATE_IN.search(bare) is None:
         # A number alone is a time only where something marks it as one.
         return parse_timestamp(bare) if bare != text and EPOCH.fullmatch(bare) is not None else None
     if bare != text:

@@ -50,6 +50,8 @@ class CounterReader(LineReader[LayoutT]):
     Units: centiseconds since boot. Missing: None while unknown; without `uptime` there are no rates.
     """
 
+    reads_files = True
+
     # Implemented by a reader.
 
     def open_file(self, path: str) -> TakeLine | None:
@@ -123,7 +125,7 @@ class CounterReader(LineReader[LayoutT]):
     def take_many(self, data: bytes, begin: int, end: int) -> int | None:
         """Read whole lines, booking those of one kind together. Missing: None for text that needs a look at each byte."""
         data = data if (begin, end) == (0, len(data)) else data[begin:end]
-        if not data.isascii() or ODD.search(data) is not None:
+        if not data.isascii() or ODD.search(data) is not None or self.may_name_hosts(data):
             return None
         lines = data[:-1].decode("ascii").split("\n")
         if len(data) > LINE_LIMIT and max(map(len, lines)) >= LINE_LIMIT:

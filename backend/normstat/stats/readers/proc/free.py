@@ -28,6 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.records import LineKind, State
@@ -60,6 +61,8 @@ LAYOUT: Final = FreeLayout
 
 class Reader(LineReader[FreeLayout]):
     """One call of the reader. `_header` are the columns of the present report."""
+
+    prefix_kinds = frozenset(FormKind)
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""

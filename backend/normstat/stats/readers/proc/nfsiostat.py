@@ -29,6 +29,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Outcome, Rejected
@@ -64,6 +65,8 @@ class Reader(LineReader[NfsiostatLayout]):
     `_mount` is the present file system, `_titles` the columns of the row to come and `_operation` its name; `_seen` the file
     systems of this report; `_counts` the counts gathered since the line `_counts_at`.
     """
+
+    prefix_kinds = frozenset(FormKind)
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
@@ -45,6 +46,9 @@ LAYOUT: Final = ProtocolLayout
 
 class Reader(SnapshotReader[ProtocolLayout]):
     """One call of the reader: `_names` are those of the line before, of the protocol `_protocol`."""
+
+    # Its own lines have names before them: "Ip: Forwarding DefaultTTL".
+    prefix_kinds = frozenset({FormKind.SURE, FormKind.CLOCKS})
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""

@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from normstat.stats.engine.column_layout import ColumnLayout
+from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.timestamps import EPOCH, Timestamp, parse_clock
@@ -51,6 +52,8 @@ LAYOUT: Final = ColumnLayout
 
 class Reader(LineReader[ColumnLayout]):
     """One call of the reader. `_first` is the clock of the first report, `_clock` that of the present header."""
+
+    prefix_kinds = frozenset({FormKind.SURE, FormKind.TAGS})
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""

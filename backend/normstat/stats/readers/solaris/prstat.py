@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from normstat.errors import shorten
+from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_after_gap
@@ -101,6 +102,8 @@ LAYOUT: Final = PrstatLayout
 
 class Reader(LineReader[PrstatLayout]):
     """One call of the reader."""
+
+    prefix_kinds = frozenset({FormKind.SURE, FormKind.TAGS})
 
     def load(self, own: State) -> None:
         """Restore the present header and report."""

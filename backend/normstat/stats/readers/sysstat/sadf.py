@@ -23,6 +23,7 @@ from typing import Final
 from normstat.errors import shorten
 from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.header import Header, HeaderLine, find_header
+from normstat.stats.engine.hosts import ANOTHER_HOST
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Outcome, Rejected
@@ -106,6 +107,9 @@ class Reader(LineReader[ColumnLayout]):
             return self._take_header(text.lstrip("# "))
         mark = ";" if ";" in text else "\t"
         cells = text.split(mark)
+        if len(cells) > N_LEAD and self.is_another_host(cells[0]):
+            self._flush()
+            return ANOTHER_HOST
         if len(cells) > N_LEAD and cells[N_LEAD].startswith(RESTART):
             self._flush()
             self.see_restart(self._time_us(cells[2]), line.offset)

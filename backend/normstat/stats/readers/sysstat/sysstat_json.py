@@ -33,6 +33,7 @@ from typing import Final, Literal
 
 from normstat.errors import shorten
 from normstat.stats.engine.banner_day import parse_banner_day
+from normstat.stats.engine.hosts import ANOTHER_HOST
 from normstat.stats.engine.json_stream import Broken, JsonStream, Node, to_node
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
@@ -90,6 +91,7 @@ class SysstatJsonLayout(Layout):
 
 LAYOUT: Final = SysstatJsonLayout
 NO_VALUE: Final = frozenset({ABSENT, ""})
+HOST: Final = "nodename"
 
 
 class Reader(LineReader[SysstatJsonLayout], JsonStream):
@@ -110,12 +112,13 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         self._n_reports = n_reports if isinstance(n_reports, int) else 0
         self._has_time = own.get("has_time") is True
         self._is_lost = own.get("lost") is True
+        self._is_other = own.get("other") is True
         self._kinds: set[LineKind] = set()
         self._refused: Rejected | None = None
 
     def load_after_gap(self, own: State) -> None:
         """Forget what was open; the next report can be read."""
-        self.load({"lost": True, "reports": own.get("reports")})
+        self.load({"lost": True, "reports": own.get("reports"), "other": own.get("other")})
 
     def save(self) -> State:
         """Return the state for the next piece."""
@@ -125,6 +128,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
             "time": self._time_us,
             "has_time": self._has_time,
             "lost": self._is_lost,
+            "other": self._is_other,
             "reports": self._n_reports,
         }
 
@@ -187,6 +191,8 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
             self._kinds.add(self._row_kind)
         elif key == TIME and node.name == REPORTS and key in node.texts:
             self._see_time(node.texts[key])
+        elif key == HOST and key in node.texts:
+            self._is_other = self.is_another_host(node.texts[key])
         elif key in DAYS and node.name not in UNDATED:
             day = parse_banner_day(node.texts.get(key, ""))
             if day is not None:
@@ -256,6 +262,8 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         refused = next((reason for stat, numbers in self._parts(node) if (reason := _refusal(stat, numbers))), None)
         if refused is not None:
             self._refused = refused
+        elif self._is_other:
+            self._refused = ANOTHER_HOST
         elif self._has_time or len(self._waiting) >= MAX_WAITING:
             self._add(node)
         else:

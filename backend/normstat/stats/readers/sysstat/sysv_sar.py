@@ -35,6 +35,7 @@ from typing import Final
 from normstat.stats.engine.banner_day import parse_banner_day
 from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.header import Header, HeaderLine, find_header
+from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import instance_of
@@ -64,6 +65,8 @@ class Reader(LineReader[ColumnLayout]):
     `_texts` are the header lines of the present stack, `_headers` what they mean; `_at` is the header of the latest row, -1 before
     the first one and None where rows fit no more; `_time_us` is the time of the present rows, None before any.
     """
+
+    prefix_kinds = frozenset({FormKind.SURE, FormKind.TAGS})
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
         self._found: dict[str, Header | None] = {}

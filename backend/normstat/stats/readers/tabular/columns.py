@@ -34,6 +34,7 @@ from normstat.stats.engine.folding import Folding
 from normstat.stats.engine.header import Header
 from normstat.stats.engine.heading import Heading, known_headers
 from normstat.stats.engine.line_engine import DISGUISED, LINE_LIMIT, LineEngine, decode_line
+from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.reader_state import LATER, ReaderState
 from normstat.stats.engine.row import Words, instance_of, read_row, split_row
@@ -119,8 +120,12 @@ class Reader(LineEngine[ColumnLayout]):
     """One call of the reader: processes the lines in order and gathers their data."""
 
     shares_text = True
+    prefix_kinds = frozenset(FormKind)
 
     def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
+        assert isinstance(spec.layout, ColumnLayout)
+        if any(table.time is TimeStyle.LEADING for table in spec.layout.tables):
+            self.prefix_kinds = self.prefix_kinds - {FormKind.CLOCKS}
         super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
         known = known_headers(spec)
         self._state = ReaderState(state, len(self.layout.tables), self.timing, omits_since_boot=self.omits_since_boot)
@@ -151,7 +156,7 @@ class Reader(LineEngine[ColumnLayout]):
         knows_stretches = not self.joins_lines and not self.calls.is_loop and not self.spec.is_user_made
         while walk.at < n_lines:
             # The line after a run is no row under the same header.
-            found = None if walk.is_after_run else self._plain_rows(window)
+            found = None if walk.is_after_run or self.is_of_another_host else self._plain_rows(window)
             walk.is_after_run = False
             stop = walk.at + 1
             if found is not None and found.number[window.first_line + walk.at] >= 0:
@@ -160,7 +165,7 @@ class Reader(LineEngine[ColumnLayout]):
                 stop = min(found.next_other[window.first_line + walk.at] - window.first_line, n_lines)
                 if self._take_rows(walk, found, stop, data):
                     continue
-            elif knows_stretches and walk.opened is None and self._take_stretch(walk, data, end):
+            elif knows_stretches and walk.opened is None and not self.is_of_another_host and self._take_stretch(walk, data, end):
                 continue
             if not self._take_singly(walk, stop, data):
                 break
@@ -329,15 +334,24 @@ class Reader(LineEngine[ColumnLayout]):
     def _take_turn(self, turn: HeaderTurn) -> None:
         """Take a line that was a header before, in the same place."""
         self._heading.turn(turn)
-        self._row_times.prefix_us = NO_TIME
+        self._row_times.prefix_us = self.prefix_us
         self._see_header(None)
 
-    def see_call(self, stamp: Timestamp) -> None:
+    def omit_since_boot(self) -> None:
+        """Take the first report for one like all others."""
+        super().omit_since_boot()
+        self._state.omits_since_boot = True
+
+    def begin_call(self) -> None:
         """Start a new run: its first report may cover the time since boot, and its header comes."""
         self._state.begin_run()
         self._state.is_after_blank = True
         self._heading.drop()
         self._row_times.begin_sections()
+
+    def see_call(self, stamp: Timestamp) -> None:
+        """Start a new run at that time."""
+        self.begin_call()
         self._state.see_stamp(self._row_times.timeline.stamp_us(stamp))
 
     def see_rejected(self) -> None:
@@ -348,7 +362,7 @@ class Reader(LineEngine[ColumnLayout]):
     def _take_text(self, line: bytes, offset: int) -> Outcome:
         """Return what a line is that is not blank and not the present header once more, or why it cannot be read."""
         text = self.decode(line)
-        self._row_times.prefix_us = NO_TIME
+        self._row_times.prefix_us = self.prefix_us
         # Rows of a user's own program may begin with such a time.
         may_be_prefix = text[4:5] == "-" and not (self.spec.is_user_made and text[10:11] == "T")
         if may_be_prefix and EMPTY_PREFIX.fullmatch(text) is not None:

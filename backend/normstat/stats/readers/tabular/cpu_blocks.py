@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from normstat.errors import shorten
+from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_after_gap
@@ -96,6 +97,8 @@ LAYOUT: Final = CpuBlocksLayout
 
 class Reader(LineReader[CpuBlocksLayout]):
     """One call of the reader."""
+
+    prefix_kinds = frozenset({FormKind.SURE, FormKind.TAGS})
 
     def load(self, own: State) -> None:
         """Restore the present block and the rows of the open report."""

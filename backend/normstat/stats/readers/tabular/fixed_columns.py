@@ -52,6 +52,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
+from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import join_instance
@@ -121,6 +122,9 @@ LAYOUT: Final = FixedColumnsLayout
 
 class Reader(LineReader[FixedColumnsLayout]):
     """One call of the reader."""
+
+    # Rows may have a time of their own.
+    prefix_kinds = frozenset({FormKind.TAGS})
 
     def load(self, own: State) -> None:
         """Restore the instances of the current report."""

@@ -39,6 +39,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Final
 
+from normstat.stats.engine.hosts import ANOTHER_HOST
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.timestamps import Timestamp, day_seconds, parse_clock
@@ -48,6 +49,7 @@ from normstat.stats.spec import Layout, Stat
 
 TIME: Final = "ZZZZ"
 ABOUT: Final = "AAA"
+HOST: Final = "host"
 LABEL: Final = re.compile(r"T\d{4,9}", re.ASCII)
 SECTION: Final = re.compile(r"[A-Z][\w.]{0,60}", re.ASCII)
 DATE: Final = re.compile(r"(\d{1,2})-([A-Z]{3})-(\d{4})", re.ASCII)
@@ -123,14 +125,15 @@ class Reader(LineReader[NmonLayout]):
         self._headers = {str(name): [str(column) for column in columns] for name, columns in found.items()}
         self._n_names = sum(map(len, self._headers.values()))
         self._label = str(own.get("label", ""))
+        self._is_other = own.get("other") is True
 
     def load_after_gap(self, own: State) -> None:
         """Keep the headers; the time of the present lines may be lost."""
-        self.load({"headers": own.get("headers")})
+        self.load({"headers": own.get("headers"), "other": own.get("other")})
 
     def save(self) -> State:
         """Return the state for `load`."""
-        return {"headers": self._headers, "label": self._label}
+        return {"headers": self._headers, "label": self._label, "other": self._is_other}
 
     def take_line(self, line: Line) -> Outcome:
         """Return a time, the columns of a section, or its values."""
@@ -140,13 +143,17 @@ class Reader(LineReader[NmonLayout]):
         section, *cells = text.split(",")
         if SECTION.fullmatch(section) is None or not cells:
             return LineKind.TIMESTAMP if self.see_time_line(text) else Rejected("not a known line of nmon")
+        if section == ABOUT and len(cells) > 1 and cells[0] == HOST:
+            self._is_other = self.is_another_host(cells[1].strip())
+        if self._is_other:
+            return ANOTHER_HOST
         if section == TIME:
             return self._take_time(cells)
         ignored = self.layout.ignored
         if section == ABOUT or (ignored is not None and ignored.fullmatch(section) is not None):
             if section == ABOUT and cells[0] == "progname":
                 # Another run begins.
-                self.load({})
+                self.load({"other": self._is_other})
             return LineKind.IGNORED
         known = next((known for known in self.layout.sections if known.pattern.fullmatch(section) is not None), None)
         is_process = known is not None and known.form is SectionForm.PROCESSES

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from normstat.stats.engine.comma_lines import blank_commas
+from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_after_gap
@@ -74,6 +75,8 @@ LAYOUT: Final = SideBySideLayout
 
 class Reader(LineReader[SideBySideLayout]):
     """One call of the reader: `_names` are those of the line above the present header or the next one."""
+
+    prefix_kinds = frozenset({FormKind.SURE, FormKind.TAGS})
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""

@@ -22,6 +22,7 @@ from typing import Final
 
 from normstat.errors import shorten
 from normstat.stats.engine.indented_names import Tree
+from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_after_gap
@@ -62,6 +63,9 @@ LAYOUT: Final = WideLayout
 
 class Reader(LineReader[WideLayout]):
     """One call of the reader."""
+
+    # Rows may have a time of their own.
+    prefix_kinds = frozenset({FormKind.TAGS})
 
     def load(self, own: State) -> None:
         """Restore the present header, report and place in a tree."""
