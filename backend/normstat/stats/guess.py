@@ -16,6 +16,7 @@ from normstat.stats.engine.header import HeaderLine, find_header, split_header
 from normstat.stats.engine.hosts import ANOTHER_HOST
 from normstat.stats.engine.line_engine import clean_line
 from normstat.stats.engine.line_prefix import strip_prefix
+from normstat.stats.part_files import is_of_part, is_part_file, without_parts
 from normstat.stats.pattern import join_patterns
 from normstat.stats.readers import read
 from normstat.stats.records import LineKind, ReadResult
@@ -60,12 +61,14 @@ class Trial:
 def guess_spec(data: bytes, name: str = "") -> Spec | None:
     """Return the spec of a file by its first bytes and, where those leave a doubt, by the words of its name.
 
-    Missing: None when no spec reads it.
+    Missing: None when no spec reads it, and for counters of a cgroup or a NUMA node, which would become the host's.
     """
-    head = _whole_lines(data[:GUESS_BYTES], is_all=len(data) <= GUESS_BYTES)
+    head = without_parts(_whole_lines(data[:GUESS_BYTES], is_all=len(data) <= GUESS_BYTES))
     lines = [clean_line(line[:MAX_LINE_LENGTH]) for line in head.split(b"\n")[:GUESS_LINES]]
     printed = [line.decode("utf-8", "replace") for line in (*lines, *strip_prefix(lines))]
     texts = [without_prefix(text) for text in printed]
+    if is_part_file(name) or is_of_part(texts, name):
+        return None
     headers = [line for line in map(split_header, [*texts, *folded_headers(printed)]) if line is not None]
     words = set(re.findall(r"[a-z]+", name.lower()))
     specs = list(load_catalogue().specs.values())

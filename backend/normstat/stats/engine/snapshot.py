@@ -20,6 +20,7 @@ from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Claim, Outcome, Rejected
 from normstat.stats.engine.time_lines import parse_time_line
+from normstat.stats.part_files import is_part_file
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Stat
 
@@ -30,6 +31,7 @@ PROMPT: Final = re.compile(
 PATH: Final = re.compile(r"/(?:proc|sys)/[\w./:@-]+")
 # No tool prints a sample with more columns.
 MAX_GATHERED: Final = 4096
+OF_A_PART: Final = Rejected("of a cgroup or a NUMA node, not of the host")
 NO_VALUES: Final = Rejected("no numbers")
 NO_WORDS: Final = frozenset({ABSENT, ""})
 # All integers of this many digits fit in 63 bits.
@@ -69,6 +71,8 @@ class SnapshotReader(LineReader[LayoutT]):
     prefix_kinds = frozenset(FormKind)
     reads_files = True
 
+    # Whether the rows of a cgroup or a NUMA node are told from those of the host by their instance.
+    reads_parts = False
     n_reports: int
     file: str
 
@@ -80,6 +84,7 @@ class SnapshotReader(LineReader[LayoutT]):
         self._is_begun = own.get("begun") is True
         # The file that was named last, "" for none.
         self.file = str(own.get("file", ""))
+        self._is_part = not self.reads_parts and is_part_file(self.file)
         self._gathered: dict[str, GatheredRow] = {}
         rows = own.get("gathered")
         for name, row in rows.items() if isinstance(rows, dict) else ():
@@ -192,7 +197,7 @@ class SnapshotReader(LineReader[LayoutT]):
         if not text:
             self.take_blank()
             return LineKind.IGNORED
-        found = self.take_data(line, text)
+        found = OF_A_PART if self._is_part else self.take_data(line, text)
         if isinstance(found, LineKind):
             return found
         if self._see_time(text):
@@ -202,6 +207,7 @@ class SnapshotReader(LineReader[LayoutT]):
             # The report continues: several files are read at the same time.
             self.flush()
             self.file = path
+            self._is_part = not self.reads_parts and is_part_file(path)
             self.see_file(path)
             return LineKind.HEADER
         return found or Rejected(f"not a line of {self.spec.tool}")

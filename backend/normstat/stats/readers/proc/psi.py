@@ -40,6 +40,8 @@ LAYOUT: Final = OneStatLayout
 class Reader(SnapshotReader[OneStatLayout]):
     """One call of the reader. A report ends where an instance repeats."""
 
+    reads_parts = True
+
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         super().load(own)
@@ -88,6 +90,6 @@ def resource_of(path: str) -> str:
     >>> resource_of("/proc/pressure/cpu"), resource_of("/sys/fs/cgroup/system.slice/io.pressure"), resource_of("memory.pressure")
     ('cpu', 'system.slice/io', 'memory')
     """
-    if path.startswith(CGROUPS):
-        return path.removeprefix(CGROUPS).removesuffix(FILE_END)
+    if CGROUPS in path:
+        return path.partition(CGROUPS)[2].removesuffix(FILE_END)
     return path.rpartition("/")[2].removesuffix(FILE_END)
