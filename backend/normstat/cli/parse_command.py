@@ -13,7 +13,7 @@ import typer
 from normstat.errors import NormstatError, shorten
 from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.engine.timeline import Timeline
-from normstat.stats.file_names import command_in_name
+from normstat.stats.file_names import command_in_name, day_in_name
 from normstat.stats.guess import guess_spec
 from normstat.stats.histogram import split_bucket
 from normstat.stats.readers import read
@@ -24,6 +24,7 @@ from normstat.window import LATEST_US, from_us
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 PIECE: Final = 4 << 20
 STDIN: Final = "-"
+GUESSED_ORDER: Final = "its banner names one of two days, and the month was taken to be first: else give --date"
 UNCLEAR_ZONE: Final = "its zone has a name of several meanings, so times are missing: name the zone, as in --zone Asia/Kolkata"
 
 
@@ -32,7 +33,7 @@ def parse(
     file: Annotated[str, typer.Argument(help="The tool's output; - for standard input.")],
     spec: Annotated[str | None, typer.Option(help="Name of the spec; default: detected from the headers.")] = None,
     date: Annotated[
-        str | None, typer.Option(help="YYYY-MM-DD: the day of the first time printed, if the tool prints no dates.")
+        str | None, typer.Option(help="YYYY-MM-DD: the day of the first time printed; default: a day in the file's name.")
     ] = None,
     zone: Annotated[str | None, typer.Option(help="Zone of times printed without one, e.g. Europe/Berlin (default UTC).")] = None,
     *,
@@ -51,7 +52,7 @@ def parse(
         raise typer.Exit(2) from None
     try:
         with sys.stdin.buffer if file == STDIN else Path(file).open("rb") as stream:
-            timing = Timing(zone=zone, date=day, is_first_real=first_is_real)
+            timing = Timing(zone=zone, date=day or day_in_name(file), is_first_real=first_is_real)
             rows = _parse(stream, file, spec, timing=timing, command=command, with_since_boot=since_boot)
         sys.stdout.flush()
     except NormstatError as trouble:
@@ -70,6 +71,8 @@ def parse(
         sys.stderr.write(f"{file}: no samples found\n")
     if rows.is_zone_unclear:
         sys.stderr.write(f"{file}: {UNCLEAR_ZONE}\n")
+    if rows.is_order_guessed:
+        sys.stderr.write(f"{file}: {GUESSED_ORDER}\n")
     if not rows.n_samples and not (since_boot and rows.n_since_boot):
         raise typer.Exit(1)
 
@@ -80,8 +83,9 @@ class _Rows:
 
     n_samples: int = 0
     n_since_boot: int = 0
-    # Whether a zone was named by a name of several meanings.
+    # Whether a zone was named by a name of several meanings, and a day in an order that is not known.
     is_zone_unclear: bool = False
+    is_order_guessed: bool = False
 
 
 def _since_boot_message(rows: _Rows) -> str:
@@ -115,7 +119,8 @@ def _parse(stream: BinaryIO, file: str, name: str | None, *, timing: Timing, com
         state = result.state
         offset += result.n_taken
         data = data[result.n_taken :] + more
-    rows.is_zone_unclear = Timeline.resume(state.get("times"), timing).is_unclear
+    timeline = Timeline.resume(state.get("times"), timing)
+    rows.is_zone_unclear, rows.is_order_guessed = timeline.is_unclear, timeline.is_order_guessed
     return rows
 
 

@@ -1,5 +1,6 @@
-"""What the name of a file tells of the command that printed it."""
+"""What the name of a file tells of the command that printed it, and of its day."""
 
+import datetime as dt
 import re
 from typing import Final
 
@@ -7,6 +8,10 @@ OPTION_WORD: Final = re.compile(r"-[A-Za-z]{1,5}")
 # Words that look like options: vmstat-day.txt was not printed by `vmstat -day`.
 WORDS: Final = frozenset(
     {"-my", "-day", "-today", "-daily", "-may", "-july", "-by", "-only", "-busy", "-copy", "-try", "-any", "-sys"}
+)
+DAYS: Final = (
+    re.compile(r"(?<!\d)(?P<year>\d\d)\.(?P<month>\d\d)\.(?P<day>\d\d)\.\d{4}(?!\d)"),
+    re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<by>[-_.]?)(?P<month>\d\d)(?P=by)(?P<day>\d\d)(?!\d)"),
 )
 ENDINGS: Final = re.compile(r"(?:\.(?:txt|out|log|dat|raw|gz|bz2|xz|zst))+$")
 
@@ -25,3 +30,24 @@ def command_in_name(name: str, tool: str) -> str:
     words = re.split(r"[ _]+", options) if is_tool else []
     is_command = all(OPTION_WORD.fullmatch(word) or re.fullmatch(r"\d{1,6}", word) for word in words)
     return " ".join([tool, *words]) if words and is_command and not WORDS.intersection(words) else ""
+
+
+def day_in_name(path: str) -> dt.date | None:
+    """Return the day that the file's name tells, or its folder's. Missing: None for none, and for two of them.
+
+    >>> day_in_name("osw/web1_mpstat_26.11.21.0800.dat"), day_in_name("2026-11-21/mpstat.out"), day_in_name("sa21/x")
+    (datetime.date(2026, 11, 21), datetime.date(2026, 11, 21), None)
+    """
+    for part in reversed(path.split("/")[-2:]):
+        days = {day for pattern in DAYS for found in pattern.finditer(part) if (day := _to_day(found)) is not None}
+        if days:
+            return days.pop() if len(days) == 1 else None
+    return None
+
+
+def _to_day(found: re.Match[str]) -> dt.date | None:
+    year = int(found["year"])
+    try:
+        return dt.date(year + 2000 if year < 100 else year, int(found["month"]), int(found["day"]))
+    except ValueError:
+        return None

@@ -17,7 +17,6 @@ from normstat.ingest.imports.detect import (
     SOME_DAY,
     Look,
     command_of,
-    day_in_name,
     day_of_neighbours,
     look_at,
 )
@@ -25,6 +24,7 @@ from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.scan import Found, Survey
 from normstat.ingest.imports.unpacking import Budget
 from normstat.stats.catalogue import require_spec
+from normstat.stats.file_names import day_in_name
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME
 from normstat.storage.import_rows import MissingOption

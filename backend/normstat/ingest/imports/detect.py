@@ -9,6 +9,7 @@ from typing import Final
 from normstat.ingest.imports.archives import without_packing
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.stats.catalogue import load_catalogue, require_spec
+from normstat.stats.engine.timeline import Timeline
 from normstat.stats.file_names import command_in_name
 from normstat.stats.guess import guess_spec, is_long_header
 from normstat.stats.pattern import compile_pattern
@@ -43,6 +44,7 @@ CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 MAX_CONTROL: Final = 0.1
 SINCE_BOOT_NOTE: Final = "nothing but reports about the time since boot, which are kept and are no samples"
 NOT_LOADED: Final = "not loaded: "
+GUESSED_ORDER_NOTE: Final = "its banner names one of two days, and the month was taken to be first: give --date if it is not"
 NO_DATE_NOTE: Final = "prints clocks without a day: give --date"
 # What may be missing, in the order in which it is tried, and what the file does then.
 MISSING_NOTES: Final = {
@@ -51,19 +53,16 @@ MISSING_NOTES: Final = {
     (MissingOption.START, MissingOption.INTERVAL): "prints no times: give --start and --interval",
     (MissingOption.ZONE,): "names a zone that has several meanings: give --zone",
 }
+
+
 # The day in a name, whole: not part of a longer number. OSWatcher writes web1_vmstat_26.11.21.0800.dat.
-DAYS: Final = (
-    re.compile(r"(?<!\d)(?P<year>\d\d)\.(?P<month>\d\d)\.(?P<day>\d\d)\.\d{4}(?!\d)"),
-    re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<by>[-_.]?)(?P<month>\d\d)(?P=by)(?P<day>\d\d)(?!\d)"),
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Look:
     """What the beginning of a file tells.
 
     `spec` is None where nobody can read it, `note` then says why. `first_us` is its first time, None where there is none; of a file
     that `needs_date` it is counted from SOME_DAY. With `lacks_times` none of it would be a sample until somebody says when it was.
+    `is_order_guessed`: its banner names one of two days, 04/08/17.
     `missing` are the options that would make samples of it. `artefact` is the format of a text that no spec reads, but that is kept
     as an artefact; "" for others.
     """
@@ -71,6 +70,7 @@ class Look:
     spec: Spec | None = None
     timing: Timing = NO_TIMING
     needs_date: bool = False
+    is_order_guessed: bool = False
     first_us: int | None = None
     lacks_times: bool = False
     note: str = ""
@@ -161,6 +161,7 @@ def _look_at_times(trial: "_Trial", result: ReadResult, timing: Timing, options:
     possible = (block.time_us[(block.time_us >= 0) & (block.time_us < LATEST_US)] for block in result.blocks)
     firsts = [int(times.min()) for times in possible if len(times)]
     needs_date = best.date is not None
+    is_order_guessed = not needs_date and Timeline.resume(result.state.get("times"), timing).is_order_guessed
     note = ""
     missing: tuple[MissingOption, ...] = (MissingOption.DATE,) if needs_date and options.date is None else ()
     firsts += [event.time_us for event in result.events if 0 <= event.time_us < LATEST_US]
@@ -177,8 +178,9 @@ def _look_at_times(trial: "_Trial", result: ReadResult, timing: Timing, options:
         missing = (*missing, MissingOption.FIRST_REAL)
     return Look(
         spec=trial.spec,
-        timing=replace(best, date=options.date) if needs_date else best,
+        timing=replace(best, date=options.date) if needs_date or is_order_guessed else best,
         needs_date=needs_date and options.date is None,
+        is_order_guessed=is_order_guessed and options.date is None,
         first_us=min(firsts, default=None),
         lacks_times=lacks_times,
         note=note,
@@ -229,27 +231,6 @@ class _Trial:
 def _count_without(result: ReadResult) -> int:
     n_rows = sum(int((block.time_us == NO_TIME).sum()) for block in result.blocks)
     return n_rows + sum(event.time_us == NO_TIME for event in result.events)
-
-
-def day_in_name(path: str) -> dt.date | None:
-    """Return the day that the file's name tells, or its folder's. Missing: None for none, and for two of them.
-
-    >>> day_in_name("osw/web1_mpstat_26.11.21.0800.dat"), day_in_name("2026-11-21/mpstat.out"), day_in_name("sa21/x")
-    (datetime.date(2026, 11, 21), datetime.date(2026, 11, 21), None)
-    """
-    for part in reversed(path.split("/")[-2:]):
-        days = {day for pattern in DAYS for found in pattern.finditer(part) if (day := _to_day(found)) is not None}
-        if days:
-            return days.pop() if len(days) == 1 else None
-    return None
-
-
-def _to_day(found: re.Match[str]) -> dt.date | None:
-    year = int(found["year"])
-    try:
-        return dt.date(year + 2000 if year < 100 else year, int(found["month"]), int(found["day"]))
-    except ValueError:
-        return None
 
 
 def day_of_neighbours(look: Look, neighbours: Sequence[Look], tzinfo: dt.tzinfo) -> dt.date | None:

@@ -15,12 +15,12 @@ from normstat.ingest.imports.archives import Member, list_files, walk_file
 from normstat.ingest.imports.artefact_keeper import ArtefactKeeper
 from normstat.ingest.imports.batchload import Section, Splitter, is_batchload, is_first_real, times_of
 from normstat.ingest.imports.detect import (
+    GUESSED_ORDER_NOTE,
     HEAD_BYTES,
     NO_DATE_NOTE,
     NOT_LOADED,
     SOME_DAY,
     Look,
-    day_in_name,
     day_of_neighbours,
     look_at,
 )
@@ -28,6 +28,7 @@ from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.series_files import Gathered, SeriesFiles, SortedText, find_series_file
 from normstat.ingest.imports.unpacking import Budget, Peekable, TooMuch, Unreadable
 from normstat.stats.engine.timeline import require_zone
+from normstat.stats.file_names import day_in_name
 from normstat.stats.readers import read
 from normstat.stats.records import State, Timing
 from normstat.stats.spec import Spec
@@ -269,6 +270,8 @@ class Survey:
         for file in found:
             folders.setdefault(file.path.rpartition("/")[0], []).append(file.look)
         for file in found:
+            if file.look.is_order_guessed:
+                file.look = _with_order(file)
             if not file.look.needs_date:
                 continue
             day, how = day_in_name(file.path), "its name"
@@ -293,6 +296,16 @@ class Survey:
 def too_large_note(n_bytes: int, max_bytes: int) -> str:
     """Return why a file is no artefact."""
     return f"no artefact: it has {n_bytes / 1e6:,.0f} MB, and an artefact has up to {max_bytes / 1e6:,.0f} MB"
+
+
+def _with_order(file: Found) -> Look:
+    """Return the look of a file whose banner names one of two days, with the day that the file's name tells, or a note."""
+    day = day_in_name(file.path)
+    first_us = file.look.first_us
+    first = from_us(first_us).date() if first_us is not None else None
+    if day is not None and first is not None and (day.year, {day.month, day.day}) == (first.year, {first.month, first.day}):
+        return replace(file.look, timing=replace(file.timing, date=day))
+    return replace(file.look, note=_join(file.look.note, GUESSED_ORDER_NOTE))
 
 
 def _join(first: str, second: str) -> str:

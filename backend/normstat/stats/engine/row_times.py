@@ -19,7 +19,7 @@ that recurs after others proves the second form.
 import re
 from typing import Final
 
-from normstat.stats.engine.banner_day import has_half_of_day, parse_banner_day, parse_day_first
+from normstat.stats.engine.banner_day import has_half_of_day, parse_day_first
 from normstat.stats.engine.timeline import MICRO, Timeline
 from normstat.stats.engine.timestamps import SECONDS_A_DAY, ClockWords, Timestamp, day_seconds, parse_clock, parse_date, parse_zone
 from normstat.stats.engine.zone_changes import HeaderZone
@@ -113,9 +113,8 @@ class RowTimes:
         """Note the day that a banner names for the start of a run."""
         self.begin_sections()
         self._is_half_unknown = not has_half_of_day(text)
-        day, other = parse_banner_day(text), parse_day_first(text)
-        if day is not None:
-            self.timeline.start_day(day)
+        self.timeline.start_banner(text)
+        other = parse_day_first(text) if self.timeline.is_day_first is None else None
         self._other_day_s = day_seconds(other) if other is not None else None
 
     def see_header(self, clock: ClockWords, section: str | None) -> None:
@@ -124,6 +123,8 @@ class RowTimes:
             if clock.n_words == 1:
                 # A clock of 24 hours under a day in this form: the host's locale puts the day first.
                 self.timeline.day_s = self._other_day_s
+            # The clock tells the order.
+            self.timeline.is_order_guessed = False
             self._other_day_s = None
         if section is not None:
             self.sections.see_header(section, clock.seconds, self.timeline)

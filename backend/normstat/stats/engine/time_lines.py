@@ -33,7 +33,8 @@ def parse_time_line(text: str) -> Timestamp | None:
     if text.startswith("zzz"):
         found = CALL_LINE.fullmatch(text) if len(text) <= MAX_LENGTH else None
         stamp = parse_time_line(found["words"] or f"{found['day']} {found['clock']}") if found is not None else None
-        return replace(stamp, is_call=True) if stamp is not None else None
+        # ExaWatcher puts the month first.
+        return replace(stamp, is_call=True, other_s=None) if stamp is not None else None
     stamp = parse_timestamp(text)
     if stamp is not None:
         return stamp

@@ -2,11 +2,12 @@
 
 import datetime as dt
 import zoneinfo
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from normstat.errors import BadRequest
-from normstat.stats.engine.timestamps import SECONDS_A_DAY, Timestamp, day_seconds
+from normstat.stats.engine.banner_day import parse_banner_day
+from normstat.stats.engine.timestamps import SECONDS_A_DAY, Timestamp, day_seconds, parse_other_order
 from normstat.stats.records import NO_TIME, Timing
 
 # A clock that goes back by less than this was set back: no summer time changes it by more (Antarctica/Troll). By more, it passed
@@ -45,7 +46,18 @@ class Timeline:
     survive in the reader's state.
     """
 
-    __slots__ = ("_is_known", "_zone", "day_s", "is_unclear", "last_s", "last_us", "offset_s")
+    __slots__ = (
+        "_day_hint",
+        "_is_known",
+        "_zone",
+        "day_s",
+        "is_day_first",
+        "is_order_guessed",
+        "is_unclear",
+        "last_s",
+        "last_us",
+        "offset_s",
+    )
 
     def __init__(self, zone: dt.tzinfo | None) -> None:
         self._zone = None if zone is dt.UTC else zone
@@ -56,6 +68,10 @@ class Timeline:
         self.offset_s = 0
         # The latest stamp named a zone by a name of several meanings: nothing after it has a known instant.
         self.is_unclear = False
+        # The order of day and month in banners, once it is known, and whether a banner was read without knowing it.
+        self._day_hint: dt.date | None = None
+        self.is_day_first: bool | None = None
+        self.is_order_guessed = False
 
     @classmethod
     def resume(cls, times: object, timing: Timing) -> Self:
@@ -64,25 +80,51 @@ class Timeline:
         Raises: BadRequest for an unknown zone
         """
         timeline = cls(require_zone(timing.zone) if timing.zone is not None else None)
+        timeline._day_hint = timing.date
         if not timeline.load(times) and timing.date is not None:
             timeline.day_s = day_seconds(timing.date)
         return timeline
 
     def to_state(self) -> list[int | float | None]:
         """Return the state for `load`."""
-        return [self.day_s, self.last_s, self.last_us, self.offset_s, *([1] if self.is_unclear else [])]
+        return [self.day_s, self.last_s, self.last_us, self.offset_s, *self._flags()]
+
+    def _flags(self) -> list[int]:
+        """Return what else is known of the times, as one number. Missing: [] for nothing."""
+        flags = self.is_unclear + 2 * self.is_order_guessed + (0 if self.is_day_first is None else 4 + 8 * self.is_day_first)
+        return [flags] if flags else []
 
     def load(self, times: object) -> bool:
         """Continue from a saved state. Return False when it is invalid."""
         if not isinstance(times, list) or len(times) not in (3, 4, 5):
             return False
         day_s, last_s, last_us, offset_s = (*times, 0)[:4]
-        self.is_unclear = len(times) == 5
+        flags = times[4] if len(times) == 5 and isinstance(times[4], int) else 0
+        self.is_unclear, self.is_order_guessed = bool(flags & 1), bool(flags & 2)
+        self.is_day_first = bool(flags & 8) if flags & 4 else None
         self.day_s = day_s if isinstance(day_s, int) else None
         self.last_s = float(last_s) if isinstance(last_s, int | float) else None
         self.last_us = last_us if isinstance(last_us, int) else None
         self.offset_s = offset_s if isinstance(offset_s, int) else 0
         return True
+
+    def start_banner(self, text: str) -> None:
+        """Set the day on which a run began, as a banner names it, if it names one.
+
+        04/08/17 is either of two days. The day that is known from elsewhere decides, for all banners of the stream; without it the
+        month is first, which is a guess.
+        """
+        day, other = parse_banner_day(text), parse_other_order(text.strip())
+        if day is None:
+            return
+        self.start_day(other if other is not None and self._takes_other(day, other) else day)
+
+    def _takes_other(self, day: dt.date, other: dt.date) -> bool:
+        """Return whether a date of two meanings has the second one, with the day before the month."""
+        if self.is_day_first is None and self._day_hint in (day, other):
+            self.is_day_first = self._day_hint == other
+        self.is_order_guessed = self.is_order_guessed or self.is_day_first is None
+        return self.is_day_first is True
 
     def start_day(self, day: dt.date) -> None:
         """Set the day on which a run began, as a banner named it."""
@@ -162,6 +204,8 @@ class Timeline:
         """
         if stamp.is_clock_only:
             return self.clock_us(stamp.seconds)
+        if stamp.other_s is not None and self._takes_other(_day_of(stamp.seconds), _day_of(stamp.other_s)):
+            stamp = replace(stamp, seconds=stamp.other_s, other_s=None)
         named = self._named_us(stamp)
         if named is not None:
             self.last_s = stamp.seconds
@@ -207,6 +251,11 @@ class Timeline:
         if not stamp.zone_name or self._zone is None:
             return None
         return next((one.time_us for one in find_passes(self._zone, stamp.seconds) if one.name == stamp.zone_name), None)
+
+
+def _day_of(reading: float) -> dt.date:
+    """Return the day on which the wall's clock shows a reading."""
+    return dt.date.fromordinal(int(reading // SECONDS_A_DAY) + dt.date(1970, 1, 1).toordinal())
 
 
 @dataclass(frozen=True, slots=True)

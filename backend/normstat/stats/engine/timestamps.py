@@ -33,6 +33,8 @@ HALVES: Final = {
 # The half of the day without a blank before it, as in Albanian and Ge'ez: 07:54:05.MD
 GLUED_HALF: Final = re.compile(r"(\d{1,2}:\d\d:\d\d)[.፡](\D{1,12})", re.ASCII)
 DATE: Final = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\.?|(\d{4})[年년] ?(\d{1,2})[月월] ?(\d{1,2})[日일]", re.ASCII)
+EITHER_ORDER: Final = re.compile(r"\d{1,2}/\d{1,2}/(?:\d{4}|\d\d)", re.ASCII)
+LAST_MONTH: Final = 12
 ISO_LINE: Final = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) ?(Z|[-+]\d\d(?::?\d\d)?)?", re.ASCII)
 # Of nanoseconds the clock keeps microseconds.
 NANOSECONDS: Final = re.compile(r"(?<=[.,]\d{6})\d{1,3}", re.ASCII)
@@ -101,7 +103,7 @@ class Timestamp:
     """A time on its own: seconds since the epoch by the clock on the wall, or `is_clock_only` seconds of some day.
 
     `offset_s` is the zone's distance from UTC, None if unknown; `zone_name` its name, "" if it has none or is a
-    number. `is_call`: a recorder wrote it before it called the tool.
+    number. `is_call`: a recorder wrote it before it called the tool. `other_s`: the seconds where the day is first in 04/08/17.
     """
 
     seconds: float
@@ -109,6 +111,7 @@ class Timestamp:
     offset_s: int | None
     zone_name: str = field(default="", repr=False)
     is_call: bool = field(default=False, repr=False)
+    other_s: float | None = field(default=None, repr=False)
 
 
 def parse_clock(text: str) -> float | None:
@@ -234,6 +237,19 @@ def parse_date(text: str) -> dt.date | None:
         return None
 
 
+def parse_other_order(text: str) -> dt.date | None:
+    """Return the day that a date names when its first two numbers are in the other order.
+
+    Missing: None where that is no other day.
+
+    >>> parse_other_order("04/08/17"), parse_other_order("04/28/17"), parse_other_order("04/04/17"), parse_other_order("2017-04-08")
+    (datetime.date(2017, 8, 4), None, None, None)
+    """
+    day = parse_date(text) if EITHER_ORDER.fullmatch(text) is not None else None
+    is_other = day is not None and day.day <= LAST_MONTH and day.day != day.month
+    return dt.date(day.year, day.day, day.month) if day is not None and is_other else None
+
+
 def day_seconds(day: dt.date) -> int:
     """Return seconds from the epoch to the day's beginning."""
     return (day.toordinal() - 719_163) * SECONDS_A_DAY
@@ -292,7 +308,10 @@ def parse_timestamp(text: str) -> Timestamp | None:
         has_zone = clock.n_words == 2 and words[2] in CLOCK_ZONES
         rest = words[clock.n_words + (not has_zone) :]
         zone = rest[0] if len(rest) == 1 else zone_of_clock(words[1 : 1 + clock.n_words])
-        return join_day_and_clock(day, clock.seconds, zone) if len(rest) < 2 and (not rest or is_zone(zone)) else None
+        if len(rest) > 1 or (rest and not is_zone(zone)):
+            return None
+        stamp, other = join_day_and_clock(day, clock.seconds, zone), parse_other_order(words[0].rstrip(","))
+        return stamp if stamp is None or other is None else replace(stamp, other_s=day_seconds(other) + clock.seconds)
     return _stamp_in_words(text)
 
 

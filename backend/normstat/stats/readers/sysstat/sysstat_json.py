@@ -32,7 +32,6 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from normstat.errors import shorten
-from normstat.stats.engine.banner_day import parse_banner_day
 from normstat.stats.engine.hosts import ANOTHER_HOST
 from normstat.stats.engine.json_stream import Broken, JsonStream, Node, to_node
 from normstat.stats.engine.lines import Line, LineReader
@@ -194,9 +193,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         elif key == HOST and key in node.texts:
             self._is_other = self.is_another_host(node.texts[key])
         elif key in DAYS and node.name not in UNDATED:
-            day = parse_banner_day(node.texts.get(key, ""))
-            if day is not None:
-                self.timeline.start_day(day)
+            self.timeline.start_banner(node.texts.get(key, ""))
 
     def closed(self, node: Node) -> None:
         """Complete a row, a report, or an object that belongs to a row."""

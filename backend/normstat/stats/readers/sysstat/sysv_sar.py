@@ -32,7 +32,6 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from normstat.stats.engine.banner_day import parse_banner_day
 from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.header import Header, HeaderLine, find_header
 from normstat.stats.engine.line_prefix import FormKind
@@ -141,9 +140,7 @@ class Reader(LineReader[ColumnLayout]):
         banner = layout.banner.search(text) if layout.banner is not None else None
         if banner is not None:
             self._sections, self._texts, self._headers, self._at = TableSections(None), [], [], None
-            day = parse_banner_day(banner["date"] or "")
-            if day is not None:
-                self.timeline.start_day(day)
+            self.timeline.start_banner(banner["date"] or "")
             return LineKind.HEADER
         return LineKind.TIMESTAMP if self.see_time_line(text) else None
 
