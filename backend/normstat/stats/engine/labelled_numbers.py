@@ -127,12 +127,19 @@ def span_seconds(text: str) -> str | None:
     return str(((int(found["days"] or 0) * 24 + hours) * 60 + minutes) * 60 + seconds)
 
 
+# What stands before a process in a tree: of ps f and ps d, and of top's forest.
+BRANCH: Final = re.compile(r"[ |│]*(?:\\_|[|`+]-{1,3}|[├└]─{1,2}|[|│])[ ]+(?=\S)")
+
+
 def command_name(text: str) -> str:
     """Return the name of a process for instances: its name, or the program of a command line.
 
     >>> command_name("my worker (x)"), command_name("/usr/sbin/sshd -D -o Foo=bar"), command_name("[kworker/0:0]")
     ('my worker (x)', 'sshd', '[kworker/0:0]')
+    >>> command_name("    \\\\_ java -jar app.jar"), command_name(" |   `- sh"), command_name("-bash")
+    ('java', 'sh', '-bash')
     """
+    text = BRANCH.sub("", text, count=1)
     if len(text) <= MAX_NAME_LENGTH and "/" not in text.partition(" ")[0]:
         return text
     program = text.partition(" ")[0]
