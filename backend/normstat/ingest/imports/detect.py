@@ -36,7 +36,6 @@ SECONDS_A_DAY: Final = 86400
 OSWATCHER_TOOLS: Final = frozenset({"vmstat", "iostat", "mpstat"})
 OSWATCHER_INTERVAL_US: Final = 1_000_000
 CALL: Final = re.compile(rb"^zzz +\*\*\*", re.MULTILINE)
-SAMPLE_INTERVAL: Final = re.compile(rb"^.{0,80}\bSample interval: *(\d{1,6})\b", re.MULTILINE | re.IGNORECASE)
 UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 TEXT_BYTES: Final = 4096
 # A log may have a hole of zeros where the system went down.
@@ -221,9 +220,6 @@ class _Trial:
         """Return the time between two reports of a call that a recorder made. Missing: None where no recorder did, or nobody
         knows.
         """
-        said = SAMPLE_INTERVAL.search(self.head)
-        if said is not None:
-            return int(said[1]) * 1_000_000 or None
         is_known = self.spec.tool in OSWATCHER_TOOLS and CALL.search(self.head) is not None
         return OSWATCHER_INTERVAL_US if is_known else None
 

@@ -27,6 +27,14 @@ LOOP: Final = re.compile(r"@(?P<every>\d{1,9})\s+(?P<command>\S.*)", re.ASCII | 
 OWN_EPOCH: Final = re.compile(r"\s-[A-Za-z]*[Td]\s?u(?:\s|$)", re.ASCII)
 RECORDER_MARK: Final = b"zzz "
 MAX_LINE_LENGTH: Final = 200
+# Lines at the beginning of a file in which a recorder tells about itself, and the interval within a call; OSWatcher adds that to
+# the line before a call. Later such a line may be a tool's.
+RECORDER_LINES: Final = 20
+RECORDER_HEAD: Final = re.compile(
+    rb"#{20,}|#[ \t]+(?:Starting Time|Sample Interval\(s\)|Archive Count|Collection (?:Module|Command)):[ \t].*",
+    re.ASCII,
+)
+SAMPLE_INTERVAL: Final = re.compile(rb"\bSample interval(?:\(s\))?:[ \t]*(?P<seconds>\d{1,6})\b", re.ASCII | re.IGNORECASE)
 # A call comes about its interval after the one before it; a number farther away may be a value that looks like an epoch.
 MAX_PAUSE_S: Final = 7 * SECONDS_A_DAY
 NUMBER: Final = re.compile(r"\d{1,7}(?:\.\d{1,6})?", re.ASCII)
@@ -109,6 +117,16 @@ def _seconds_after(words: Sequence[str], option: str) -> float | None:
         if NUMBER.fullmatch(number):
             return float(number) or None
     return None
+
+
+def recorded_interval(line: bytes) -> int | None:
+    """Return the seconds between two reports of a call, as a recorder says them. Missing: None for any other line.
+
+    >>> recorded_interval(b"# Sample Interval(s):\\t5"), recorded_interval(b"# Archive Count:\\t720")
+    (5, None)
+    """
+    found = SAMPLE_INTERVAL.search(line[:MAX_LINE_LENGTH])
+    return int(found["seconds"]) or None if found is not None else None
 
 
 def omits_since_boot(letter: str, command: str, tool: str) -> bool:

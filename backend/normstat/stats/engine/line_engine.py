@@ -14,7 +14,14 @@ from typing import Final, Generic, TypeVar, cast
 
 from normstat.stats.engine.ahead import MORE, Ahead, Joined, More
 from normstat.stats.engine.block import BlockBuilder
-from normstat.stats.engine.calls import Calls, interval_in_command, omits_since_boot
+from normstat.stats.engine.calls import (
+    RECORDER_HEAD,
+    RECORDER_LINES,
+    Calls,
+    interval_in_command,
+    omits_since_boot,
+    recorded_interval,
+)
 from normstat.stats.engine.hosts import ANOTHER_HOST, SIGN, HostHeading, Hosts, HostSource, is_session_line
 from normstat.stats.engine.ledger import Ledger
 from normstat.stats.engine.line_prefix import (
@@ -89,6 +96,10 @@ class LineEngine(Generic[LayoutT]):
         if self.calls.is_loop and timing.interval_us is None:
             interval_s = interval_in_command(command, spec.tool)
             timing = replace(timing, interval_us=round(interval_s * MICRO) if interval_s is not None else None)
+        interval_us = state.get("interval")
+        if isinstance(interval_us, int) and timing.interval_us is None:
+            timing = replace(timing, interval_us=interval_us)
+        self._own_interval_us = interval_us if isinstance(interval_us, int) else None
         self.timing = timing
         letter = getattr(spec.layout, "omit_option", "")
         self.omits_since_boot = timing.is_first_real or omits_since_boot(letter, command, spec.tool)
@@ -235,7 +246,7 @@ class LineEngine(Generic[LayoutT]):
         if CONTROL.search(line) is not None:
             found: Outcome = CONTROLLED
         else:
-            found = self._take_host(line) or self._take_call(line) or self.take_bytes(line, offset)
+            found = self._take_host(line) or self._take_call(line) or self._take_recorder(line) or self.take_bytes(line, offset)
             if isinstance(found, Rejected) and found is not ANOTHER_HOST and is_session_line(line, self.spec.tool):
                 found = LineKind.IGNORED
         if isinstance(found, LineKind):
@@ -270,6 +281,11 @@ class LineEngine(Generic[LayoutT]):
     def omit_since_boot(self) -> None:
         """Take the first report for one like all others."""
         self.omits_since_boot = True
+
+    def take_interval(self, interval_us: int) -> None:
+        """Take the time between two reports of a call from what a recorder said."""
+        self.timing = replace(self.timing, interval_us=interval_us)
+        self._own_interval_us = interval_us
 
     def may_name_hosts(self, data: bytes) -> bool:
         """Return whether a line of a text of files of /proc may name a host: then each is read alone."""
@@ -377,11 +393,24 @@ class LineEngine(Generic[LayoutT]):
         stamp = self.calls.take(line, may_be_data=is_number and self.may_be_data(line), is_first=is_first)
         if stamp is None:
             return None
+        self._see_interval(line)
         if self.omits_since_boot and self.timing.interval_us is not None and self.calls.is_loop:
             # The tool waits for its first interval before it prints.
             stamp = replace(stamp, seconds=stamp.seconds + self.timing.interval_us / MICRO)
         self.see_call(stamp)
         return LineKind.TIMESTAMP
+
+    def _take_recorder(self, line: bytes) -> LineKind | None:
+        """Return what a line is that a recorder wrote about itself. Missing: None for any other line."""
+        if self.ledger.line_no >= RECORDER_LINES or line[:1] != b"#" or RECORDER_HEAD.fullmatch(line) is None:
+            return None
+        self._see_interval(line)
+        return LineKind.IGNORED
+
+    def _see_interval(self, line: bytes) -> None:
+        seconds = recorded_interval(line) if self.timing.interval_us is None else None
+        if seconds is not None:
+            self.take_interval(seconds * MICRO)
 
     def _skip_long_line(self, data: bytes) -> int:
         """Book the rest of a line that is too long."""
@@ -458,6 +487,8 @@ class LineEngine(Generic[LayoutT]):
             common["hosts"] = hosts
         if self._prefix is not None or not self._may_find_prefix:
             common["prefix"] = self._prefix.form.name if self._prefix is not None else ""
+        if self._own_interval_us is not None:
+            common["interval"] = self._own_interval_us
         if self._report_sums:
             common["sums"] = {sums.stat.name: sums.to_state() for sums in self._report_sums}
         return ReadResult(

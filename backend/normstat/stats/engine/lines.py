@@ -10,6 +10,7 @@ from typing import Final
 
 from normstat.errors import shorten
 from normstat.stats.engine.block import Row
+from normstat.stats.engine.calls import RECORDER_LINES
 from normstat.stats.engine.header import fields_of
 from normstat.stats.engine.line_engine import LayoutT, LineEngine
 from normstat.stats.engine.number_formats import INT8_MAX, INT8_MIN, read_number
@@ -20,8 +21,6 @@ from normstat.stats.engine.wide_rows import NarrowRow, turn_wide_row
 from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.spec import Field, Spec, Stat
 
-# A recorder writes lines about itself only at the beginning of its file; later such a line may be a tool's.
-RECORDER_LINES: Final = 20
 ABSENT: Final = "-"
 MAX_DECIMALS: Final = 9
 MAX_LEARNT: Final = 4096

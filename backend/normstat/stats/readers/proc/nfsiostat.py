@@ -39,6 +39,10 @@ from normstat.stats.spec import Layout, Stat
 MOUNT: Final = re.compile(r"(?P<export>\S.{0,1000}?) mounted on (?P<mount>/.{0,1000}):")
 OPERATION: Final = re.compile(r"(?P<name>[a-z_]{1,30}):\s+(?P<titles>ops?/s\s.*)")
 TITLES: Final = re.compile(r"[ \t]*(?:\t[ \t]*|[ ]{2,})")
+# Where the output was broken at its tabs, names and titles stand on lines of their own, and each number as well.
+OPERATION_ALONE: Final = re.compile(r"(?P<name>[a-z_]{1,30}):")
+TITLES_ALONE: Final = re.compile(r"ops?/s\s.*avg exe.*")
+ONE_NUMBER: Final = re.compile(r"[\d.,-]+(?:\s*\([^()]*\))?")
 HEAD: Final = re.compile(r"ops?/s\s+rpc bklog")
 CELL: Final = re.compile(r"\([^()]*\)|[^\s()]+")
 NUMBER: Final = re.compile(r"[\d(-]")
@@ -62,8 +66,9 @@ LAYOUT: Final = NfsiostatLayout
 class Reader(LineReader[NfsiostatLayout]):
     """One call of the reader.
 
-    `_mount` is the present file system, `_titles` the columns of the row to come and `_operation` its name; `_seen` the file
-    systems of this report; `_counts` the counts gathered since the line `_counts_at`.
+    `_mount` is the present file system, `_titles` the columns of the row to come and `_operation` its name, `_parts` its numbers so
+    far since `_parts_at`, where they stand on lines of their own; `_seen` the file systems of this report; `_counts` the counts
+    gathered since the line `_counts_at`.
     """
 
     prefix_kinds = frozenset(FormKind)
@@ -76,6 +81,9 @@ class Reader(LineReader[NfsiostatLayout]):
         self._titles = list(map(str, titles)) if isinstance(titles, list) else []
         self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
         self._counts = {str(key): str(word) for key, word in counts.items()} if isinstance(counts, dict) else {}
+        parts, parts_at = own.get("parts"), own.get("parts_at")
+        self._parts = list(map(str, parts)) if isinstance(parts, list) else []
+        self._parts_at = parts_at if isinstance(parts_at, int) else 0
         counts_at = own.get("counts_at")
         self._counts_at = counts_at if isinstance(counts_at, int) else 0
         self._is_first = own.get("is_first", True) is True and not self.omits_since_boot
@@ -90,6 +98,8 @@ class Reader(LineReader[NfsiostatLayout]):
             "mount": self._mount,
             "operation": self._operation,
             "titles": self._titles,
+            "parts": self._parts,
+            "parts_at": self._parts_at,
             "seen": sorted(self._seen),
             "counts": self._counts,
             "counts_at": self._counts_at,
@@ -116,11 +126,18 @@ class Reader(LineReader[NfsiostatLayout]):
         if mount is not None:
             self._begin_mount(mount["mount"])
             return LineKind.HEADER
+        alone = OPERATION_ALONE.fullmatch(text) if self._mount else None
+        if alone is not None:
+            self._operation, self._titles, self._parts = alone["name"], [], []
+            return LineKind.HEADER
+        if self._operation and not self._titles and TITLES_ALONE.fullmatch(text) is not None:
+            self._titles = [title for title in TITLES.split(text) if title]
+            return LineKind.HEADER
         operation = OPERATION.fullmatch(text)
         if operation is not None or HEAD.fullmatch(text):
             if not self._mount:
                 return Rejected("a header without a file system")
-            self._operation = operation["name"] if operation is not None else ""
+            self._operation, self._parts = operation["name"] if operation is not None else "", []
             self._titles = [title for title in TITLES.split(operation["titles"] if operation is not None else text) if title]
             return LineKind.HEADER
         if self._titles and NUMBER.match(text):
@@ -139,9 +156,15 @@ class Reader(LineReader[NfsiostatLayout]):
         if not self._seen:
             self.begin_report()
         self._seen.add(mount)
-        self._mount, self._titles, self._operation = mount, [], ""
+        self._mount, self._titles, self._operation, self._parts = mount, [], "", []
 
     def _take_row(self, text: str, offset: int) -> Outcome:
+        if ONE_NUMBER.fullmatch(text) is not None and len(self._titles) > 1:
+            self._parts_at = self._parts_at if self._parts else offset
+            self._parts.append(text)
+            if len(self._parts) < len(self._titles):
+                return LineKind.SINCE_BOOT if self._is_first else LineKind.SAMPLE
+            text, offset, self._parts = " ".join(self._parts), self._parts_at, []
         titles, self._titles = self._titles, []
         cells = CELL.findall(text)
         columns, words = [], []

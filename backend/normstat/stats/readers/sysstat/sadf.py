@@ -17,6 +17,8 @@ Layout keys: `tables` and `unknown`, as of the reader `columns` (the lines of sa
 ('sadf_linux_net_dev', ['lo'], [[1.0], [2.0]])
 """
 
+import csv
+import re
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -34,6 +36,10 @@ from normstat.stats.spec import Spec, Stat
 
 LEAD: Final = ("hostname", "interval", "timestamp")
 N_LEAD: Final = len(LEAD)
+SEMICOLON: Final = ";"
+HEADER: Final = re.compile(r"[# \"]*(?P<lead>hostname\"?(?P<mark>[;,\t])\"?interval\"?(?P=mark)\"?timestamp\b)")
+# Spreadsheets leave the seconds out.
+MINUTES: Final = re.compile(r"(?P<lead>\S+[ T]\d{1,2}:\d\d)(?P<rest>(?: \S+)?)", re.ASCII)
 RESTART: Final = "LINUX-RESTART"
 COMMENT: Final = "COM "
 # The header of USB devices names its columns in another order than their values come (rndr_stats.c, all releases).
@@ -80,6 +86,8 @@ class Reader(LineReader[ColumnLayout]):
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         self._columns: tuple[str, ...] = ()
+        # What stands between cells: a spreadsheet may have saved them with commas or tabs.
+        self._mark = str(own.get("mark", SEMICOLON))
         self._header: Header | None = None
         self._item: SadfItem | None = None
         header, item = own.get("header"), own.get("item")
@@ -92,7 +100,7 @@ class Reader(LineReader[ColumnLayout]):
     def save(self) -> State:
         """Return the state for the next piece."""
         item = self._item
-        own: State = {"header": list(self._columns)}
+        own: State = {"header": list(self._columns), "mark": self._mark}
         if item is not None:
             own["item"] = [list(item.key), item.offset, item.time_us, list(item.values.items())]
         return own
@@ -102,11 +110,13 @@ class Reader(LineReader[ColumnLayout]):
         text = line.text.strip()
         if not text:
             return LineKind.IGNORED
-        if text.lstrip("# ").startswith("hostname;interval;timestamp"):
+        header = HEADER.match(text)
+        if header is not None:
             self._flush()
-            return self._take_header(text.lstrip("# "))
-        mark = ";" if ";" in text else "\t"
-        cells = text.split(mark)
+            self._mark = header["mark"]
+            return self._take_header(text[header.start("lead") :])
+        mark = self._mark if self._mark != SEMICOLON else SEMICOLON if SEMICOLON in text else "\t"
+        cells = _split(text, mark)
         if len(cells) > N_LEAD and self.is_another_host(cells[0]):
             self._flush()
             return ANOTHER_HOST
@@ -116,7 +126,7 @@ class Reader(LineReader[ColumnLayout]):
             return LineKind.STATE_CHANGE
         if len(cells) > N_LEAD and cells[N_LEAD].startswith(COMMENT):
             return LineKind.IGNORED
-        if mark == ";":
+        if mark == self._mark:
             return self._take_row(cells, line.offset)
         if len(cells) == N_LEAD + 3:
             return self._take_value(cells, line.offset)
@@ -134,7 +144,7 @@ class Reader(LineReader[ColumnLayout]):
                 if REPEATED in text
                 else Rejected("too long")
             )
-        self._set_header(tuple(text.split(";")[N_LEAD:]))
+        self._set_header(tuple(_split(text, self._mark)[N_LEAD:]))
         return LineKind.HEADER if self._header is not None else Rejected("a header without a known column of sadf")
 
     def _set_header(self, columns: tuple[str, ...]) -> None:
@@ -226,7 +236,14 @@ class Reader(LineReader[ColumnLayout]):
         """Return the instant of a timestamp. Missing: NO_TIME for one in a zone whose name has several meanings, unless one is
         known.
         """
+        minutes = MINUTES.fullmatch(text)
+        text = text if minutes is None else f"{minutes['lead']}:00{minutes['rest']}"
         stamp = parse_timestamp(text)
         if stamp is None and self.has_zone:
             stamp = parse_timestamp(" ".join(text.split()[:2]))
         return self.timeline.stamp_us(stamp) if stamp is not None else NO_TIME
+
+
+def _split(text: str, mark: str) -> list[str]:
+    """Return the cells of a line, without the quotes of spreadsheets."""
+    return next(csv.reader([text], delimiter=mark), []) if '"' in text else text.split(mark)

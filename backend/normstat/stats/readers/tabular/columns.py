@@ -342,6 +342,11 @@ class Reader(LineEngine[ColumnLayout]):
         super().omit_since_boot()
         self._state.omits_since_boot = True
 
+    def take_interval(self, interval_us: int) -> None:
+        """Take the time between two reports of a call from what a recorder said."""
+        super().take_interval(interval_us)
+        self._state.interval_us = interval_us
+
     def begin_call(self) -> None:
         """Start a new run: its first report may cover the time since boot, and its header comes."""
         self._state.begin_run()
