@@ -4,6 +4,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from normstat.stats.catalogue import require_spec
+from normstat.stats.readers import read
 from tests.stats.test_layouts import found, spec_of
 
 SHORT = spec_of("short_rows = true")
@@ -52,3 +54,12 @@ def test_a_row_that_is_shifted_is_refused(shift: int) -> None:
 
 def test_without_the_layouts_word_a_short_row_is_refused() -> None:
     assert found(spec_of(""), f"{HEADER}\n{row_of({'bb': '7'})}\n") == []
+
+
+def test_a_division_by_zero_costs_its_cell_and_not_the_row() -> None:
+    text = b"Device            r/s     rkB/s   %util\n" + 2 * b"sda              5.00      -nan    inf\n"
+    result = read(require_spec("iostat_linux"), text, state={}, offset=0, is_final=True)
+    assert not result.rejected
+    (block,) = result.blocks
+    assert block.values[0].tolist() == [5.0]
+    assert [None if mask is None else mask.tolist() for mask in block.missing] == [None, [True], [True]]

@@ -56,10 +56,10 @@ def test_a_recorder_says_the_interval_of_a_call(head: str) -> None:
 
 def test_nfsiostat_with_each_number_on_its_own_line() -> None:
     text = (
-        "192.168.17.1:/var/www mounted on /var/www:\n\n   op/s\t\trpc bklog\n   0.60\n\t   0.00\nread:\n"
-        "  ops/s\t\t   kB/s\t\t  kB/op\t\tretrans\t\tavg RTT (ms)\tavg exe (ms)\n"
-        "\t\t  0.013\n\t  2.150\n\t169.751\n       0 (0.0%)\n\t 11.842\n\t 11.960\n"
-    ).encode()
+        b"192.168.17.1:/var/www mounted on /var/www:\n\n   op/s\t\trpc bklog\n   0.60\n\t   0.00\nread:\n"
+        b"  ops/s\t\t   kB/s\t\t  kB/op\t\tretrans\t\tavg RTT (ms)\tavg exe (ms)\n"
+        b"\t\t  0.013\n\t  2.150\n\t169.751\n       0 (0.0%)\n\t 11.842\n\t 11.960\n"
+    )
     assert guessed(text) == "nfsiostat_linux"
     spec = require_spec("nfsiostat_linux")
     result = read(spec, text, state={}, offset=0, is_final=True)

@@ -7,9 +7,11 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from normstat.stats.engine.report_numbers import spell_out
+
 # The plus is where top cut a number that was too wide for its column; what is left of it is another number.
 ITEM: Final = re.compile(
-    r"\s*(?P<number>\d{1,18}(?:[.,]\d{1,6})?)(?P<cut>\+?)(?P<unit>%|[KMGTPkmgtp](?=\s|$)|)\s*"
+    r"\s*(?P<number>\d{1,18}(?:[.,]\d{1,6})?(?:e\+\d\d)?)(?P<cut>\+?)(?P<unit>%|[KMGTPkmgtp](?=\s|$)|)\s*"
     r"(?P<label>[A-Za-z](?:[\w/()-]| (?=[A-Za-z])){0,40})\s*(?:[,;:.]|(?=\s\d)|(?=\d)|$)",
     re.ASCII,
 )
@@ -49,6 +51,8 @@ def split_items(text: str) -> list[LabelledNumber] | None:
     [('total', '3861332', 'k'), ('used', '3446476', 'k'), ('avail Mem', '12', '')]
     >>> [(item.label, item.number, item.unit) for item in split_items("0% usr 4,5% sys 13174380+free") or []]
     [('usr', '0', '%'), ('sys', '4.5', '%'), ('free', '', '')]
+    >>> [(item.label, item.number, item.unit) for item in split_items("1.319e+08 total, 14260 free") or []]
+    [('total', '131900000', ''), ('free', '14260', '')]
     """
     items: list[LabelledNumber] = []
     at = 0
@@ -57,7 +61,8 @@ def split_items(text: str) -> list[LabelledNumber] | None:
         found = ITEM.match(text, at)
         if found is None or len(items) >= MAX_ITEMS:
             return None
-        number = "" if found["cut"] else found["number"].replace(",", ".")
+        # Numbers wider than their place: 1.319e+08.
+        number = "" if found["cut"] else spell_out(found["number"].replace(",", "."))
         items.append(LabelledNumber(found["label"].strip(), number, found["unit"]))
         at = found.end()
     return items or None

@@ -13,7 +13,7 @@ from normstat.stats.engine.block import Row
 from normstat.stats.engine.calls import RECORDER_LINES
 from normstat.stats.engine.header import fields_of
 from normstat.stats.engine.line_engine import LayoutT, LineEngine
-from normstat.stats.engine.number_formats import INT8_MAX, INT8_MIN, read_number
+from normstat.stats.engine.number_formats import INT8_MAX, INT8_MIN, NOT_A_NUMBER, read_number
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.time_lines import parse_time_line
 from normstat.stats.engine.timestamps import Timestamp, is_recorder_line
@@ -156,9 +156,10 @@ class LineReader(LineEngine[LayoutT]):
         absent: list[int] = []
         is_canonical = True
         for field, word in zip(fields, words, strict=False):
-            number = None if word in missing else read_number(word, field)
+            is_missing = word in missing or word in NOT_A_NUMBER
+            number = None if is_missing else read_number(word, field)
             if number is None:
-                if word not in missing:
+                if not is_missing:
                     if field.is_documented:
                         return Rejected(f"column {field.column}: {shorten(word, 40)} is not a number that it can hold")
                     is_canonical = False

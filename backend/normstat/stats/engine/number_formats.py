@@ -33,6 +33,10 @@ DURATIONS: Final = {
 }
 WITH_UNIT: Final = re.compile(r"([0-9]{1,15}(?:[.,][0-9]{1,9})?)(ns|us|µs|ms|s|)")
 PER_SECOND: Final = {"": 1e9, "ns": 1e9, "us": 1e6, "µs": 1e6, "ms": 1e3, "s": 1.0}
+# What printf makes of a division by zero: no value, and no reason to do without the others of its row.
+NOT_A_NUMBER: Final = frozenset(
+    f"{sign}{word}{unit}" for sign in ("", "-", "+") for word in ("nan", "NaN", "NAN", "inf", "Inf", "INF") for unit in ("", "%")
+)
 NUMBER: Final = re.compile(r"[-+]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)%?")
 
 

@@ -11,7 +11,7 @@ from normstat.errors import shorten
 from normstat.stats.engine.block import Row
 from normstat.stats.engine.column_layout import TimeStyle
 from normstat.stats.engine.header import Header
-from normstat.stats.engine.number_formats import read_number
+from normstat.stats.engine.number_formats import NOT_A_NUMBER, read_number
 from normstat.stats.engine.outcome import NOT_MINE, NotMine, Rejected
 from normstat.stats.engine.timestamps import ClockWords, parse_clock, parse_date, split_words, take_clock
 from normstat.stats.spec import Field
@@ -180,7 +180,7 @@ def read_row(header: Header, fields: Sequence[Field], words: Sequence[str]) -> R
     is_canonical = True
     for at, field in zip(header.value_at, fields, strict=True):
         word = words[at]
-        is_missing = not word or word in header.table.missing
+        is_missing = not word or word in header.table.missing or word in NOT_A_NUMBER
         number = None if is_missing else read_number(word, field)
         if number is not None:
             values.append(number[0])
