@@ -149,3 +149,17 @@ def test_what_is_read_of_the_host_is_only_what_answers_ask_for() -> None:
 
 def test_every_hint_has_a_source() -> None:
     assert all(hint.text and hint.source for hint in load_hints().values())
+
+
+def test_a_distribution_of_powers_of_two_tells_no_limit() -> None:
+    """dtrace's quantize() puts 256 to 511 into one bucket: nobody knows which of them is a limit."""
+    text = """
+  queue length
+           value  ------------- Distribution ------------- count
+              64 |                                         10
+             128 |@                                        30
+             256 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@         900
+             512 |@@                                       60
+            1024 |                                         0
+"""
+    assert "queue_limit" not in answers(text)

@@ -138,6 +138,14 @@ def test_a_queue_near_its_limit_is_saturated() -> None:
     assert "90 % are at the limit of 512, before 1 %: it is saturated" in found.distributions[0].sentence
 
 
+def test_a_bucket_that_is_half_of_the_limit_does_not_count_as_being_at_it() -> None:
+    text = "\n  queue length\n  value  ------------- Distribution ------------- count\n  256 |@ {}\n  512 |@ {}\n 1024 |  0\n"
+    found = diff(text.format(100, 1), text.format(900, 60), limit=512.0).histogram
+    assert found is not None
+    assert "6.2 % are at the limit of 512, before 0.99 %" in found.distributions[0].sentence
+    assert "saturated" not in found.distributions[0].sentence
+
+
 def test_distributions_of_other_units_and_buckets_without_common_ends_are_not_forced() -> None:
     seconds = diff("\n@usecs:\n[1, 2)  5 |@|\n", "\n@kbytes:\n[1, 2)  5 |@|\n").histogram
     assert seconds is not None

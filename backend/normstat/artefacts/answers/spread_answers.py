@@ -1,18 +1,14 @@
 """Answers about how something is spread: over few rows, over repeated reports, over time, towards a limit; and hardware errors."""
 
 import itertools
-import math
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from normstat.artefacts.answers.answer_model import Answer, AnswerSource, Evidence, float_array, of_artefact
 from normstat.artefacts.answers.hint_book import hint
-from normstat.artefacts.diff.bucket_alignment import count_buckets
-from normstat.artefacts.diff.histogram_diff import near_limit
 from normstat.artefacts.duration import commanded_duration
 from normstat.artefacts.figures import digits, percent
-from normstat.artefacts.parts import HistogramPart, LogPart, Number, TablePart
+from normstat.artefacts.parts import LogPart, Number, TablePart
 from normstat.artefacts.table_view import MergedRow, merge_rows, sum_of
 from normstat.artefacts.trace_log.queue_depth import measure_queues
 from normstat.comparison.findings.human import join_words
@@ -28,10 +24,6 @@ MAX_KEYS_LISTED: Final = 3
 # Reports that differ by less are steady.
 STEADY: Final = 0.1
 MIN_REPORTS_OF_STALLS: Final = 8
-QUEUE: Final = re.compile(r"queue|qlen|キュー", re.IGNORECASE)
-# The length of the request queue of a block device of Linux 2.4, and its multiples since.
-QUEUE_LIMITS: Final = (64, 128, 256, 512, 1024)
-AT_LIMIT: Final = 0.5
 MCE: Final = ("mcelog_events", "mcelog_memory")
 NUMBERS: Final = ("no", "one", "two", "three", "four")
 
@@ -169,28 +161,10 @@ def _report_times(evidence: Evidence, part: TablePart) -> list[float] | None:
 
 
 def _queue(evidence: Evidence) -> Iterator[Answer]:
+    # A distribution of powers of two has no bucket for a limit, and nothing in it tells one.
     for at, part in enumerate(evidence.parts):
         if isinstance(part, LogPart):
             yield from _queues_of_log(part, at)
-        if not isinstance(part, HistogramPart):
-            continue
-        for key, counts in zip(part.keys, part.counts, strict=True):
-            if QUEUE.search(f"{key} {part.title} {evidence.program}") is None or not sum(counts):
-                continue
-            counted = count_buckets(part.buckets, counts)
-            if counted is None:
-                continue
-            # The limit that the longest queue came to.
-            used = [low for low, count in zip(counted.lows, counted.counts, strict=True) if count and math.isfinite(low)]
-            limit = next((limit for limit in QUEUE_LIMITS if used and max(used) <= limit), None)
-            share = None if limit is None else near_limit(counted.counts, counted.lows, counted.highs, limit)
-            if limit is None or share is None or share < AT_LIMIT:
-                continue
-            sentence = f"{percent(share * 100, 3)} of the time the queue was at its limit of {limit}: it is saturated."
-            yield Answer(
-                "queue_limit", "Is a queue full?", sentence, share * 100, "%", "", [of_artefact(key or part.title, at, key)],
-                hint("queue_limit"), is_warning=True,
-            )  # fmt: skip
 
 
 def _queues_of_log(part: LogPart, at: int) -> Iterator[Answer]:

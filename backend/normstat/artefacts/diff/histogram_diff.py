@@ -20,6 +20,8 @@ TAIL: Final = 0.01
 DECADE: Final = 10.0
 # A distribution is at its limit when this share of its events is within a tenth of it.
 NEAR: Final = 0.9
+# A bucket below the limit that is wider than a quarter of it tells nothing about the limit: 256 to 512 is half of all lengths.
+NARROW: Final = 0.75
 FULL_SHARE: Final = 0.5
 DASH: Final = "\N{EN DASH}"
 NUMBERS: Final = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -121,7 +123,8 @@ def tail_share(counts: Sequence[Number], lows: Sequence[float], edge: float) -> 
 
 
 def near_limit(counts: Sequence[Number], lows: Sequence[float], highs: Sequence[float], limit: float) -> float | None:
-    """Return the share of events that are within a tenth of a limit or above: in buckets that begin there, or that hold the limit.
+    """Return the share of events that are near a limit or above: in buckets that begin within a tenth of it, or in a narrow one
+    that ends at it or holds it.
 
     Missing: None without events.
     """
@@ -129,7 +132,8 @@ def near_limit(counts: Sequence[Number], lows: Sequence[float], highs: Sequence[
     if not total:
         return None
     ends = zip(counts, lows, highs, strict=True)
-    return sum(count for count, low, high in ends if low >= NEAR * limit or (low < limit <= high and math.isfinite(high))) / total
+    near = (count for count, low, high in ends if low >= NEAR * limit or NARROW * limit <= low < limit <= high < math.inf)
+    return sum(near) / total
 
 
 def _by_key(part: HistogramPart) -> dict[str, list[Number]]:
