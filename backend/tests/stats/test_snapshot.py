@@ -8,7 +8,7 @@ from normstat.stats.catalogue import require_spec
 from normstat.stats.engine.snapshot import MAX_GATHERED, named_file
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, ReadResult, Timing
-from tests.stats.reading import read_pieces, rows_of_result
+from tests.stats.reading import guessed, read_pieces, rows_of_result
 
 SECOND_US = 1_000_000
 PRESSURE = b"some avg10=0.00 avg60=0.00 avg300=0.00 total=%d\n"
@@ -135,3 +135,23 @@ def test_a_row_without_numbers_is_refused(spec: str, data: bytes) -> None:
 def test_a_table_of_nothing_but_shares_has_no_sample_in_the_first_report() -> None:
     result = read_spec("top_linux", b"PID USER %CPU COMMAND\n1 root 5.0 init\n")
     assert (result.blocks, len(result.since_boot)) == ((), 1)
+
+
+def test_the_screens_of_top_in_a_recorded_session() -> None:
+    """Without -b it goes home for each screen, on the line on which the one before ended, and leaves out lines that stay."""
+    end = "\x1b(B\x1b[m\x1b[39;49m\x1b[K"
+    head = "top - 10:00:0{0} up 1 day,  1:00,  1 user,  load average: 0.10, 0.20, 0.30"
+    row = "   1000 app       20   0 2000000 100000   8000 S  {0}.0   1.0  62:03.00 java"
+    columns = "    PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND"
+    first = "\x1b[?1h\x1b=\x1b[H\x1b[2J" + f"{end}\r\n".join([head.format(1), "", f"\x1b[7m{columns}", row.format(11)])
+    second = "\x1b[J\x1b[H" + f"{end}\r\n".join([head.format(4), "", "", row.format(22)])
+    text = f"Script started on 2026-11-28\n[root@web1 ~]# top\r\n{first}{second}{end}\x1b[?25h\r\n[root@web1 ~]# exit\r\n".encode()
+    spec = require_spec("top_linux")
+    assert guessed(text) == spec.name
+    result = read(spec, text, state={}, offset=0, is_final=True, timing=Timing(date=dt.date(2026, 11, 28)))
+    assert not result.rejected
+    assert sum(result.accounts.n_bytes.values()) == len(text)
+    rows = [row for row in rows_of_result(result) if row.stat == "top_linux_process" and not row.is_since_boot]
+    cpu = [dict(zip([key for key, _ in row.columns], row.values, strict=True)).get("cpu_pct") for row in rows]
+    assert (len(rows), cpu[-1]) == (2, 22.0)
+    assert rows[1].time_us - rows[0].time_us == 3_000_000

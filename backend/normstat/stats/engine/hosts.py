@@ -40,6 +40,8 @@ PROMPT: Final = re.compile(rb"\[?[\w.-]{1,40}@(?P<host>[\w.-]{1,80})(?:[: ][^#$%
 BARE_PROMPT: Final = re.compile(
     rb"(?:[\w.-]{0,40}(?::[\w/~.-]{0,80})?|\[?[\w.-]{1,40}@[^#$%>]{1,100})[#$%][ \t]+(?P<command>.*)", re.ASCII
 )
+# What script(1) writes around a session.
+SCRIPT_LINES: Final = (b"Script started on ", b"Script done on ")
 # Of a path of another host's system only what stands before /proc or /sys tells the host.
 SYSTEM: Final = re.compile(r"(?:^|/)(?:proc|sys)/")
 RULE: Final = re.compile(rb"-{4,}")
@@ -63,7 +65,7 @@ def is_session_line(line: bytes, tool: str) -> bool:
     >>> [is_session_line(line, "vmstat") for line in (b"$ vmstat 1", b"root@web1:~# date", b"# 12", b"$ ")]
     [True, True, False, True]
     """
-    if PROMPT.match(line) is not None or BANNERS[1].match(line) is not None:
+    if line.startswith(SCRIPT_LINES) or PROMPT.match(line) is not None or BANNERS[1].match(line) is not None:
         return True
     prompt = BARE_PROMPT.fullmatch(line) if len(line) <= MAX_LENGTH else None
     return prompt is not None and (not prompt["command"] or tool.encode() in re.findall(rb"[\w.+-]+", prompt["command"]))

@@ -38,7 +38,7 @@ from normstat.stats.engine.line_prefix import (
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_sums import ReportSums
 from normstat.stats.engine.shared_text import TextWindow
-from normstat.stats.engine.terminal import shown
+from normstat.stats.engine.terminal import screens, shown
 from normstat.stats.engine.timeline import MICRO, Timeline
 from normstat.stats.engine.timestamps import Timestamp
 from normstat.stats.records import NO_TIME, LineEvent, LineKind, ReadResult, State, Timing
@@ -113,6 +113,8 @@ class LineEngine(Generic[LayoutT]):
         self._may_find_prefix = form is None and not timing.is_live and not spec.is_user_made and bool(self.prefix_kinds)
         if self._prefix is not None and self._prefix.form.name in NO_SINCE_BOOT:
             self.omits_since_boot = True
+        # Whether a terminal was recorded on which a tool draws one screen after the other, leaving out what stays.
+        self.is_screen = state.get("screen") is True
         # The time that another program put before the present line.
         self.prefix_us = NO_TIME
         line_no = state.get("line_no")
@@ -236,10 +238,20 @@ class LineEngine(Generic[LayoutT]):
 
     def _read_whole(self, raw: bytes, at: int, n_bytes: int) -> None:
         """Read one line and book it; `at` is its place in the piece, `n_bytes` counts its newline."""
-        offset = self.offset + at
         if n_bytes > LINE_LIMIT:
-            self.ledger.reject(raw, offset, n_bytes, TOO_LONG)
+            self.ledger.reject(raw, self.offset + at, n_bytes, TOO_LONG)
             return
+        *others, last = screens(raw) if b"\x1b[" in raw else (raw,)
+        for part in others:
+            self.is_screen = True
+            self._read_part(part, at, len(part), 0)
+            at += len(part)
+            n_bytes -= len(part)
+        self._read_part(last, at, n_bytes, 1)
+
+    def _read_part(self, raw: bytes, at: int, n_bytes: int, n_lines: int) -> None:
+        """Read what a line shows on one screen."""
+        offset = self.offset + at
         if self._prefix is not None:
             self._see_prefix(self._prefix, raw)
         line = self._clean(raw)
@@ -250,11 +262,11 @@ class LineEngine(Generic[LayoutT]):
             if isinstance(found, Rejected) and found is not ANOTHER_HOST and is_session_line(line, self.spec.tool):
                 found = LineKind.IGNORED
         if isinstance(found, LineKind):
-            self.ledger.book(found, n_bytes)
+            self.ledger.book(found, n_bytes, n_lines)
         else:
             # A rejected line is stored as the tool printed it.
             self.see_rejected()
-            self.ledger.reject(raw.removesuffix(b"\r"), offset, n_bytes, found.reason)
+            self.ledger.reject(raw.removesuffix(b"\r"), offset, n_bytes, found.reason, n_lines)
 
     def _read_joined(self, joined: Joined, at: int, raw: bytes) -> None:
         """Read a line that was folded and book its parts."""
@@ -487,6 +499,8 @@ class LineEngine(Generic[LayoutT]):
             common["hosts"] = hosts
         if self._prefix is not None or not self._may_find_prefix:
             common["prefix"] = self._prefix.form.name if self._prefix is not None else ""
+        if self.is_screen:
+            common["screen"] = True
         if self._own_interval_us is not None:
             common["interval"] = self._own_interval_us
         if self._report_sums:

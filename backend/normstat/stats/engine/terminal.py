@@ -17,6 +17,10 @@ SEQUENCE: Final = re.compile(
 RIGHT: Final = re.compile(rb"\x1b\[(\d{0,3})C")
 
 
+# The cursor goes to the upper left: another screen begins, on the same line of the recording.
+HOME: Final = re.compile(rb"(?=\x1b\[(?:1;1|0;0|1)?[Hf])")
+
+
 def shown(line: bytes) -> bytes:
     """Return a line as a terminal shows it: without sequences of control, and after a carriage return what was written over it."""
     if ESCAPE in line:
@@ -28,3 +32,19 @@ def shown(line: bytes) -> bytes:
         for part in parts[1:]:
             line = part + line[len(part) :]
     return line
+
+
+def screens(raw: bytes) -> list[bytes]:
+    r"""Return the parts of a line that are on different screens, such as those of top without -b.
+
+    >>> screens(b"  1 init\x1b[J\x1b[Htop - 10:00:04"), screens(b"procs")
+    ([b'  1 init\x1b[J', b'\x1b[Htop - 10:00:04'], [b'procs'])
+    """
+    found = [b""]
+    for part in HOME.split(raw) if b"\x1b[" in raw else [raw]:
+        if shown(found[-1]).strip():
+            found.append(part)
+        else:
+            # Nothing is seen of what was written before.
+            found[-1] += part
+    return found

@@ -124,7 +124,8 @@ class Reader(SnapshotReader[TopLayout]):
     def end_report(self) -> None:
         """End the present report: its rows are complete."""
         super().end_report()
-        self._header = []
+        # A screen that is drawn again leaves out the lines that stay, such as the names of columns.
+        self._header = self._header if self.is_screen else []
 
     def take_blank(self) -> None:
         """End the lines above the processes."""
