@@ -18,7 +18,7 @@ from normstat.stats.engine.line_engine import clean_line
 from normstat.stats.engine.line_prefix import strip_prefix
 from normstat.stats.part_files import is_of_part, is_part_file, without_parts
 from normstat.stats.pattern import join_patterns
-from normstat.stats.readers import read
+from normstat.stats.readers import READERS, read
 from normstat.stats.records import LineKind, ReadResult
 from normstat.stats.spec import Spec
 from normstat.stats.translated_lines import read_translations
@@ -128,7 +128,13 @@ def _try(spec: Spec, head: bytes, words: set[str]) -> Trial:
     share = (understood - n_bytes.get(LineKind.REJECTED, 0) + n_others) / total
     documented, n_values = _count(result)
     sampled = sum(n_bytes.get(kind, 0) for kind in (LineKind.SAMPLE, LineKind.SINCE_BOOT)) / total
-    return Trial(spec, share, documented, n_values, spec.tool.lower() in words, sampled, is_long_header(result))
+    is_header = is_long_header(result) and not _takes_any_text(spec)
+    return Trial(spec, share, documented, n_values, spec.tool.lower() in words, sampled, is_header)
+
+
+def _takes_any_text(spec: Spec) -> bool:
+    """Return whether the reader takes any text for the name of what follows: a text without a number is nobody's then."""
+    return bool(getattr(READERS[spec.reader].reader, "takes_any_text", False))
 
 
 def is_long_header(result: ReadResult) -> bool:

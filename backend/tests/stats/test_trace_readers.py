@@ -220,3 +220,12 @@ def test_stacks_distributions_and_tables_bear_the_question() -> None:
 
 def test_a_quote_that_never_ends_costs_no_samples() -> None:
     assert instances("# ./don't 5\n  java   7\n") == ["don't: java"]
+
+
+def test_a_page_of_prose_is_no_tracers() -> None:
+    """A word with a backquote in it looks like a frame of a stack, and any text like a key of what follows."""
+    page = (
+        "# Notes\n\nlibc.so`read is called by the agent.\nlibc.so`read\n"
+        + "Nothing here was printed by a tool, and it goes on.\n" * 100
+    )
+    assert guess_spec(page.encode(), "README.md") is None

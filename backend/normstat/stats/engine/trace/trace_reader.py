@@ -66,6 +66,8 @@ class TraceReader(LineReader[TraceLayoutT]):
     """The base of the tracers' readers, which say in `take` what a line is."""
 
     has_epoch_calls = True
+    # Keys and titles may be any text.
+    takes_any_text = True
 
     may_be_quoted = False
 
