@@ -187,7 +187,8 @@ def assess(
     if age_days > STALE_DAYS:
         state = "stale"
         reasons.append(f"The newest sample is {age_days:.0f} days old; normal behaviour may have changed since.")
-    if covered_s < MIN_COVERED_S:
+    # Ten minutes of samples cover an interval less than ten minutes.
+    if round(covered_s / 60) * 60 < MIN_COVERED_S:
         state = "insufficient_data"
         reasons.append(f"Only {_duration(covered_s)} of data; use at least {_duration(MIN_COVERED_S)}.")
     if coverage < MIN_COVERAGE:

@@ -94,6 +94,8 @@ async def test_windows_without_samples_make_it_thin(sessions: Sessions) -> None:
     assert (host.state, host.coverage, host.windows) == ("good", 1.0, [minutes(0, 20)])
     (host,) = await health_of(sessions, await make(sessions, minutes(0, 5), name="short"), 200)
     assert (host.state, host.reasons) == ("insufficient_data", ["Only 5 minutes of data; use at least 10 minutes."])
+    (host,) = await health_of(sessions, await make(sessions, minutes(0.1, 10), name="ten"), 200)
+    assert (host.state, host.reasons) == ("good", [])
 
 
 async def test_why_it_is_empty(sessions: Sessions) -> None:
