@@ -34,7 +34,7 @@ class RecordedSeriesReader(SeriesReader[SeriesLayoutT]):
     def begin_call(self) -> None:
         """Do nothing: the lines say their times themselves."""
 
-    def is_of_another_host(self, host: str) -> bool:
+    def names_another_host(self, host: str) -> bool:
         """Return whether the host is not the first one of the file; the first one that is asked for is."""
         self._host = self._host or host
         return not is_same_host(host, self._host)

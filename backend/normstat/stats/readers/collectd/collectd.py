@@ -176,7 +176,7 @@ class Reader(RecordedSeriesReader[CollectdLayout]):
         return derived is not None and (derived.fullmatch(kind) is not None or derived.fullmatch(f"{kind}/{name}") is not None)
 
     def _take_sample(self, sample: Sample, offset: int) -> Outcome:
-        if self.is_of_another_host(sample.host):
+        if self.names_another_host(sample.host):
             return ANOTHER_HOST
         time_ms = round(float(sample.time) * MILLI)
         if self.is_odd_time(time_ms):

@@ -97,7 +97,7 @@ class Reader(RecordedSeriesReader[NetdataLayout]):
             values = {str(found.get("name") or found.get("id")): found["value"]}
         if not (isinstance(chart, str) and isinstance(time, str) and time.isdigit() and isinstance(values, dict)):
             return NO_CHART
-        if isinstance(host, str) and self.is_of_another_host(host):
+        if isinstance(host, str) and self.names_another_host(host):
             return ANOTHER_HOST
         return self._take_values(chart, family, int(time), values, offset)
 
