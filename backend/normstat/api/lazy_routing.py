@@ -15,6 +15,8 @@ from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute, Match, compile_path
 from starlette.types import Receive, Scope, Send
 
+from normstat.api.handlers import error_answers
+from normstat.errors import TooLarge
 from normstat.memory import collector_paused
 
 PREFIX: Final = "/api/v1"
@@ -91,3 +93,15 @@ class Application(FastAPI):
     def routes(self) -> list[BaseRoute]:
         """All routes, prepared: the OpenAPI document describes them."""
         return [route.prepare() if isinstance(route, LazyRoute) else route for route in self.router.routes]
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI document. Every body has a limit (api/body_limit.py), whatever its route does."""
+        is_new = self.openapi_schema is None
+        document = super().openapi()
+        if is_new:
+            for path in document["paths"].values():
+                for operation in path.values():
+                    if "requestBody" in operation:
+                        answers = operation["responses"]
+                        answers.setdefault(str(TooLarge.status), error_answers(TooLarge)[TooLarge.status])
+        return document

@@ -51,8 +51,9 @@ def _draw(line: LedgerLine, reading: Reading, n_cpus: int) -> DrawnTotal | None:
         alone = Reading({line.stat: PairedSides(side, side)}, windows, windows[0], reading.memory_kib, spans)
         found = (one for one in _totals(line.resource, alone, n_cpus) if (one.fields, one.unit) == (tuple(line.fields), line.unit))
         amounts = next((one.amounts.windows[0] for one in found if one.instance == line.instance), np.empty(0))
-        is_known = spans.counts(side.times_s) > 0 if len(amounts) else np.zeros(0, np.bool_)
-        return TotalOverTime(spans.starts[is_known] + spans.length_s, amounts[is_known])
+        times_s = spans.last_reports(side.times_s)
+        is_known = np.isfinite(times_s) if len(amounts) else np.zeros(len(times_s), np.bool_)
+        return TotalOverTime(times_s[is_known], amounts[is_known] if len(amounts) else amounts)
 
     return draw_total(total(sides.baseline, reading.baseline), total(sides.incident, [reading.incident]), reading)
 

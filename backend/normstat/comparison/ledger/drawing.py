@@ -12,7 +12,7 @@ from normstat.comparison.ledger.readings import Reading
 from normstat.comparison.ledger.windows import Spans
 from normstat.comparison.side_values import SideValues, Sparkline, SparklineColumns
 from normstat.comparison.sparklines import draw_columns
-from normstat.scoring.summary import FloatArray
+from normstat.scoring.summary import FloatArray, IntArray
 from normstat.window import Window
 
 # A baseline of a week is drawn more coarsely than by each of its reports.
@@ -56,8 +56,13 @@ def draw_total(baseline: TotalOverTime, incident: TotalOverTime, reading: Readin
             if len(windows) == 1
             else None,
         ),
-        onset_ms=round(1000 * float(incident.times_s[outside[0]])) if len(outside) else None,
+        onset_ms=round(1000 * _onset_of(incident, outside, reading.incident)) if len(outside) else None,
     )
+
+
+def _onset_of(incident: TotalOverTime, outside: IntArray, window: Window) -> float:
+    """Return when the first report outside the range was; that of the incident tells of the time from its beginning on."""
+    return float(incident.times_s[outside[0]]) if outside[0] else window.start.timestamp()
 
 
 def _values_of(values: FloatArray) -> SideValues:

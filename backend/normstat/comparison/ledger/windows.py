@@ -81,6 +81,13 @@ class Spans:
         is_in = (at >= 0) & (times_s <= self.starts[np.maximum(at, 0)] + self.length_s) if len(self.starts) else at >= 0
         return np.where(is_in, at, -1).astype(np.int64)
 
+    def last_reports(self, times_s: FloatArray) -> FloatArray:
+        """Return when the last report of each span was. Missing: NaN in a span without one. Shape: (n,)"""
+        places = self.place(times_s)
+        last = np.full(len(self.starts), -np.inf)
+        np.maximum.at(last, places[places >= 0], times_s[places >= 0])
+        return np.where(np.isfinite(last), last, np.nan)
+
     def counts(self, times_s: FloatArray) -> IntArray:
         """Return the number of reports of each span. Shape: (n,)"""
         places = self.place(times_s)

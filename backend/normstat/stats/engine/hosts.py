@@ -117,7 +117,7 @@ class Hosts:
         """Return the state for a new object. Missing: None while no line named a host."""
         if not self._first and self._word is None:
             return None
-        return [sorted(self._first.items()), sorted(self._others), self._word]
+        return [[list(pair) for pair in sorted(self._first.items())], sorted(self._others), self._word]
 
     def is_line_of_another(self, name: str) -> bool:
         """Note the host that a line itself says it is from, and return whether it is another one than the first."""

@@ -21,6 +21,7 @@ from normstat.storage.backup.manifest import BackupPiece, Manifest
 from normstat.storage.cluster_layout import is_laid_out, lay_out
 from normstat.storage.distribution import is_citus
 from normstat.storage.leader import LEADER_LOCK
+from normstat.storage.schema.all_models import Base
 from normstat.storage.schema.job_models import ASKED_BY_CLOCK
 from normstat.storage.schema.migrations import downgrade, make_config, upgrade
 from normstat.storage.schema.schema_version import RESTORE_SCHEMA
@@ -141,8 +142,10 @@ class RestoreTarget:
         Raises: Conflict
         """
         has_rows = False
+        # Extensions and others may have tables beside ours.
+        ours = {*self._manifest.tables, *Base.metadata.tables} - set(LEFT_OUT)
         for (name,) in self._connection.execute(TABLES).fetchall():
-            if name in LEFT_OUT:
+            if name not in ours:
                 continue
             rows = sql.SQL("SELECT EXISTS (SELECT FROM {}), EXISTS (SELECT FROM {} WHERE {})").format(
                 sql.Identifier(PUBLIC, str(name)), sql.Identifier(PUBLIC, str(name)), sql.SQL(OF_FIRST_START.get(str(name), "true"))
