@@ -713,6 +713,12 @@ same 'children of the loop: the command' "$found" one
 kill "$pid"
 wait "$pid"
 same 'the status of a loop' "$?" 143
+# It told its command to end, and did not wait for that.
+n=0
+while is_alive_any "$children" && [ "$n" -lt 100 ]; do
+    nap
+    n=$((n + 1))
+done
 holds eval '! is_alive_any "$children"'
 read -r found <loop.raw
 holds is_count "$found"
