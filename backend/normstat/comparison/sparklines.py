@@ -27,21 +27,23 @@ class DrawnSides:
 def sparkline_of(sides: DrawnSides, instance: str, field: str) -> Sparkline:
     """Return a series in the incident, and in the baseline where that is one window and was read."""
     window = sides.incident_window
-    low, high = _columns(sides.incident, instance, field, window)
     baseline = None
     if sides.baseline is not None and len(sides.baseline_windows) == 1:
-        baseline = SparklineColumns(*_columns(sides.baseline, instance, field, sides.baseline_windows[0]))
+        baseline = _columns(sides.baseline, instance, field, sides.baseline_windows[0])
+    return make_sparkline(window, _columns(sides.incident, instance, field, window), baseline)
+
+
+def make_sparkline(window: Window, incident: SparklineColumns, baseline: SparklineColumns | None) -> Sparkline:
+    """Return the sparkline of an incident in this window."""
     start_ms, end_ms = (round(1000 * instant.timestamp()) for instant in (window.start, window.end))
-    return Sparkline(low=low, high=high, start_ms=start_ms, end_ms=end_ms, baseline=baseline)
+    return Sparkline(low=incident.low, high=incident.high, start_ms=start_ms, end_ms=end_ms, baseline=baseline)
 
 
-def _columns(side: StatSide, instance: str, field: str, window: Window) -> tuple[list[float | None], list[float | None]]:
+def _columns(side: StatSide, instance: str, field: str, window: Window) -> SparklineColumns:
     return draw_columns(*samples_of(side, instance, field), window, len(side.times_s))
 
 
-def draw_columns(
-    times: FloatArray, values: FloatArray, window: Window, n_reports: int
-) -> tuple[list[float | None], list[float | None]]:
+def draw_columns(times: FloatArray, values: FloatArray, window: Window, n_reports: int) -> SparklineColumns:
     """Return the lowest and the highest value of each column of a window. `times`: of the values, seconds since the epoch"""
     start, length = window.start.timestamp(), window.length_s
     # More columns than reports would draw a line that is all gaps.
@@ -50,7 +52,7 @@ def draw_columns(
     low, high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
     np.minimum.at(low, place, values)
     np.maximum.at(high, place, values)
-    return _to_list(low), _to_list(high)
+    return SparklineColumns(_to_list(low), _to_list(high))
 
 
 def samples_of(side: StatSide, instance: str, field: str) -> tuple[FloatArray, FloatArray]:

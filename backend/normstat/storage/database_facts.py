@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.storage.backup.damage import CheckSource
 from normstat.storage.hypertables import Storage, read_storage
-from normstat.storage.leader import LEADER_LOCK
+from normstat.storage.leader import LEADER_LOCK_HALVES
 from normstat.storage.schema.job_models import Job, JobState
 from normstat.storage.schema.models import User
 from normstat.storage.schema.retention_models import DataCheck
@@ -190,8 +190,7 @@ async def read_data_checks(session: AsyncSession) -> list[FoundDamage]:
 
 async def read_job_facts(session: AsyncSession, now: datetime) -> JobFacts:
     """Return the state of background work; needs the current schema."""
-    halves = {"high": LEADER_LOCK >> 32, "low": LEADER_LOCK & 0xFFFFFFFF}
-    leader = (await session.execute(READ_LEADER, halves)).one_or_none()
+    leader = (await session.execute(READ_LEADER, LEADER_LOCK_HALVES)).one_or_none()
     oldest = await session.scalar(select(func.min(Job.next_try_at)).where(Job.state == JobState.QUEUED, Job.next_try_at <= now))
     latest = func.coalesce(Job.finished_at, Job.heartbeat_at, Job.started_at, Job.queued_at)
     failed = await session.execute(

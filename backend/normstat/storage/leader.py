@@ -20,11 +20,12 @@ from normstat.storage.session import make_sessions
 
 # Any number does, as long as it never changes and no other advisory lock of the store has it.
 LEADER_LOCK: Final = 0x6E6F726D_00000010
+# As pg_locks shows a bigint lock.
+LEADER_LOCK_HALVES: Final = {"high": LEADER_LOCK >> 32, "low": LEADER_LOCK & 0xFFFFFFFF}
 
 
 # A leader that hears nothing from the database for so long stops: the database may have given the lock to another one.
 ANSWER_S: Final = 20.0
-# A bigint lock is shown in two halves.
 HOLDS_LOCK: Final = text("""
     SELECT EXISTS (
         SELECT FROM pg_locks
@@ -81,6 +82,5 @@ def _require_lead(session: Session, _: SessionTransaction, connection: Connectio
     pid = session.info.get(LEADER_PID)
     if pid is None:
         return
-    halves = {"high": LEADER_LOCK >> 32, "low": LEADER_LOCK & 0xFFFFFFFF}
-    if not connection.scalar(HOLDS_LOCK, {"pid": pid, **halves}):
+    if not connection.scalar(HOLDS_LOCK, {"pid": pid, **LEADER_LOCK_HALVES}):
         raise NotLeading("this process leads no more")

@@ -176,10 +176,9 @@ async def read_stored_stats(session: AsyncSession, names: Iterable[str]) -> dict
 
 
 def to_column(row: Sequence[object]) -> Column:
-    """Return the column of a row of `stat_fields`: key, position, definition, is_documented, and host_id where it was asked for."""
-    key, position, definition, is_documented, *host = row
+    """Return the column of a row of `stat_fields`: key, position, definition, is_documented, host_id."""
+    key, position, definition, is_documented, host_id = row
     assert isinstance(definition, dict)
-    host_id = host[0] if host else None
     assert host_id is None or isinstance(host_id, int)
     return Column(
         key=str(key),

@@ -49,28 +49,32 @@ def _draw(line: LedgerLine, reading: Reading, n_cpus: int) -> DrawnTotal | None:
     def total(side: StatSide, windows: Sequence[Window]) -> TotalOverTime:
         spans = fine_spans(side.times_s, windows)
         alone = Reading({line.stat: PairedSides(side, side)}, windows, windows[0], reading.memory_kib, spans)
-        found = (one for one in _totals(line.resource, alone, n_cpus) if (one.fields, one.unit) == (tuple(line.fields), line.unit))
-        amounts = next((one.amounts.windows[0] for one in found if one.instance == line.instance), np.empty(0))
+        wanted = (tuple(line.fields), line.unit, line.instance)
+        found = (one for one in _totals(line.resource, alone, n_cpus) if (one.fields, one.unit, one.instance) == wanted)
+        amounts = next((one.amounts.windows[0] for one in found), None)
+        if amounts is None:
+            return TotalOverTime(np.empty(0), np.empty(0))
         times_s = spans.last_reports(side.times_s)
-        is_known = np.isfinite(times_s) if len(amounts) else np.zeros(len(times_s), np.bool_)
-        return TotalOverTime(times_s[is_known], amounts[is_known] if len(amounts) else amounts)
+        is_known = np.isfinite(times_s)
+        return TotalOverTime(times_s[is_known], amounts[is_known])
 
     return draw_total(total(sides.baseline, reading.baseline), total(sides.incident, [reading.incident]), reading)
 
 
 def _totals(resource: Resource, reading: Reading, n_cpus: int) -> list[ResourceTotal]:
     """Return all totals of a resource."""
+    found: Sequence[Entry | None]
     match resource:
         case "cpu":
             found = [_cpu(reading, n_cpus)]
         case "memory":
             found = [_memory(reading)]
         case "disk":
-            found = list(_disks(reading))
+            found = _disks(reading)
         case "network":
-            return _rates(reading, "network", sources.NETWORK_TOTALS, "KiB/s", MIN_CHANGES["data"])
+            return _interfaces(reading)
         case "processes":
-            found = list(_processes(reading))
+            found = _processes(reading)
     return [total for total, _ in filter(None, found)]
 
 
@@ -211,8 +215,12 @@ def _disks(reading: Reading) -> list[Entry]:
 
 def _network(reading: Reading) -> list[Entry]:
     """Return the interface whose data left its normal range most."""
-    found = _rates(reading, "network", sources.NETWORK_TOTALS, "KiB/s", MIN_CHANGES["data"])
+    found = _interfaces(reading)
     return [(total, []) for total in sorted(found, key=lambda total: -abs(float(total.amounts.outside()[0])))[:1]]
+
+
+def _interfaces(reading: Reading) -> list[ResourceTotal]:
+    return _rates(reading, "network", sources.NETWORK_TOTALS, "KiB/s", MIN_CHANGES["data"])
 
 
 def _processes(reading: Reading) -> list[Entry]:

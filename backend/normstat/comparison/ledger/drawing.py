@@ -10,14 +10,13 @@ from normstat.comparison.findings.classify import round_value
 from normstat.comparison.ledger.model import DrawnTotal
 from normstat.comparison.ledger.readings import Reading
 from normstat.comparison.ledger.windows import Spans
-from normstat.comparison.side_values import SideValues, Sparkline, SparklineColumns
-from normstat.comparison.sparklines import draw_columns
-from normstat.scoring.summary import FloatArray, IntArray
+from normstat.comparison.side_values import SideValues
+from normstat.comparison.sparklines import draw_columns, make_sparkline
+from normstat.scoring.summary import PROBABILITIES, FloatArray, IntArray
 from normstat.window import Window
 
 # A baseline of a week is drawn more coarsely than by each of its reports.
 MAX_SPANS: Final = 5000
-N_QUANTILES: Final = 33
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +47,10 @@ def draw_total(baseline: TotalOverTime, incident: TotalOverTime, reading: Readin
     return DrawnTotal(
         baseline=_values_of(baseline.values),
         incident=_values_of(incident.values),
-        sparkline=Sparkline(
-            *draw_columns(incident.times_s, incident.values, reading.incident, len(incident.values)),
-            start_ms=round(1000 * reading.incident.start.timestamp()),
-            end_ms=round(1000 * reading.incident.end.timestamp()),
-            baseline=SparklineColumns(*draw_columns(baseline.times_s, baseline.values, windows[0], len(baseline.values)))
-            if len(windows) == 1
-            else None,
+        sparkline=make_sparkline(
+            reading.incident,
+            draw_columns(incident.times_s, incident.values, reading.incident, len(incident.values)),
+            draw_columns(baseline.times_s, baseline.values, windows[0], len(baseline.values)) if len(windows) == 1 else None,
         ),
         onset_ms=round(1000 * _onset_of(incident, outside, reading.incident)) if len(outside) else None,
     )
@@ -66,7 +62,7 @@ def _onset_of(incident: TotalOverTime, outside: IntArray, window: Window) -> flo
 
 
 def _values_of(values: FloatArray) -> SideValues:
-    quantiles = [round_value(value) for value in np.quantile(values, np.linspace(0, 1, N_QUANTILES)).tolist()]
+    quantiles = [round_value(value) for value in np.quantile(values, PROBABILITIES).tolist()]
     p5, median, p95, p99 = (round_value(value) for value in np.quantile(values, (0.05, 0.5, 0.95, 0.99)).tolist())
     return SideValues(
         n=len(values),

@@ -160,8 +160,8 @@ def _lead(line: LedgerLine, topic: str, item: HostStory | None, groups: Sequence
         clauses = [*_name_new(others), *clauses]
     roles = CONSEQUENCES if culprits else CONSEQUENCES | {"work"}
     # That less waits than usual is no consequence of more work.
-    is_relief = {at for at, _ in item.lines if line.outside > 0 and groups[at].is_worse is False}
-    consequences = [told.text for at, told in item.lines if told.role in roles and at not in is_relief]
+    relief = {at for at, _ in item.lines if line.outside > 0 and groups[at].is_worse is False}
+    consequences = [told.text for at, told in item.lines if told.role in roles and at not in relief]
     if not item.bouts:
         clauses += consequences[:MAX_CONSEQUENCES]
     elif culprits:

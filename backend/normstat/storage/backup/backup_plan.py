@@ -108,7 +108,7 @@ BLOCKS: Final = """
 """
 MARKS: Final = "SELECT stat, kept_from, marked_at FROM retention_marks"
 FIELDS: Final = """
-    SELECT s.name, f.key, f.position, f.definition, f.is_documented
+    SELECT s.name, f.key, f.position, f.definition, f.is_documented, f.host_id
     FROM stats AS s JOIN stat_fields AS f ON f.stat_id = s.id
     ORDER BY s.name, f.position
 """

@@ -20,7 +20,7 @@ from normstat.storage.backup.backup_plan import LEFT_OUT, PUBLIC
 from normstat.storage.backup.manifest import BackupPiece, Manifest
 from normstat.storage.cluster_layout import is_laid_out, lay_out
 from normstat.storage.distribution import is_citus
-from normstat.storage.leader import LEADER_LOCK
+from normstat.storage.leader import LEADER_LOCK_HALVES
 from normstat.storage.schema.all_models import Base
 from normstat.storage.schema.job_models import ASKED_BY_CLOCK
 from normstat.storage.schema.migrations import downgrade, make_config, upgrade
@@ -44,10 +44,11 @@ OF_FIRST_START: Final[Mapping[str, str]] = {
     "hosts": "NOT EXISTS (SELECT FROM agent_tokens AS t WHERE t.host_id = hosts.id AND t.last_used_at IS NULL)",
 }
 TABLES: Final = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'alembic_version' ORDER BY tablename"
-# A bigint lock is shown in two halves.
 IS_LED: Final = """
-    SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND classid = %s AND objid = %s
-        AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+    SELECT EXISTS (
+        SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND classid = %(high)s AND objid = %(low)s
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    )
 """
 HAS_SAMPLES: Final = "SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = %s::text::regnamespace AND relkind IN ('r', 'p'))"
 
@@ -157,7 +158,7 @@ class RestoreTarget:
                 raise Conflict(f"The database is not empty: {name} has rows. {ELSEWHERE}")
         if self._is(HAS_SAMPLES, SCHEMA):
             raise Conflict(f"The database is not empty: it has sample tables. {ELSEWHERE}")
-        if has_rows and self._connection.execute(IS_LED, [LEADER_LOCK >> 32, LEADER_LOCK & 0xFFFFFFFF]).fetchone() == (True,):
+        if has_rows and self._connection.execute(IS_LED, LEADER_LOCK_HALVES).fetchone() == (True,):
             raise Conflict(
                 "A server is running on this database; stop it first, or use normstat up --restore, which starts one after it"
             )
