@@ -1,4 +1,4 @@
-"""What is told of a database that does not answer: a line when it is gone, one when it is back; to clients, the true reason."""
+"""Report an outage of the database: one log line when it begins and one when it ends, and the real cause to clients."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,7 @@ log = structlog.get_logger()
 
 # A database that takes longer for the simplest query does not answer.
 ANSWERS_WITHIN_S: Final = 1.0
-# What it did is true for so long: a thousand requests that are refused together ask once.
+# How long an answer is reused: a thousand requests that are refused at the same moment ask once.
 ASK_AGAIN_S: Final = 1.0
 MAX_CAUSE: Final = 300
 

@@ -39,7 +39,7 @@ MAX_GROWTH: Final = 64
 BASIC: Final = "basic "
 LABEL_PATTERN: Final = r"^[a-zA-Z_][a-zA-Z0-9_.]*$"
 # Texts of large requests are made one after the other: each may take some hundred MiB. Of each token one is in the queue, so that
-# the others wait for one of its requests, not for all.
+# the others wait for one of its requests, not for all. A FairQueue would let a token that was served just now come first again.
 _decoding = anyio.CapacityLimiter(1)
 _of_token: Final[WeakValueDictionary[int, asyncio.Lock]] = WeakValueDictionary()
 

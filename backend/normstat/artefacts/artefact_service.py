@@ -29,7 +29,7 @@ Answer_ = TypeVar("Answer_")
 # PostgreSQL's text has no NUL.
 NUL: Final = "\x00"
 MAX_ROWS_AT_ONCE: Final = 3 * MAX_ROWS
-# A part can unpack to hundreds of MiB, and nothing else of the server runs while its JSON is read: one at a time, whoever asks.
+# A part can unpack to hundreds of MiB, and parsing its JSON blocks the whole process, so only one is unpacked at a time.
 _unpacking = anyio.CapacityLimiter(1)
 
 

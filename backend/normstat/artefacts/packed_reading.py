@@ -157,7 +157,7 @@ def main() -> None:
 
 
 def _limit(n_bytes: int) -> None:
-    """Limit what this process may take by the size of the text: a small one that unfolds is ended soon."""
+    """Limit memory and CPU time by the size of the text, so that a small text that expands is stopped early."""
     cpu_s = min(MAX_CPU_S, MIN_CPU_S + CPU_S_PER_MIB * (n_bytes >> 20))
     memory = min(MAX_MEMORY, MIN_MEMORY + MEMORY_PER_BYTE * n_bytes)
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))

@@ -80,8 +80,8 @@ class BundleTarget:
         return f"from bundle {self.manifest.id[:8]} of {self.manifest.server}"
 
     def author_of(self, name: str) -> str:
-        """Return the name of who made something there. One that somebody has here is marked: it is another, and what they made does
-        not count against the budgets of the one here (storage/row_budgets.py).
+        """Return the author's name, marked if an account or token here has the same one: they are different authors, and what the
+        other one made does not count against the budgets here (storage/row_budgets.py).
         """
         return f"{name} (bundle)" if name in self.names_here else name
 

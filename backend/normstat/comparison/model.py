@@ -205,7 +205,7 @@ class Story(Documented):
     ranks: list[int]
     """All groups of the story, strongest first."""
     resource: Resource | None = None
-    """Of the line of the ledger whose sentence leads. Null: none leads."""
+    """Resource of the ledger line whose sentence begins the story. Null: no ledger line does."""
 
 
 @dataclass(frozen=True, slots=True)

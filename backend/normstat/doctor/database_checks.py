@@ -134,7 +134,7 @@ def _check_durability(facts: DatabaseFacts) -> CheckResult:
 
 def _check_page_checksums(facts: DatabaseFacts, today: date) -> CheckResult:
     if facts.settings.get("data_checksums") != "on":
-        found = "data_checksums is off: PostgreSQL gives damaged pages of its disk to whoever reads them"
+        found = "data_checksums is off: PostgreSQL does not notice damaged pages on its disk"
         return warning(
             "database_checksums", found, "on", "stop PostgreSQL and run pg_checksums --enable, which reads all of it once"
         )

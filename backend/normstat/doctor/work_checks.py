@@ -77,7 +77,7 @@ def check_stored_data(found: Sequence[FoundDamage], now: datetime) -> CheckResul
         return error("stored_data", said, "nothing damaged", advice)
     if checked is None:
         return not_checked(
-            "stored_data", "nobody has looked for damaged data yet", "run normstat storage check, and then every week"
+            "stored_data", "the stored data has never been checked for damage", "run normstat storage check, and again every week"
         )
     age = now - checked.checked_at
     if age > CHECK_AGAIN:

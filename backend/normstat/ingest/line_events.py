@@ -12,7 +12,7 @@ from normstat.storage.schema.models import IMPORT_KEY
 from normstat.storage.stream_rows import LostBytes, clean_text
 from normstat.window import from_us
 
-# Of an agent's reason for a gap.
+# Maximum length of an agent's reason for a gap.
 MAX_REASON: Final = 200
 
 

@@ -12523,7 +12523,7 @@ export interface components {
       ranks: number[];
       /**
        * Resource
-       * @description Of the line of the ledger whose sentence leads. Null: none leads.
+       * @description Resource of the ledger line whose sentence begins the story. Null: no ledger line does.
        */
       resource?: ("cpu" | "memory" | "disk" | "network" | "processes") | null;
       /** Sentence */
