@@ -6,6 +6,8 @@ import os
 import re
 from pathlib import Path
 
+import pytest
+
 from normstat.storage.schema import (
     account_models,  # noqa: F401 (tables of ours, too)
     alert_models,  # noqa: F401
@@ -40,6 +42,40 @@ MAY_BE_LONG = {
 # The settings, and the two that start other processes with an environment of their own.
 # prometheus-client takes the folder that worker processes share from the environment only.
 MAY_READ_ENVIRONMENT = {"settings.py", "embedded.py", "cli/up_command.py", "cli/serve_command.py", "metrics.py"}
+
+# What makes more of some bytes than they are, and where it is used.
+DECODERS = {
+    # As a whole with a limit, and piece by piece where it can stop.
+    r"ZstdDecompressor\(|zstandard\.decompress\(": {
+        "bounded_zstd.py", "bundles/bundle_reader.py", "ingest/imports/unpacking.py", "storage/backup/backup_files.py",
+    },
+    # `stats/engine/proc/counters.py`: a reader's state from our own database.
+    r"zlib\.decompress(obj)?\(|gzip\.(open|decompress)|GzipFile|bz2\.|lzma\.|isal_zlib\.decompress": {
+        "ingest/imports/unpacking.py", "ingest/protocol.py", "stats/engine/proc/counters.py",
+    },
+    r"ZipFile\(|tarfile\.open\(": {"bundles/bundle_reader.py", "bundles/bundle_writer.py", "ingest/imports/archives.py"},
+    r"snappy\.|pa\.Codec\(": {"ingest/receivers/remote_write.py"},
+    # Numbers of our own database.
+    r"simple_decompress\(": {"storage/packed_numbers.py"},
+    r"Image\.open\(": {"report/uploads.py"},
+    r"json\.loads?\(": {
+        "bounded_json.py",
+        # Lines and strings whose length the reader bounds.
+        "stats/engine/json_stream.py", "stats/engine/recorded_series.py", "stats/engine/trace/bpftrace_json.py",
+        # A cookie and an answer of some kilobytes.
+        "api/oidc.py", "doctor/address_probe.py",
+        # What this server, or a process of it, wrote a moment ago or keeps in its database and its folders.
+        "alerts/alert_router.py", "alerts/channel_settings.py", "alerts/senders/channel_sender.py", "api/fleet_answers.py",
+        "artefacts/log_codec.py", "artefacts/packed_reading.py", "artefacts/part_codec.py", "embedded.py",
+        "ingest/preview_process.py", "local/running_installation.py", "profiles/array_codec.py", "stats/engine/proc/counters.py",
+        "storage/backup/journal.py", "storage/backup/manifest.py", "storage/lookup.py", "storage/sealed/sealed_codec.py",
+        "storage/stream_cache.py",
+        # Templates of an administrator, some kilobytes.
+        "alerts/webhook_template.py",
+        # Commands: files and answers of their own user.
+        "cli/alerts_command.py", "cli/experiment_command.py", "cli/gen_chart.py", "cli/run_target.py",
+    },
+}  # fmt: skip
 
 
 @functools.cache
@@ -80,10 +116,11 @@ def test_only_one_module_makes_sessions() -> None:
     assert found == ["storage/session.py"]
 
 
-def test_frames_are_unpacked_by_one_function_that_has_a_limit() -> None:
-    """What unpacks piece by piece may do so on its own: it can stop."""
-    found = [name for name, source in package_sources() if re.search(r"ZstdDecompressor\(|zstandard\.decompress\(", source)]
-    assert found == ["bounded_zstd.py", "bundles/bundle_reader.py", "ingest/imports/unpacking.py", "storage/backup/backup_files.py"]
+@pytest.mark.parametrize("pattern", DECODERS)
+def test_what_decodes_is_where_its_limit_is_known(pattern: str) -> None:
+    """Foreign bytes become objects in places that bound them (docs/adr/0033-what-others-send-is-bounded.md)."""
+    found = {name for name, source in package_sources() if re.search(pattern, source)}
+    assert found == DECODERS[pattern], f"{found ^ DECODERS[pattern]}: use what has a limit, or say here why none is needed"
 
 
 def test_csv_is_written_by_one_function_that_leaves_no_formula() -> None:

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.types import Scope
 
 from normstat.auth.access import Principal
+from normstat.bounded_json import NotJson, load_json
 from normstat.errors import shorten
 from normstat.storage.audit_rows import AuditEntry, Means
 
@@ -86,7 +87,7 @@ async def read_body(request: Request) -> Mapping[str, object] | None:
     if "json" not in request.headers.get("content-type", ""):
         return None
     try:
-        found = json.loads(raw)
-    except ValueError:
+        found = load_json(raw, MAX_BODY)
+    except NotJson:
         return None
     return found if isinstance(found, dict) else None

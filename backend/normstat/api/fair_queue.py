@@ -19,8 +19,9 @@ class QueueIsFull(Exception):
 class FairQueue(Generic[Key]):
     """A capacity in units, shared by keys: addresses, accounts or tokens.
 
-    Keys take turns, and the requests of one key are served in their order. A key that has its share is passed over. A request that
-    needs more than is free holds back all others, so that large ones are not starved by small ones.
+    Keys take turns: the one that was served last is the next one's last. The requests of one key are served in their order. A key
+    that has its share is passed over. A request that needs more than is free holds back all others, so that large ones are not
+    starved by small ones.
     """
 
     def __init__(self, capacity: int, *, max_per_key: int | None = None, max_waiting: int | None = None) -> None:
@@ -86,6 +87,9 @@ class FairQueue(Generic[Key]):
         self._held[key] -= size
         if not self._held[key]:
             del self._held[key]
+        # It was served without waiting, perhaps, while others joined the queue behind its next requests.
+        if key in self._waiting:
+            self._waiting.move_to_end(key)
         self._call_next()
 
     def _is_free(self, key: Key, size: int) -> bool:

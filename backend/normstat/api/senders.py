@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Final
-from weakref import WeakValueDictionary
 
 import anyio
 import anyio.to_thread
@@ -17,10 +16,11 @@ from fastapi import Depends, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials
 
 from normstat.api.deps import State, agent_token_scheme, require_agent
+from normstat.api.fair_queue import FairQueue
 from normstat.api.ingest import submit
 from normstat.api.state import AppState
 from normstat.auth.access import AgentPrincipal
-from normstat.errors import BadRequest, NormstatError, NotAllowed, NotAuthenticated
+from normstat.errors import BadRequest, NormstatError, NotAllowed, NotAuthenticated, Overloaded
 from normstat.ingest.batching import AgentIdentity, IngestRequest
 from normstat.ingest.protocol import Frame, FrameKind
 from normstat.ingest.receivers.host_texts import SPEC, HostTexts, write_texts
@@ -36,12 +36,12 @@ INLINE_BYTES: Final = 64 * 1024
 MAX_TEXT_BYTES: Final = 64 << 20
 FREE_TEXT_BYTES: Final = 1 << 20
 MAX_GROWTH: Final = 64
+MAX_WAIT_S: Final = 60.0
+RETRY_AFTER_S: Final = 10
 BASIC: Final = "basic "
 LABEL_PATTERN: Final = r"^[a-zA-Z_][a-zA-Z0-9_.]*$"
-# Texts of large requests are made one after the other: each may take some hundred MiB. Of each token one is in the queue, so that
-# the others wait for one of its requests, not for all. A FairQueue would let a token that was served just now come first again.
-_decoding = anyio.CapacityLimiter(1)
-_of_token: Final[WeakValueDictionary[int, asyncio.Lock]] = WeakValueDictionary()
+# Texts of large requests are made one after the other: each may take some hundred MiB. Tokens take turns.
+_decoding: Final[FairQueue[int]] = FairQueue(1)
 
 HostLabels = Annotated[
     list[Annotated[str, Query(max_length=100, pattern=LABEL_PATTERN)]] | None,
@@ -120,8 +120,14 @@ async def store_metrics(
 
 
 async def _in_turn(token_id: int, make: Callable[[], HostTexts]) -> HostTexts:
-    async with _of_token.setdefault(token_id, asyncio.Lock()):
-        return await anyio.to_thread.run_sync(make, limiter=_decoding)
+    try:
+        await _decoding.enter(token_id, max_wait_s=MAX_WAIT_S)
+    except TimeoutError:
+        raise Overloaded("Other large requests are read first; send this one again", {"retry_after_s": RETRY_AFTER_S}) from None
+    try:
+        return await anyio.to_thread.run_sync(make)
+    finally:
+        _decoding.leave(token_id)
 
 
 async def _bound_host(state: AppState, agent: AgentPrincipal) -> str | None:

@@ -8,7 +8,6 @@ import asyncio
 import base64
 import hashlib
 import hmac
-import json
 import secrets
 import ssl
 import time
@@ -24,7 +23,8 @@ from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, JWKRegistry, OKPKey, RSAKey
 
 from normstat.auth.client_address import is_this_machine
-from normstat.errors import BadRequest, NotAuthenticated, ProviderAway
+from normstat.bounded_json import NotJson, load_json
+from normstat.errors import BadRequest, NotAuthenticated, ProviderAway, TooLarge
 
 # Signatures by keys that only the provider has: no shared secrets (HS256), never "none".
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -32,6 +32,7 @@ KEEP_S: Final = 3600.0
 REFETCH_KEYS_S: Final = 60.0
 TIMEOUT_S: Final = 10.0
 MAX_ANSWER_BYTES: Final = 1 << 20
+MAX_ANSWER_VALUES: Final = 100_000
 # Clocks of two machines differ.
 LEEWAY_S: Final = 60
 # Above every time; larger numbers of JSON do not fit into a float.
@@ -246,8 +247,8 @@ class OidcClient:
         if answer.status_code != 200:
             raise ProviderAway(f"The login provider answered with status {answer.status_code}")
         try:
-            found = json.loads(body)
-        except ValueError:
+            found = load_json(bytes(body), MAX_ANSWER_VALUES)
+        except (NotJson, TooLarge):
             found = None
         if not isinstance(found, dict):
             raise ProviderAway("The login provider's answer is not a JSON object")

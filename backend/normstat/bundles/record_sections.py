@@ -8,8 +8,10 @@ import anyio.to_thread
 import orjson
 import zstandard
 
+from normstat.bounded_json import load_json
 from normstat.bounded_zstd import unpack_zstd
 from normstat.bundles.bundle_format import BundleSection
+from normstat.bundles.bundle_reader import MAX_JSON_VALUES
 from normstat.bundles.bundle_sections import BundleSource, BundleTarget, section_result
 from normstat.bundles.bundle_writer import to_instant_or_none, to_text
 from normstat.bundles.carried_stream import origin_of
@@ -244,7 +246,7 @@ class ComparisonSection:
             if inputs.get("baseline") is not None:
                 inputs["baseline"] = target.references.baselines.get(int(inputs["baseline"]), inputs["baseline"])
             result = base64.b64decode(row["result"], validate=True)
-            orjson.loads(unpack_zstd(result, MAX_RESULT_BYTES))
+            await anyio.to_thread.run_sync(lambda: load_json(unpack_zstd(result, MAX_RESULT_BYTES), MAX_JSON_VALUES))
             id_here, is_new = await bundle_rows.put_comparison(
                 session,
                 {

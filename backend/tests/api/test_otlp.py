@@ -8,13 +8,13 @@ import threading
 import time
 from typing import Any
 
-import anyio
 import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from normstat.api import senders
+from normstat.api.fair_queue import FairQueue
 from normstat.api.state import AppState
 from normstat.errors import NormstatError
 from normstat.ingest.receivers.host_texts import HostTexts, write_texts
@@ -233,8 +233,8 @@ async def test_garbage_is_400_and_bombs_413(agent: httpx.AsyncClient) -> None:
     assert_envelope(await agent.post(PATH, headers={"Authorization": "Bearer no"}), 401, "not_authenticated")
 
 
-async def test_large_requests_of_one_token_wait_for_each_other_before_those_of_others_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(senders, "_decoding", anyio.CapacityLimiter(1))
+async def test_large_requests_of_tokens_are_read_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(senders, "_decoding", FairQueue(1))
     may_end = threading.Event()
     order: list[str] = []
 

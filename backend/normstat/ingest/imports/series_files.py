@@ -20,7 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
-from normstat.errors import count_of
+from normstat.bounded_json import NotJson, load_json_as_printed
+from normstat.errors import TooLarge, count_of
 from normstat.ingest.imports.archives import MAX_SPOOLED, MIN_FREE, without_packing
 from normstat.ingest.imports.unpacking import Peekable, Source, TooMuch, Unreadable, read_full
 from normstat.stats.engine.timeline import require_zone
@@ -30,6 +31,7 @@ READ_BYTES: Final = 1 << 18
 SORTED_LINES: Final = 150_000
 # A document that is parsed as a whole: a day of a chart with ten dimensions each second has 8 MB.
 MAX_DOCUMENT: Final = 32 << 20
+MAX_VALUES: Final = 5_000_000
 MAX_LINE: Final = 1 << 16
 MILLI: Final = 1000
 # 13 digits are milliseconds.
@@ -291,9 +293,11 @@ class _Reader:
         if len(data) > MAX_DOCUMENT:
             raise TooMuch(f"larger than {MAX_DOCUMENT >> 20} MiB: export fewer points at a time, or as CSV")
         try:
-            found = json.loads(data, parse_float=str, parse_int=str, parse_constant=str)
-        except (ValueError, RecursionError) as error:
+            found = load_json_as_printed(data, MAX_VALUES)
+        except NotJson as error:
             raise Unreadable(f"no JSON: {error}") from None
+        except TooLarge:
+            raise TooMuch(f"more than {MAX_VALUES:,} values: export fewer points at a time, or as CSV") from None
         if self._series:
             result = found.get("result", found) if isinstance(found, dict) else {}
             labels, rows = result.get("labels"), result.get("data")

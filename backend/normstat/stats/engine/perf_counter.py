@@ -12,12 +12,12 @@ Counter(time=None, place='', n_places='', event='cycles', column='count', word='
 Counter(time=None, place='CPU1', n_places='', event='cycles', column='count', word='<not supported>', variance='', running='100.00', run_ns='0', metric=None, is_group=False)
 """  # noqa: E501 (a doctest)
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from normstat.stats.engine.recorded_series import read_json
 from normstat.stats.engine.report_numbers import ungroup
 
 NOT_COUNTED: Final = ("<not counted>", "<not supported>")
@@ -178,11 +178,7 @@ def parse_json(text: str) -> Counter | None:
     """Return the counter of a line of -j. Missing: None when the line is none."""
     if len(text) > MAX_JSON:
         return None
-    try:
-        # Numbers stay words, as they were printed.
-        raw = json.loads(text, parse_float=str, parse_int=str, parse_constant=str)
-    except (ValueError, RecursionError):
-        return None
+    raw = read_json(text)
     if not isinstance(raw, dict):
         return None
     items: Mapping[str, str] = {key: value for key, value in raw.items() if isinstance(value, str)}
