@@ -5,11 +5,17 @@ memory.
 """
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
+import anyio.to_thread
 import orjson
 
 from normstat.errors import TooLarge
+
+T = TypeVar("T")
+
+_one_at_a_time: Final = anyio.CapacityLimiter(1)
 
 
 class NotJson(ValueError):
@@ -38,6 +44,11 @@ def load_json_as_printed(text: bytes, most: int) -> Any:
         return json.loads(text, parse_float=str, parse_int=str, parse_constant=str)
     except (ValueError, RecursionError) as error:
         raise NotJson(str(error)) from None
+
+
+async def load_in_turn(load: Callable[[], T]) -> T:
+    """Return what `load` returns, which parses a large text, in a thread: several at once would let the event loop wait for all."""
+    return await anyio.to_thread.run_sync(load, limiter=_one_at_a_time)
 
 
 def _check_size(text: bytes, most: int) -> None:

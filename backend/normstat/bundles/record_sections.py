@@ -2,16 +2,15 @@
 
 import base64
 from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
-import anyio.to_thread
 import orjson
 import zstandard
 
-from normstat.bounded_json import load_json
+from normstat.bounded_json import load_in_turn, load_json
 from normstat.bounded_zstd import unpack_zstd
 from normstat.bundles.bundle_format import BundleSection
-from normstat.bundles.bundle_reader import MAX_JSON_VALUES
 from normstat.bundles.bundle_sections import BundleSource, BundleTarget, section_result
 from normstat.bundles.bundle_writer import to_instant_or_none, to_text
 from normstat.bundles.carried_stream import origin_of
@@ -30,6 +29,8 @@ from normstat.storage.user_specs import put_user_spec
 from normstat.window import Window
 
 MAX_NAME: Final = 200
+# A comparison of 1,000 series has some 15,000.
+MAX_RESULT_VALUES: Final = 1_000_000
 
 Json = dict[str, Any]
 
@@ -246,7 +247,7 @@ class ComparisonSection:
             if inputs.get("baseline") is not None:
                 inputs["baseline"] = target.references.baselines.get(int(inputs["baseline"]), inputs["baseline"])
             result = base64.b64decode(row["result"], validate=True)
-            await anyio.to_thread.run_sync(lambda: load_json(unpack_zstd(result, MAX_RESULT_BYTES), MAX_JSON_VALUES))
+            await load_in_turn(lambda: load_json(unpack_zstd(result, MAX_RESULT_BYTES), MAX_RESULT_VALUES))
             id_here, is_new = await bundle_rows.put_comparison(
                 session,
                 {
@@ -278,7 +279,7 @@ async def read_rows(target: BundleTarget, section: BundleSection) -> list[Json]:
     """
     found: list[Json] = []
     for member in section.members:
-        rows = await anyio.to_thread.run_sync(target.bundle.read_json, member)
+        rows = await load_in_turn(partial(target.bundle.read_json, member))
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise BadRequest(f"The member {shorten(member.name)} of the bundle is not a list of rows; nothing more was loaded")
         found += rows

@@ -3,11 +3,13 @@
 import json
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, Final
 
 import anyio.to_thread
 from pydantic import AwareDatetime, BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
 
+from normstat.bounded_json import load_in_turn
 from normstat.bundles.bundle_format import BundleMember, BundleSection
 from normstat.bundles.bundle_sections import BundleSource, BundleTarget, section_result
 from normstat.bundles.bundle_writer import to_text
@@ -110,7 +112,7 @@ class WrittenReportSection:
         if LIST not in members:
             return
         try:
-            entries = _ENTRIES.validate_python(await anyio.to_thread.run_sync(target.bundle.read_json, members[LIST]))
+            entries = _ENTRIES.validate_python(await load_in_turn(partial(target.bundle.read_json, members[LIST])))
         except ValidationError:
             raise BadRequest("The section reports of the bundle has a row that is no report; it was left out") from None
         for entry in entries:

@@ -1,5 +1,6 @@
 """Bundles that are damaged or made to do harm are refused with one sentence, and nothing of them is loaded."""
 
+import base64
 import hashlib
 import json
 import zipfile
@@ -15,7 +16,7 @@ from normstat.bundles.bundle_format import MANIFEST, MARK, MARK_TEXT, looks_like
 from normstat.bundles.bundle_reader import BundleFile
 from normstat.bundles.bundle_writer import BundleWriter
 from normstat.bundles.carried_stream import to_carried
-from normstat.errors import BadRequest, NormstatError, NotFound
+from normstat.errors import BadRequest, NormstatError, NotFound, TooLarge
 from normstat.storage.lookup import require_host
 from normstat.storage.session import make_sessions, open_read_session
 from tests.bundles.test_round_trip import WINDOW, load
@@ -156,6 +157,20 @@ async def test_nothing_of_a_damaged_bundle_is_loaded(engine: AsyncEngine, tmp_pa
     # Right hashes, and rows that are none: the section is left out with a sentence.
     with pytest.raises(BadRequest, match="no event"):
         await load(engine, build(tmp_path / "c"))
+
+
+async def test_a_saved_comparison_that_unpacks_to_millions_of_values_is_refused(engine: AsyncEngine, tmp_path: Path) -> None:
+    result = zstandard.compress(b"[" + b"[]," * 500_000 + b"[]]")
+    row = {"id": 1, "inputs": {"host": ["alpha"], "baseline": None}, "result": base64.b64encode(result).decode()}
+    name = "comparisons.json.zst"
+    path = build(
+        tmp_path / "b",
+        change=lambda manifest: manifest["sections"][0].update(name="comparisons"),
+        data=json.dumps([row]).encode(),
+        name=name,
+    )
+    with pytest.raises(TooLarge, match="about 1,000,002 values"):
+        await load(engine, path)
 
 
 async def test_sections_of_a_later_version_are_left_out(engine: AsyncEngine, tmp_path: Path) -> None:
