@@ -201,6 +201,7 @@ def make_state(settings: Settings) -> AppState:
             n_at_once=min(settings.export_max_at_once, max(1, settings.database_pool_size // 2)),
             max_wait_s=settings.busy_max_wait_s,
         ),
+        report_slots=Slots("reports", n_at_once=2, max_wait_s=settings.busy_max_wait_s),
         artefact_slots=Slots("readings of artefacts", n_at_once=MAX_ARTEFACTS, max_wait_s=settings.busy_max_wait_s),
         comparison_slots=Slots("comparisons", n_at_once=settings.compare_max_at_once, max_wait_s=settings.busy_max_wait_s),
         comparison_memory=MemoryPool(settings.compare_max_bytes),

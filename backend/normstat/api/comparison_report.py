@@ -3,9 +3,9 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Final
 
-import anyio.to_thread
 from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, Response
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -45,7 +45,7 @@ async def report_comparison(
 ) -> HTMLResponse:
     """Return a comparison as a file to read, archive and print, with graphs and numbers."""
     result, cover = await run_while_connected(request, make_report(asked, principal.name, state))
-    page = await anyio.to_thread.run_sync(render_report, result, cover)
+    page = await state.report_slots.run(principal.name, partial(render_report, result, cover))
     return HTMLResponse(page, headers={"Content-Disposition": f'inline; filename="{_file_name(result)}.html"'})
 
 
@@ -57,7 +57,7 @@ async def report_comparison(
 async def report_numbers(asked: Annotated[ReportInputs, Query()], request: Request, principal: Viewer, state: State) -> Response:
     """Return the numbers of a comparison: findings with both sides, then the series outside the findings."""
     result, _ = await run_while_connected(request, make_report(asked, principal.name, state))
-    body = await anyio.to_thread.run_sync(write_csv, result)
+    body = await state.report_slots.run(principal.name, partial(write_csv, result))
     headers = {"Content-Disposition": f'attachment; filename="{_file_name(result)}.csv"'}
     return Response(body, media_type="text/csv; charset=utf-8", headers=headers)
 
@@ -70,7 +70,7 @@ async def report_numbers(asked: Annotated[ReportInputs, Query()], request: Reque
 async def report_pages(asked: Annotated[ReportInputs, Query()], request: Request, principal: Viewer, state: State) -> Response:
     """Return a comparison as PDF in two pages: the answer with both values, then the ranked findings."""
     result, cover = await run_while_connected(request, make_report(asked, principal.name, state))
-    body = await anyio.to_thread.run_sync(render_comparison_pdf, result, cover)
+    body = await state.report_slots.run(principal.name, partial(render_comparison_pdf, result, cover))
     headers = {"Content-Disposition": f'inline; filename="{_file_name(result)}.pdf"'}
     return Response(body, media_type="application/pdf", headers=headers)
 

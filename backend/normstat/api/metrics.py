@@ -74,6 +74,7 @@ def measure(state: AppState) -> None:
     metrics.INGEST_INSIDE.set(state.ingest_gate.n_inside)
     for kind, slots in (
         ("exports", state.export_slots),
+        ("reports", state.report_slots),
         ("comparisons", state.comparison_slots),
         ("previews", state.preview_slots),
         ("artefacts", state.artefact_slots),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, Final
 
 import anyio.to_thread
@@ -61,6 +62,7 @@ Title = Annotated[str, Field(min_length=1, max_length=300, pattern=NO_NUL)]
 HostNames = Annotated[list[Name], Field(max_length=MAX_HOSTS)]
 NotePath = IdPath
 FREEZING: Final = (BadRequest, NotFound, NoData, Conflict, TooLarge, Overloaded, DamagedArtefact)
+EXPORTING: Final = guarded_answers(BadRequest, NotFound, Overloaded)
 RAW_FILE: Final = {
     "requestBody": {
         "required": True,
@@ -296,16 +298,16 @@ async def order_notes(id: IdPath, body: NoteOrder, principal: Operator, session:
     return await _details(session, id)
 
 
-@router.post("/report-preview", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
-async def preview_markdown(body: MarkdownPreview) -> MarkdownShown:
+@router.post("/report-preview", responses=guarded_answers(Overloaded))
+async def preview_markdown(body: MarkdownPreview, principal: Viewer, state: State) -> MarkdownShown:
     """Return Markdown as the export shows it."""
-    return MarkdownShown(html=await anyio.to_thread.run_sync(to_html, body.markdown))
+    return MarkdownShown(html=await state.report_slots.run(principal.name, partial(to_html, body.markdown)))
 
 
 @router.get(
     "/reports/{id}/export.html",
     response_class=HTMLResponse,
-    responses=text_answers(guarded_answers(BadRequest, NotFound), media_type="text/html", description="one self-contained file"),
+    responses=text_answers(EXPORTING, media_type="text/html", description="one self-contained file"),
 )
 async def export_report_html(
     id: IdPath,  # noqa: A002
@@ -315,7 +317,7 @@ async def export_report_html(
 ) -> HTMLResponse:
     """Return a report as one HTML file: also its preview."""
     document = await read_document(state, id, principal.name)
-    page = await anyio.to_thread.run_sync(render_document, document)
+    page = await state.report_slots.run(principal.name, partial(render_document, document))
     # The page of normstat shows it in a frame; it runs nothing there, nor opened by itself.
     framed = {"X-Frame-Options": "SAMEORIGIN", "Content-Security-Policy": f"{POLICY}; frame-ancestors 'self'"}
     return HTMLResponse(page, headers=_named(document, "html", is_saved=download) | framed)
@@ -324,12 +326,12 @@ async def export_report_html(
 @router.get(
     "/reports/{id}/export.pdf",
     response_class=Response,
-    responses=text_answers(guarded_answers(BadRequest, NotFound), media_type="application/pdf", description="the report as PDF"),
+    responses=text_answers(EXPORTING, media_type="application/pdf", description="the report as PDF"),
 )
 async def export_report_pdf(id: IdPath, principal: Viewer, state: State) -> Response:  # noqa: A002
     """Return a report as PDF."""
     document = await read_document(state, id, principal.name)
-    body = await anyio.to_thread.run_sync(render_pdf, document)
+    body = await state.report_slots.run(principal.name, partial(render_pdf, document))
     return Response(body, media_type="application/pdf", headers=_named(document, "pdf", is_saved=False))
 
 

@@ -135,7 +135,7 @@ async def open_share_link(body: ShareLinkOpen, request: Request, state: State) -
         await state.throttle.count_wrong_share_link(address)
         raise
     await state.throttle.count_opened_share_link(link.id)
-    async with state.export_slots.hold(f"share link {link.id}"):
+    async with state.report_slots.hold(f"share link {link.id}"):
         title, html = await _draw(state, link)
     async with open_write_session(state.sessions) as session:
         await share_links.note_opened(session, link, address=address, request_id=request_id_of(request))

@@ -1,11 +1,15 @@
 """Bounds how many expensive answers are made at once; further requests wait for a while, and are then asked to come again."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, TypeVar
+
+import anyio.to_thread
 
 from normstat.api.fair_queue import FairQueue, QueueIsFull
 from normstat.errors import Overloaded
+
+T = TypeVar("T")
 
 RETRY_AFTER_S: Final = 10
 # Requests that wait for a place, for each place there is; each costs a connection and some kilobytes.
@@ -42,6 +46,14 @@ class Slots:
             yield
         finally:
             self._queue.leave(account)
+
+    async def run(self, account: str, work: Callable[[], T]) -> T:
+        """Return what `work` returns, which runs in a thread and holds a place.
+
+        Raises: Overloaded; what `work` raises
+        """
+        async with self.hold(account):
+            return await anyio.to_thread.run_sync(work)
 
     def _refusal(self, account: str) -> Overloaded:
         queue = self._queue

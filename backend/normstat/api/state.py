@@ -48,8 +48,9 @@ class AppState:
     /health answers under any load. `agents_dir` is None where there are no agent files to download. `ingest_gate` bounds the memory
     held by agents' requests, `lobby` the requests whose token is not known yet.
     `preview_slots` bounds the spec previews read at once, each in a process of its own; `doctor_slots` the examinations of the
-    installation, each in a thread; `export_slots` the running exports, each with a connection; `artefact_slots` the texts of
-    artefacts read at once; `comparison_slots` and `comparison_memory` the comparisons; `fleet_answers` keeps the answers made of
+    installation, each in a thread; `export_slots` the running exports, each with a connection; `report_slots` the reports and
+    previews of Markdown made at once, each in a thread; `artefact_slots` the texts of artefacts read at once; `comparison_slots`
+    and `comparison_memory` the comparisons; `fleet_answers` keeps the answers made of
     `fleet_memory`, `use_answers` those of the fleet's USE matrices; `host_list` the list of all hosts.
     `reads` chooses the database of graphs, comparisons and exports: `standby_engine`, where there is one, or `engine`.
     """
@@ -79,6 +80,7 @@ class AppState:
     preview_slots: Slots
     doctor_slots: Slots
     export_slots: Slots
+    report_slots: Slots
     artefact_slots: Slots
     comparison_slots: Slots
     comparison_memory: MemoryPool

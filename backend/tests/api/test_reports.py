@@ -9,6 +9,7 @@ import httpx
 import pytest
 from PIL import Image
 
+from normstat.api.state import AppState
 from tests.api.people import People, body_of
 from tests.api.samples import HOST, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope
@@ -272,3 +273,17 @@ async def test_too_many_pixels_and_too_large_a_table(operator: httpx.AsyncClient
     assert_envelope(await operator.post(f"{REPORTS}/{report}/notes", json=large), 400, "bad_request")
     odd = {"note": {"kind": "movie", "file": 1}}
     assert (await operator.post(f"{REPORTS}/{report}/notes", json=odd)).status_code == 422
+
+
+async def test_one_account_makes_one_report_at_a_time(
+    operator: httpx.AsyncClient, state: AppState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slots = state.report_slots
+    monkeypatch.setattr(slots, "_max_wait_s", 0.01)
+    report = await start_report(operator)
+    me = (await operator.get("/api/v1/auth/me")).json()["name"]
+    async with slots.hold(me):
+        for path in (f"{REPORTS}/{report}/export.html", f"{REPORTS}/{report}/export.pdf"):
+            assert_envelope(await operator.get(path), 503, "overloaded")
+        assert_envelope(await operator.post("/api/v1/report-preview", json={"markdown": "x"}), 503, "overloaded")
+    assert (await operator.get(f"{REPORTS}/{report}/export.html")).status_code == 200
