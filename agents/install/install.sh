@@ -11,6 +11,9 @@
 #                      token that is there is kept
 #   --host NAME        name of this host on the server      (default: uname -n)
 #   --dir DIR          where to install it                  (default: /opt/normstat for root, else ~/.normstat)
+#   --user NAME        for root on Linux: the agent runs as this user, who is created; token and spool are in
+#                      /var/lib/normstat-agent (with --dir: DIR/state). Only the sampler of processes keeps two capabilities, to
+#                      see everybody's I/O. Default in /opt/normstat: normstat-agent; root: the agent and all its tools run as root
 #   --ca-file FILE     certificates to trust for https
 #   --client-cert FILE, --client-key FILE   this host's own certificate, where the server wants one, and its key
 #   --proxy URL        a proxy on the way to the server; none is taken from the environment
@@ -191,7 +194,7 @@ check_here() {
 # Written by cat: in some shells echo and printf are programs, and the token would appear in their argv.
 write_secret() {
     secret=$2
-    cat >"$1" <<END || die "cannot write $dir/$1"
+    put_state "$1" <<END || die "cannot write $state/$1"
 $secret
 END
 }
@@ -201,8 +204,12 @@ write_config() {
     cat >agent.conf.new <<END || die "cannot write $dir/agent.conf"
 # Written by install.sh; normstat-agent help lists the options.
 server=$server
-token-file=$dir/token
+token-file=$state/token
 host=$host
+END
+    test -z "$user" || cat >>agent.conf.new <<END || die "cannot write $dir/agent.conf"
+user=$user
+spool=$state/spool
 END
     test -z "$ca_file" || echo "ca-file=$ca_file" >>agent.conf.new
     test -z "$client_cert" || echo "client-cert=$client_cert" >>agent.conf.new
@@ -211,10 +218,100 @@ END
 proxy=$proxy
 END
     mv agent.conf.new agent.conf || die "cannot write $dir/agent.conf"
+    test -z "$user" || open_to_user
+}
+
+# --- another user than root for the agent ---
+
+choose_user() {
+    state=$dir
+    if test "$uid" != 0 || test "$system" != linux; then
+        test -z "$user" || die "--user is for root on Linux"
+        return 0
+    fi
+    if test -z "$user"; then
+        # One that is there goes on as it is.
+        test "$dir" = /opt/normstat || return 0
+        test ! -f "$dir/agent.conf" || return 0
+        user=normstat-agent
+        if has setpriv && has useradd; then
+            :
+        else
+            echo "the agent will run as root: there is no setpriv (util-linux) or no useradd in $PATH"
+            user=''
+        fi
+    fi
+    case $user in
+    root)
+        user=''
+        return 0
+        ;;
+    *[!a-zA-Z0-9._-]* | -*) die "no name of a user: $user" ;;
+    esac
+    test -n "$user" || return 0
+    has setpriv || die "to run as another user than root the agent needs setpriv (package util-linux)"
+    case $dir in
+    /opt/normstat) state=/var/lib/normstat-agent ;;
+    *) state=$dir/state ;;
+    esac
+}
+
+# A user who is there and has an agent from before keeps them.
+keep_user() {
+    test -z "$user" && test "$uid" = 0 && test -f "$dir/agent.conf" || return 0
+    kept=`sed -n 's/^user=//p' "$dir/agent.conf" | tail -1`
+    test -z "$kept" || user=$kept
+}
+
+make_user() {
+    if id "$user" >/dev/null 2>&1; then
+        :
+    else
+        useradd --system --user-group --home-dir "$state" --no-create-home --shell /usr/sbin/nologin "$user" || die "cannot create the user $user"
+    fi
+    user_id=`id -u "$user"`
+    group=`id -gn "$user"`
+    test "$user_id" != 0 || die "$user is root"
+    test ! -d spool || die "root's agent has its spool in $dir/spool: let it send everything, stop it, and remove $dir/spool and $dir/agent.conf"
+    chmod 755 . || die "cannot let $user read $dir"
+    # Nobody but this user may have put anything there, and the folder is never given away again.
+    if test ! -d "$state"; then
+        mkdir -p "$state" || die "cannot create $state"
+        chown "$user:$group" "$state" || die "cannot give $state to $user"
+    fi
+    read_entry "$state" || die "cannot list $state"
+    case $entry_owner:$entry_mode in
+    "$user_id":d????-??-*) ;;
+    *) die "$state must belong to $user, and nobody else may write to it" ;;
+    esac
+}
+
+# The user reads the agent and its settings, and changes neither.
+open_to_user() {
+    chmod 644 stats.conf stats.conf.orig || die "cannot let $user read $dir/stats.conf"
+    chgrp "$group" agent.conf || die "cannot let $user read $dir/agent.conf"
+    chmod 640 agent.conf || die "cannot let $user read $dir/agent.conf"
+    for file in "$ca_file" "$client_cert" "$client_key"; do
+        test -z "$file" || as_user test -r "$file" || die "$user cannot read $file, and the agent runs as that user: let it, or use --user root"
+    done
+}
+
+as_user() {
+    setpriv --reuid="$user" --regid="$group" --init-groups --no-new-privs "$@"
+}
+
+# Puts standard input into a file of the folder of token and spool. As its owner: root would follow a link that is there.
+put_state() {
+    if test -z "$user"; then
+        cat >"$1"
+    else
+        # shellcheck disable=SC2016
+        as_user sh -c 'umask 077; cd "$1" && rm -f "$2" && cat >"$2"' sh "$state" "$1"
+    fi
 }
 
 read_options() {
-    server='' token=$given_token token_file='' join_token=$given_join_token join_token_file='' host=`uname -n` dir='' ca_file='' client_cert='' client_key='' proxy='' is_start=yes
+    server='' token=$given_token token_file='' join_token=$given_join_token join_token_file='' host=`uname -n` dir='' ca_file='' client_cert='' client_key='' proxy='' user='' is_start=yes
     while test $# -gt 0; do
         case $1 in
         --)
@@ -227,7 +324,7 @@ read_options() {
             shift
             continue
             ;;
-        --server | --token | --token-file | --join-token-file | --host | --dir | --ca-file | --client-cert | --client-key | --proxy) ;;
+        --server | --token | --token-file | --join-token-file | --host | --dir | --ca-file | --client-cert | --client-key | --proxy | --user) ;;
         *)
             echo "install.sh: unknown option: $1" >&2
             exit 2
@@ -248,6 +345,7 @@ read_options() {
         --client-cert) client_cert=$2 ;;
         --client-key) client_key=$2 ;;
         --proxy) proxy=$2 ;;
+        --user) user=$2 ;;
         esac
         shift
         shift
@@ -298,6 +396,8 @@ check_options() {
     SunOS) system=sunos ;;
     *) die "there is no list of tools for `uname -s` yet; install the agent by hand, see its README" ;;
     esac
+    keep_user
+    choose_user
 }
 
 put_files() {
@@ -325,19 +425,21 @@ put_files() {
     mv stats.conf.new stats.conf.orig || die "cannot write $dir/stats.conf.orig"
 
     # Written as a new file, which no other user could ever read. The given file may also be the one already in place.
-    rm -f token.new join-token
+    test -z "$user" || make_user
+    rm -f "$state/token.new" "$state/join-token"
     if test -n "$token"; then
         write_secret token.new "$token"
     elif test -n "$token_file"; then
-        cat "$token_file" >token.new || die "cannot read $token_file"
+        put_state token.new <"$token_file" || die "cannot read $token_file"
     elif test -n "$join_token"; then
         write_secret join-token "$join_token"
     elif test -n "$join_token_file"; then
-        cat "$join_token_file" >join-token || die "cannot read $join_token_file"
+        put_state join-token <"$join_token_file" || die "cannot read $join_token_file"
     fi
-    test ! -f token.new || mv token.new token || die "cannot write $dir/token"
-    test -s token || test -s join-token || die "no token: NORMSTAT_JOIN_TOKEN, --join-token-file FILE, --token-file FILE or NORMSTAT_TOKEN"
-    test ! -f token || chmod 600 token || die "cannot protect $dir/token"
+    test ! -f "$state/token.new" || mv "$state/token.new" "$state/token" || die "cannot write $state/token"
+    test -s "$state/token" || test -s "$state/join-token" ||
+        die "no token: NORMSTAT_JOIN_TOKEN, --join-token-file FILE, --token-file FILE or NORMSTAT_TOKEN"
+    test -n "$user" || test ! -f token || chmod 600 token || die "cannot protect $dir/token"
     write_config
 }
 
@@ -346,12 +448,16 @@ start_agent() {
     if test -x normstat-agent; then
         ./normstat-agent stop </dev/null >/dev/null || die "cannot stop the running agent"
     fi
-    chmod 700 normstat-agent.new || die "cannot make $dir/normstat-agent executable"
+    if test -n "$user"; then
+        chmod 755 normstat-agent.new
+    else
+        chmod 700 normstat-agent.new
+    fi || die "cannot make $dir/normstat-agent executable"
     mv normstat-agent.new normstat-agent || die "cannot write $dir/normstat-agent"
-    if test -f join-token; then
-        ./normstat-agent enrol --join-token-file "$dir/join-token" </dev/null
+    if test -f "$state/join-token"; then
+        ./normstat-agent enrol --join-token-file "$state/join-token" </dev/null
         status=$?
-        rm -f join-token
+        rm -f "$state/join-token"
         test "$status" = 0 || die "the agent is in $dir but has no token: run this again with a join token that is good"
     fi
     if test "$is_start" = no; then

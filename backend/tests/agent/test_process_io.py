@@ -27,6 +27,32 @@ STATS: Final = "proc_pid_linux\tsample 1\nproc_linux\tsample 1 cpu\nhost_events\
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="giving capabilities away needs root")
 
 
+def capabilities_of(pid: int, kind: str) -> int:
+    """The bits of a set of capabilities (Prm, Inh, Bnd); 0 of a process that has ended."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith(f"Cap{kind}:"):
+                return int(line.split()[1], 16)
+    return 0
+
+
+def owners_of_processes() -> dict[int, int]:
+    """The uid of each process."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            found[int(folder.name)] = folder.stat().st_uid
+    return found
+
+
+def idle_account() -> pwd.struct_passwd:
+    """An account of the system that nothing runs as; without one the test is skipped."""
+    account = next((entry for entry in pwd.getpwall() if entry.pw_name in {"games", "news", "uucp"}), None)
+    if account is None:
+        pytest.skip("no account of the system that nothing runs as")
+    return account
+
+
 class Agent:
     """An agent of an account that is not root, with the capabilities or without."""
 
@@ -72,26 +98,15 @@ class Agent:
     def processes(self) -> dict[int, str]:
         """The processes of the account that have not ended, with their command lines."""
         found = {}
-        for folder in Path("/proc").glob("[0-9]*"):
+        for pid in [pid for pid, uid in owners_of_processes().items() if uid == self.uid]:
             with contextlib.suppress(OSError):
-                words = (folder / "cmdline").read_bytes()
-                if folder.stat().st_uid == self.uid and words:
-                    found[int(folder.name)] = words.replace(b"\0", b" ").decode()
+                if words := Path(f"/proc/{pid}/cmdline").read_bytes():
+                    found[pid] = words.replace(b"\0", b" ").decode()
         return found
 
     def holders(self) -> dict[int, str]:
         """Those that have a capability, or could give one to what they start."""
-        return {
-            pid: words for pid, words in self.processes().items() if any(self.capabilities(pid, kind) for kind in ("Prm", "Inh"))
-        }
-
-    @staticmethod
-    def capabilities(pid: int, kind: str) -> int:
-        with contextlib.suppress(OSError):
-            for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-                if line.startswith(f"Cap{kind}:"):
-                    return int(line.split()[1], 16)
-        return 0
+        return {pid: words for pid, words in self.processes().items() if any(capabilities_of(pid, kind) for kind in ("Prm", "Inh"))}
 
     def raw(self, spec: str = "proc_pid_linux") -> str:
         return "".join(path.read_text() for path in sorted((self.own / "spool").glob(f"{spec}.*.raw")))
@@ -129,7 +144,7 @@ def test_the_sampler_alone_has_the_capabilities(agent: Agent) -> None:
     agent.wait_for(f"==> /proc/{os.getpid()}/io <==", times=2)
     holders = agent.holders()
     assert holders, "the sampler"
-    assert all(agent.capabilities(pid, "Prm") == BITS for pid in holders)
+    assert all(capabilities_of(pid, "Prm") == BITS for pid in holders)
     own = {pid: words for pid, words in agent.processes().items() if pid not in holders}
     assert any("normstat-agent run" in words for words in own.values())
     assert any(words.startswith("cat") for words in own.values())
@@ -197,9 +212,7 @@ def test_without_capabilities_it_is_said_what_is_not_recorded(agent: Agent) -> N
 
 @only_dash
 def test_root_becomes_the_user_that_the_settings_name(agent: Agent) -> None:
-    account = next((entry for entry in pwd.getpwall() if entry.pw_name in {"games", "news", "uucp"}), None)
-    if account is None:
-        pytest.skip("no account of the system that nothing runs as")
+    account = idle_account()
     agent.give_to(account.pw_uid)
     (agent.folder / "agent.conf").write_text(f"user={account.pw_name}\n")
     # As a systemd unit does.
@@ -207,7 +220,7 @@ def test_root_becomes_the_user_that_the_settings_name(agent: Agent) -> None:
     agent.wait_for(f"==> /proc/{os.getpid()}/io <==")
     assert agent.process is not None
     assert Path(f"/proc/{agent.process.pid}").stat().st_uid == account.pw_uid
-    assert {agent.capabilities(pid, "Prm") for pid in agent.processes()} == {0, BITS}
-    assert all(agent.capabilities(pid, "Bnd") in {0, BITS} for pid in agent.processes())
+    assert {capabilities_of(pid, "Prm") for pid in agent.processes()} == {0, BITS}
+    assert all(capabilities_of(pid, "Bnd") in {0, BITS} for pid in agent.processes())
     status = subprocess.run(agent.words("status"), capture_output=True, text=True, check=False, cwd="/")
     assert "agent    runs" in status.stdout, status
