@@ -1,4 +1,4 @@
-"""`normstat sessions` and `normstat second-factor`: what an administrator at the server's shell sees and ends."""
+"""`normstat sessions`, `second-factor`, `agent-token`, `join-token`, `audit`: what an administrator at the shell sees and ends."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -65,3 +65,42 @@ async def test_a_lost_second_factor_is_removed_with_the_sessions(normstat: Comma
     # Who took it over is out, and others stay.
     code, out, _ = await normstat("sessions", "list")
     assert (code, [row.split()[1] for row in out.splitlines()[1:]]) == (0, ["bob"])
+
+
+async def test_tokens_are_created_listed_rotated_and_revoked(normstat: Commands) -> None:
+    assert (await normstat("join-token", "list"))[:2] == (0, "no join tokens\n")
+    code, out, _ = await normstat("join-token", "create", "web", "--for", "30m", "--uses", "3", "--hosts", "web*", "--command")
+    assert code == 0
+    assert "/api/v1/agent/install.sh | NORMSTAT_JOIN_TOKEN=nsj_" in out
+    _, out, _ = await normstat("join-token", "list")
+    assert out.splitlines()[1].split()[:5] == ["1", "web", "0", "of", "3"]
+    assert (await normstat("join-token", "revoke", "1"))[0] == 0
+    assert "revoked" in (await normstat("join-token", "list"))[1]
+    code, _, err = await normstat("join-token", "create", "--for", "soon")
+    assert (code, "expected a number with m, h or d" in err) == (2, True)
+
+    await normstat("agent-token", "create", "web1's agent", "--host", "web1")
+    await normstat("agent-token", "create", "anybody's agent")
+    code, out, _ = await normstat("agent-token", "rotate", "--all")
+    assert (code, out) == (0, "asked 1 agent to take a new token, with the next delivery\n")
+    states = [line.split()[-1] for line in (await normstat("agent-token", "list"))[1].splitlines()[1:]]
+    assert states == ["active", "rotating"]
+    assert (await normstat("agent-token", "rotate"))[0] == 2
+    assert (await normstat("agent-token", "revoke", "1"))[0] == 0
+    assert "revoked or expired" in (await normstat("agent-token", "rotate", "1"))[2]
+
+
+async def test_commands_are_noted_when_they_change_something(normstat: Commands) -> None:
+    """Those that only read leave nothing."""
+    assert (await normstat("audit"))[:2] == (0, "no entries\n")
+    code, out, err = await normstat("agent-token", "create", "web1's agent", "--host", "web1")
+    assert code == 0, err
+    await normstat("agent-token", "list")
+    code, out, _ = await normstat("audit", "--json")
+    (entry,) = map(json.loads, out.splitlines())
+    assert (code, entry["means"], entry["action"]) == (0, "command", "run_command")
+    assert entry["target"] == {"command": "agent-token create"}
+    _, out, _ = await normstat("audit", "--csv", "--action", "run_command")
+    assert out.splitlines()[0].startswith("id,time,account,means")
+    _, out, _ = await normstat("audit", "--refused")
+    assert out == "no entries\n"

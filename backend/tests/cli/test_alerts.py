@@ -1,16 +1,22 @@
-"""`normstat alerts` prints who was told of what, and tests and tries."""
+"""`normstat alerts` prints who was told of what, tests and tries; `watch` prints what is on, `webhooks` what was delivered."""
 
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from sqlalchemy import text
+
 from normstat.alerts.alert_delivery import Deliverer
 from normstat.alerts.alert_router import AlertRouter
-from tests.alerts.receivers import Answer, HttpReceiver
+from normstat.storage.session import open_write_session
+from normstat.storage.webhook_rows import Topic, WebhookDraft, create_webhook, tell_webhooks
+from normstat.watch.watcher import Watcher
+from tests.alerts.receivers import Answer, HttpReceiver, refused_port
 from tests.alerts.stored import URL, add_channel, add_episode, add_host, add_route, webhook
 from tests.alerts.story import settings_of
 from tests.cli.commands import Commands
 from tests.databases import Sessions, on_either_database
+from tests.watch.live import at, send_mpstat
 
 pytestmark = on_either_database
 
@@ -58,3 +64,45 @@ async def test_a_route_is_tried(sessions: Sessions, normstat: Commands, http: Ht
     code, _, err = await normstat("alerts", "try", str(path), *window)
     assert (code, "is no route" in err) == (1, True)
     assert http.received == []
+
+
+async def test_what_is_on_is_printed(sessions: Sessions, normstat: Commands) -> None:
+    code, out, _ = await normstat("watch")
+    assert (code, out.splitlines()[1]) == (0, "Nothing is watched yet.")
+    await send_mpstat(sessions, "sun1", range(60), range(50, 60))
+    await Watcher(sessions).run(at(60))
+    code, out, err = await normstat("watch")
+    assert (code, err) == (1, "")
+    assert "red    sun1  Kernel mutexes  1" in out
+    assert "smtx 900 /s, usr 10 %, sys 40 %" in out
+    assert "lockstat -C" in out
+    code, out, _ = await normstat("watch", "--history")
+    assert (code, "lasts" in out) == (0, True)
+    code, out, _ = await normstat("watch", "--csv")
+    assert out.splitlines()[1].split(",")[1:4] == ["mutex", "sun1", "1"]
+
+
+@on_either_database
+async def test_they_are_listed_and_tested_without_their_secrets(sessions: Sessions, normstat: Commands, http: HttpReceiver) -> None:
+    assert "no webhooks" in (await normstat("webhooks"))[1]
+    with refused_port() as port:
+        async with open_write_session(sessions) as session:
+            for name, url in (("chat", f"http://127.0.0.1:{port}/s3cr3t"), ("bot", f"{http.url}/s3cr3t")):
+                draft = WebhookDraft(name, url, "k3y" * 11, (Topic.EVENT_CREATED,), is_enabled=True, changed_by="ann")
+                await create_webhook(session, draft)
+            await tell_webhooks(session, Topic.EVENT_CREATED, {"text": "x"})
+            await session.execute(text("UPDATE webhook_deliveries SET state = 'failed', answer = '410 Gone'"))
+        ran = [
+            await normstat("webhooks", *arguments)
+            for arguments in ((), ("deliveries", "chat"), ("test", "bot"), ("test", "chat"), ("test", "nobody"))
+        ]
+    assert [code for code, _, _ in ran] == [0, 1, 0, 1, 1]
+    table, deliveries, arrived, lost, _ = (out for _, out, _ in ran)
+    assert table.splitlines()[0].split() == ["id", "name", "receiver", "waiting", "failed", "topics"]
+    assert {tuple(row.split()[1:3]) for row in table.splitlines()[1:]} == {("chat", f"http://127.0.0.1:{port}"), ("bot", http.url)}
+    assert "410 Gone" in deliveries
+    assert "arrived: 200 OK: ok" in arrived
+    assert lost.startswith("did not arrive: ")
+    assert "'nobody'" in ran[-1][2]
+    assert json.dumps(http.received[0].body["data"]) == '{"webhook": "bot"}'
+    assert not any(secret in out + err for _, out, err in ran for secret in ("s3cr3t", "k3y"))

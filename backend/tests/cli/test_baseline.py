@@ -1,11 +1,15 @@
-"""`normstat baseline`: made in each way, shown, and what is wrong said in one line."""
+"""`normstat baseline`: made in each way, shown, and what is wrong said in one line; `normstat profile`: made without a server."""
 
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
 import pytest
 
 from normstat.storage import baseline_rows
 from normstat.storage.session import open_read_session
 from tests.cli.commands import Commands
 from tests.databases import Sessions, on_either_database
+from tests.query.filling import fill_stat
 
 pytestmark = on_either_database
 
@@ -21,15 +25,9 @@ async def test_windows_from_beginning_to_end(normstat: Commands) -> None:
         "baseline", "exclude", "disk full", "--window", "2026-11-21T10:00Z/2026-11-21T11:00Z", "--host", "web1"
     ) == ("Created exclusion 1; it affects 1 baseline; `normstat baseline include 1` undoes it\n")
     shown = await normstat.do("baseline", "show", "calm")
-    for line in (
-        "calm (id 1, version 1): web1; windows",
-        "why not",
-        "  2026-11-21 00:00:00Z - 2026-11-22 00:00:00Z",
-        "  without 2026-11-21 10:00:00Z - 2026-11-21 11:00:00Z (web1): disk full",
-        "command line: made (2 windows)",
-    ):
-        assert line in shown
-    assert "web1: " in shown
+    assert shown.startswith("calm (id 1, version 1): web1; windows")
+    assert "\n  without 2026-11-21 10:00:00Z - 2026-11-21 11:00:00Z (web1): disk full\n" in shown
+    assert "command line: made (2 windows)" in shown
     assert "disk full" in await normstat.do("baseline", "exclusions")
     assert await normstat.do("baseline", "include", "1") == "1 baseline includes the window again\n"
     assert await normstat.do("baseline", "copy", "calm", "calmer") == "Created baseline calmer (id 2)\n"
@@ -38,11 +36,8 @@ async def test_windows_from_beginning_to_end(normstat: Commands) -> None:
     assert "calm " in await normstat.do("baseline", "list", "--archived", "--host", "web1")
     assert await normstat.do("baseline", "archive", "calm", "--undo") == "Baseline calm is listed again\n"
     assert await normstat.do("baseline", "delete", "calm", "--yes") == "Deleted baseline calm\n"
-    assert await normstat("baseline", "show", "calm") == (
-        1,
-        "",
-        "normstat: There is no baseline 'calm'; `normstat baseline list` shows them\n",
-    )
+    said = "normstat: There is no baseline 'calm'; `normstat baseline list` shows them\n"
+    assert await normstat("baseline", "show", "calm") == (1, "", said)
 
 
 @pytest.mark.usefixtures("_filled")
@@ -81,3 +76,17 @@ async def test_wrong_wishes_are_answered(normstat: Commands) -> None:
         assert (found, out) == (code, ""), arguments
         assert words in " ".join(err.replace("│", " ").split())
     assert (await normstat.do("baseline", "list")).count("\n") == 1
+
+
+async def test_profiles_are_made_and_listed(sessions: Sessions, normstat: Commands) -> None:
+    start, seconds = datetime(2026, 11, 16, 8, tzinfo=UTC), np.arange(0, 3600, 5)
+    busy = np.random.default_rng(0).poisson(3, len(seconds))
+    await fill_stat(sessions, "vmstat_linux", start, seconds, ("",), procs_r=busy)
+    window = f"{start.isoformat()}/{(start + timedelta(hours=1)).isoformat()}"
+    await normstat.do("baseline", "add", "quiet hour", "--host", "web1", "--window", window)
+    assert "queued" in await normstat.do("profile", "status")
+    assert "0 profiles built" in await normstat.do("profile", "work", "--host", "web2")
+    assert "1 profiles built" in await normstat.do("profile", "work")
+    listed = await normstat.do("profile", "status")
+    assert "quiet hour" in listed
+    assert "3 of 3" in listed

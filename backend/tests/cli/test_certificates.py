@@ -1,7 +1,6 @@
 """The server's certificate: what is said of files that cannot be used, and what happens when they change."""
 
 import ssl
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -92,58 +91,23 @@ def test_a_certificate_that_ends_soon_is_logged_once_a_day(tmp_path: Path, autho
     assert timedelta(days=2) < ends - datetime.now(UTC) <= timedelta(days=3)
 
 
-def _no_file(folder: Path, authority: Authority) -> CertificateFiles:
-    del authority
-    return CertificateFiles(folder / "none.pem", folder / "none.pem")
-
-
-def _no_certificate(folder: Path, authority: Authority) -> CertificateFiles:
-    (folder / "text.pem").write_text("hello\n")
-    return CertificateFiles(folder / "text.pem", authority.issue(folder / "a.pem"))
-
-
-def _no_key(folder: Path, authority: Authority) -> CertificateFiles:
-    del folder
-    return CertificateFiles(authority.path, authority.path)
-
-
-def _other_key(folder: Path, authority: Authority) -> CertificateFiles:
-    return CertificateFiles(authority.issue(folder / "a.pem"), authority.issue(folder / "b.pem"))
-
-
-def _encrypted_key(folder: Path, authority: Authority) -> CertificateFiles:
-    path = authority.issue(folder / "a.pem", password=b"secret")
-    return CertificateFiles(path, path)
-
-
-def _broken_key(folder: Path, authority: Authority) -> CertificateFiles:
-    (folder / "key").write_text("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n")
-    return CertificateFiles(authority.issue(folder / "a.pem"), folder / "key")
-
-
-def _no_authority(folder: Path, authority: Authority) -> CertificateFiles:
-    (folder / "ca").write_text("nothing\n")
-    path = authority.issue(folder / "a.pem")
-    return CertificateFiles(path, path, folder / "ca")
-
-
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (_no_file, "cannot read the certificate .*none.pem: No such file"),
-        (_no_certificate, "text.pem is not a certificate in PEM form"),
-        (_no_key, "no private key in .*; name its file by --tls-key"),
-        (_other_key, "the key .*b.pem does not belong to the certificate .*a.pem"),
-        (_encrypted_key, "the key .*a.pem is encrypted; write it without a password"),
-        (_broken_key, "key is not a private key in PEM form"),
-        (_no_authority, "ca holds no certificates in PEM form"),
-    ],
-)
-def test_what_is_wrong_is_said(
-    tmp_path: Path, authority: Authority, make: Callable[[Path, Authority], CertificateFiles], said: str
-) -> None:
-    with pytest.raises(UnusableCertificate, match=said):
-        ServerCertificate(make(tmp_path, authority))
+def test_what_is_wrong_is_said(tmp_path: Path, authority: Authority) -> None:
+    none, text, broken_key = (tmp_path / name for name in ("none.pem", "text.pem", "key"))
+    text.write_text("hello\n")
+    broken_key.write_text("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n")
+    good, other = authority.issue(tmp_path / "a.pem"), authority.issue(tmp_path / "b.pem")
+    encrypted = authority.issue(tmp_path / "c.pem", password=b"secret")
+    for files, said in (
+        (CertificateFiles(none, none), "cannot read the certificate .*none.pem: No such file"),
+        (CertificateFiles(text, good), "text.pem is not a certificate in PEM form"),
+        (CertificateFiles(authority.path, authority.path), "no private key in .*; name its file by --tls-key"),
+        (CertificateFiles(good, other), "the key .*b.pem does not belong to the certificate .*a.pem"),
+        (CertificateFiles(encrypted, encrypted), "the key .*c.pem is encrypted; write it without a password"),
+        (CertificateFiles(good, broken_key), "key is not a private key in PEM form"),
+        (CertificateFiles(good, good, text), "text.pem holds no certificates in PEM form"),
+    ):
+        with pytest.raises(UnusableCertificate, match=said):
+            ServerCertificate(files)
 
 
 def test_settings_name_the_files(tmp_path: Path) -> None:

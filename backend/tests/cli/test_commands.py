@@ -51,7 +51,7 @@ def test_a_mistyped_command_is_guessed() -> None:
     ("name", "unwanted"),
     [
         ("up", {"psycopg", "pydantic", "pydantic_settings", "http.client", "email", "asyncio", "structlog", "rich"}),
-        ("serve", {"rich", "pygments"}),
+        pytest.param("serve", {"rich", "pygments"}, marks=pytest.mark.matrix),
         ("parse", {"fastapi", "sqlalchemy", "psycopg", "pydantic"}),
     ],
 )
