@@ -49,20 +49,10 @@ async def test_an_episode_becomes_a_message_with_its_values_and_limits(sessions:
     await add_episode(sessions, host, after(-50), instance="7")
     assert await AlertRouter(sessions, URL).run(NOW) == 1
     [alert], [message] = await read_alerts(sessions), await read_messages(sessions)
-    assert (alert.route_id, alert.route, alert.host_id, alert.state, alert.told) == (
-        route,
-        "all",
-        host,
-        "firing",
-        [["sun1", "mutex"]],
-    )
-    assert (message.kind, message.number, message.state, message.channel, message.channel_id) == (
-        "fired",
-        1,
-        "queued",
-        "hook",
-        channel,
-    )
+    assert (alert.route_id, alert.route, alert.host_id) == (route, "all", host)
+    assert (alert.state, alert.told) == ("firing", [["sun1", "mutex"]])
+    assert (message.kind, message.number, message.state) == ("fired", 1, "queued")
+    assert (message.channel, message.channel_id) == ("hook", channel)
     content: Any = message.content
     assert content["subject"] == "[CRITICAL] sun1: Kernel mutexes (CPUs 1 and 7)"
     assert content["link"] == f"{URL}/hosts/sun1?v=1&from=2026-11-23T02:49:00Z&to=2026-11-23T03:09:30Z"

@@ -20,17 +20,7 @@ from normstat.alerts.outbox_worker import GIVE_UP_AFTER
 from normstat.storage.alert_outbox import retry_message, take_message
 from normstat.storage.session import open_write_session
 from tests.alerts.receivers import Answer, HttpReceiver, MailReceiver, refused_port
-from tests.alerts.stored import (
-    URL,
-    add_channel,
-    add_episode,
-    add_host,
-    add_route,
-    change_episode,
-    email,
-    read_messages,
-    webhook,
-)
+from tests.alerts.stored import URL, add_channel, add_episode, add_host, add_route, change_episode, email, read_messages, webhook
 from tests.databases import Sessions, on_either_database
 from tests.fork_server import ForkedProcess, start_forked
 

@@ -276,10 +276,7 @@ def test_a_disabled_route_sends_nothing_and_its_alerts_end() -> None:
     ],
 )
 def test_hours_are_those_of_the_zone(text: str, is_on: bool) -> None:
-    hours = [
-        {"weekdays": [1, 2, 3], "start": "08:00", "end": "18:00"},
-        {"weekdays": [5], "start": "22:00", "end": "06:00"},
-    ]
+    hours = [{"weekdays": [1, 2, 3], "start": "08:00", "end": "18:00"}, {"weekdays": [5], "start": "22:00", "end": "06:00"}]
     match = match_of(hours=hours, time_zone="Europe/Berlin")
     assert match.is_on(datetime.fromisoformat(text).astimezone(UTC)) is is_on
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from normstat.alerts.route_trial import MAX_STEPS, RecordedEpisode, try_route
+from normstat.alerts import route_trial
+from normstat.alerts.route_trial import RecordedEpisode, try_route
 from normstat.alerts.routing import AlertRoute, RoutedEpisode
 from normstat.errors import BadRequest
 from normstat.storage.watch_mute_rows import WatchMuteRecord
@@ -83,7 +84,8 @@ def now_of(each: RecordedEpisode, seconds: float) -> RoutedEpisode:
     return replace(each.episode, is_acknowledged=is_acknowledged, **changed)
 
 
-def test_a_trial_that_takes_too_much_is_refused() -> None:
-    many = [past(number, number * 60, number * 60 + 1, host=f"h{number}", host_id=number) for number in range(MAX_STEPS // 2)]
+def test_a_trial_that_takes_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(route_trial, "MAX_STEPS", 200)
+    many = [past(number, number * 60, number * 60 + 1, host=f"h{number}", host_id=number) for number in range(100)]
     with pytest.raises(BadRequest, match="shorter"):
         try_route(route_of(wait_s=0, resolve_wait_s=0), many, (), Window(START, START + timedelta(days=30)))

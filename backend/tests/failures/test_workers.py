@@ -81,10 +81,10 @@ def test_each_worker_takes_its_part_and_all_stop_together(database_url: str, tmp
         with contextlib.ExitStack() as stack, log_in(server, database_url) as client:
             pids = [int(str(event["pid"])) for event in events(server, "worker_ready")]
             # Open live streams are ended, not waited for. On a busy machine one worker may take the first ones alone.
+            follower = stack.enter_context(httpx.Client(base_url=client.base_url, headers=client.headers, timeout=120))
             for n_open in range(64):
                 if n_open >= 8 and all(n_connections(pid, server.port) > 0 for pid in pids):
                     break
-                follower = stack.enter_context(httpx.Client(base_url=client.base_url, headers=client.headers, timeout=120))
                 stream = stack.enter_context(follower.stream("GET", "/live"))
                 assert stream.status_code == 200
             assert all(n_connections(pid, server.port) > 0 for pid in pids), "one worker has them all"

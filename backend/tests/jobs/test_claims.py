@@ -1,29 +1,47 @@
-"""The queue: one worker for each job, a dead worker's job goes on at once, failures wait longer and longer, stopped is stopped."""
+"""The queue: one worker for each job, failures wait longer and longer, stopped is stopped; workers are woken while work is due."""
 
+import asyncio
 import os
-import signal
-import subprocess
-import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 from sqlalchemy import null, select, text, update
 
 from normstat.errors import Conflict, NotFound
 from normstat.jobs import job_list
-from normstat.jobs.claims import IMPORTS, REMOVALS, Claim, Claims, JobStopped, open_claims
+from normstat.jobs.claims import BACKTESTS, IMPORTS, REMOVALS, REPARSES, Claim, Claims, JobStopped, open_claims, select_due
+from normstat.jobs.due_work import MESSAGES_S, DueWork
 from normstat.jobs.job_list import JobFilter
 from normstat.jobs.periodic import recorded
+from normstat.storage.alert_outbox import select_unsent
+from normstat.storage.import_rows import select_open_imports
 from normstat.storage.schema.job_models import Job, JobKind, JobState
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.storage.turns import retry_wait_s
+from tests.auth.test_throttle import Clock
 from tests.databases import Sessions, on_either_database
+from tests.e2e.product import wait_until
+from tests.fork_server import start_forked
 
 pytestmark = on_either_database
 
-BACKEND = Path(__file__).parents[2]
+ADD_MESSAGE = """
+    WITH channel AS (
+        INSERT INTO alert_channels (name, kind, settings, secrets, is_enabled, created_by, updated_by)
+        VALUES ('mail', 'mail', '{}', '{}', true, 'test', 'test') RETURNING id
+    ), alert AS (
+        INSERT INTO alerts (route, state, opened_at, start_at, due_at, silence_key)
+        VALUES ('all', 'firing', now(), now(), now(), '') RETURNING id
+    )
+    INSERT INTO alert_messages (alert_id, channel_id, channel, kind, number, key, content, state, next_try_at)
+    SELECT alert.id, channel.id, 'mail', 'firing', 1, 'k', '{}', %s, now() + %s * interval '1 second' FROM alert, channel
+"""
+ADD = "INSERT INTO jobs (kind, state, next_try_at) VALUES (%s, %s, now() + %s * interval '1 second')"
 
 
 async def add(sessions: Sessions, kind: JobKind = JobKind.DELETION, **values: object) -> int:
@@ -86,35 +104,26 @@ async def test_two_workers_of_a_shared_lane_run_two_jobs(database_url: str, sess
 
 
 @pytest.mark.slow
-async def test_the_job_of_a_killed_worker_is_claimed_at_once(database_url: str, sessions: Sessions) -> None:
+async def test_the_job_of_a_killed_worker_is_claimed_at_once(database_url: str, sessions: Sessions, tmp_path: Path) -> None:
     job_id = await add(sessions, JobKind.IMPORT)
-    program = (
-        "import asyncio, sys\n"
-        "from normstat.jobs.claims import IMPORTS, open_claims\n"
-        "async def main():\n"
-        "    async with open_claims(sys.argv[1], IMPORTS) as claims:\n"
-        "        print((await claims.next()).id, flush=True)\n"
-        "        await asyncio.sleep(3600)\n"
-        "asyncio.run(main())\n"
-    )
-    worker = subprocess.Popen(  # noqa: ASYNC220 (it is killed, not waited for)
-        [sys.executable, "-c", program, database_url],
-        env=os.environ | {"PYTHONPATH": str(BACKEND)},
-        stdout=subprocess.PIPE,
-    )
-    assert worker.stdout is not None
-    assert worker.stdout.readline() == f"{job_id}\n".encode()
-    async with open_claims(database_url, IMPORTS) as claims:
-        assert claims is not None
-        assert await claims.next() is None, "somebody works on it"
-        worker.send_signal(signal.SIGKILL)
-        worker.communicate()
-        claim = None
-        while claim is None:
-            # The database sees the end of the connection a moment later.
-            claim = await claims.next()
-        async with open_write_session(sessions) as session:
-            assert await claim.finish(session)
+    said = tmp_path / "out"
+    with said.open("wb") as out:
+        worker = start_forked([database_url], os.environ, out, module="tests.jobs.hold")
+    try:
+        wait_until(lambda: said.read_text() == f"{job_id}\n", "the worker has the job")
+        async with open_claims(database_url, IMPORTS) as claims:
+            assert claims is not None
+            assert await claims.next() is None, "somebody works on it"
+            worker.kill()
+            worker.wait(60)
+            claim = None
+            while claim is None:
+                # The database sees the end of the connection a moment later.
+                claim = await claims.next()
+            async with open_write_session(sessions) as session:
+                assert await claim.finish(session)
+    finally:
+        worker.kill()
 
 
 async def test_a_worker_that_lost_its_job_changes_nothing(sessions: Sessions, removals: Claims) -> None:
@@ -232,3 +241,88 @@ async def test_old_runs_of_retention_are_forgotten(sessions: Sessions, monkeypat
         await job_list.forget_old_runs(session)
     async with open_read_session(sessions) as session:
         assert list(await session.scalars(select(Job.id).order_by(Job.id))) == ids[2:]
+
+
+@asynccontextmanager
+async def running(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Works in the background, and is stopped at the end."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def settle(due: DueWork, probe: asyncio.Event) -> None:
+    """Wait for two whole looks: `probe` is set by each."""
+    for _ in range(2):
+        probe.clear()
+        await asyncio.wait_for(probe.wait(), 120)
+
+
+async def test_each_is_woken_for_its_own_work(database_url: str) -> None:
+    due = DueWork(database_url, look_s=0.01)
+    reparses = due.watch(select_due(REPARSES), every_s=0)
+    removals = due.watch(select_due(REMOVALS), every_s=0)
+    imports = due.watch(select_open_imports(), every_s=0)
+    messages = due.watch(select_unsent(), every_s=0)
+    # Last: it is set when all others are.
+    probe = due.watch(select_due(BACKTESTS), every_s=0)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(ADD, ["backtest", "queued", -1])
+        async with running(due.run()):
+            await settle(due, probe)
+            assert [each.is_set() for each in (reparses, removals, imports, messages)] == [False] * 4
+            connection.execute(ADD, ["retention", "queued", 3600])
+            connection.execute(ADD, ["reparse", "failed", -1])
+            await asyncio.wait_for(reparses.wait(), 120)
+            await settle(due, probe)
+            assert [each.is_set() for each in (removals, imports, messages)] == [False] * 3
+            # A worker that was killed left it.
+            connection.execute(ADD, ["deletion", "running", 3600])
+            await asyncio.wait_for(removals.wait(), 120)
+            connection.execute("DELETE FROM jobs WHERE kind <> 'backtest'")
+            await settle(due, probe)
+            reparses.clear()
+            await settle(due, probe)
+            assert not reparses.is_set()
+
+
+async def test_a_message_that_is_to_be_sent_wakes_who_sends_it(database_url: str) -> None:
+    due = DueWork(database_url, look_s=0.01)
+    messages = due.watch(select_unsent(), every_s=0)
+    probe = due.watch(select_due(BACKTESTS), every_s=0)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(ADD, ["backtest", "queued", -1])
+        connection.execute(ADD_MESSAGE, ["queued", 3600])
+        async with running(due.run()):
+            await settle(due, probe)
+            assert not messages.is_set(), "its time has not come"
+            connection.execute("UPDATE alert_messages SET next_try_at = now()")
+            await asyncio.wait_for(messages.wait(), 120)
+            connection.execute("UPDATE alert_messages SET state = 'sending', next_try_at = now() + interval '1 hour'")
+            messages.clear()
+            await asyncio.wait_for(messages.wait(), 120)
+            connection.execute("UPDATE alert_messages SET state = 'sent'")
+            await settle(due, probe)
+            messages.clear()
+            await settle(due, probe)
+            assert not messages.is_set()
+
+
+async def test_a_worker_is_woken_no_more_often_than_it_wants(database_url: str) -> None:
+    clock = Clock()
+    due = DueWork(database_url, look_s=0.01, clock=clock)
+    seldom = due.watch(select_due(REMOVALS), every_s=MESSAGES_S)
+    probe = due.watch(select_due(BACKTESTS), every_s=0)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(ADD, ["backtest", "queued", -1])
+        connection.execute(ADD, ["retention", "queued", -1])
+        async with running(due.run()):
+            await asyncio.wait_for(seldom.wait(), 120)
+            seldom.clear()
+            await settle(due, probe)
+            assert not seldom.is_set()
+            clock.now += MESSAGES_S
+            await asyncio.wait_for(seldom.wait(), 120)
