@@ -1,16 +1,29 @@
-"""What is drawn of single tools: call trees of perf report, intervals of perf stat, errors by CPU and memory module."""
+"""Flame graphs: every weight is somewhere, recursion counts once; and what is drawn of other tools, shares in tables too."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from normstat.artefacts.call_tree import CallTree, make_tree
+from normstat.artefacts.flame_diff import FlameDiffRequest, Scaling, diff_flames, diff_functions
+from normstat.artefacts.flame_growth import Direction, GrowthRequest, Threads
+from normstat.artefacts.flame_view import FlameRequest, FlameView, FunctionsRequest, list_functions, view_flame
+from normstat.artefacts.folded_stacks import read_folded
+from normstat.artefacts.histogram_view import view_histogram
 from normstat.artefacts.interval_view import view_intervals
-from normstat.artefacts.parts import StackPart, TablePart
+from normstat.artefacts.parts import HistogramPart, StackPart, TablePart
 from normstat.artefacts.perf_call_graph import read_call_graphs
 from normstat.artefacts.reading import read_artefact
+from normstat.artefacts.table_view import TableRequest, view_table
 from normstat.errors import BadRequest
+
+ALL = GrowthRequest(min_share=0, max_nodes=20_000)
+FRAMES = st.lists(st.sampled_from("abcd"), min_size=1, max_size=7)
+Stacks = list[tuple[list[str], int]]
+STACKS = st.lists(st.tuples(FRAMES, st.integers(1, 10**12)), min_size=1, max_size=30)
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 # Callers below where the samples fell: --no-children.
@@ -48,6 +61,137 @@ FRACTAL = b"""\
                        |
                         --25.00%-- getnstimeofday
 """
+
+TIMES = b"""Hit Ctrl-C to stop tracing, or wait...
+^C
+Elapsed Times for processes ssh,
+
+         SYSCALL          TIME (ns)
+            read              90000
+           write              10000
+          TOTAL:             100000
+
+CPU Times for processes ssh,
+
+         SYSCALL          TIME (ns)
+            read               3000
+          TOTAL:               3000
+"""
+REPORT = b"""# Samples: 1K of event 'cycles'
+#
+# Overhead      Command         Shared Object                 Symbol
+# ........  ...........  ....................  .....................
+#
+    28.15%  firefox-bin  libxul.so             [.] 0xd10b45
+     4.45%      swapper  [kernel.kallsyms]     [k] mwait_idle_with_hints
+"""
+BUCKETS = b"""Tracing block device I/O... Hit Ctrl-C to end.
+^C
+     usecs           : count     distribution
+       0 -> 1        : 1        |****                                    |
+       2 -> 3        : 9        |****************************************|
+"""
+
+
+def tree_of(text: str) -> CallTree:
+    [part] = read_folded(text.encode(), "").parts
+    assert isinstance(part, StackPart)
+    return make_tree(part)
+
+
+def folded(stacks: Stacks) -> str:
+    return "".join(f"{';'.join(frames)} {weight}\n" for frames, weight in stacks)
+
+
+def paths_of(names: list[str], parent: list[int], name: list[int]) -> list[str]:
+    paths = [""]
+    for above, number in zip(parent[1:], name[1:], strict=True):
+        paths.append(f"{paths[above]};{names[number]}".strip(";"))
+    return paths
+
+
+def ends_of(view: FlameView) -> dict[str, float]:
+    paths = paths_of(view.names, view.parent, view.name)
+    return {path: own for path, own in zip(paths, view.own, strict=True) if own}
+
+
+@given(STACKS)
+def test_graphs_from_the_root_and_from_the_leaf_hold_every_stack(stacks: Stacks) -> None:
+    wanted, reverse = Counter[str](), Counter[str]()
+    for frames, weight in stacks:
+        wanted[";".join(frames)] += weight
+        reverse[";".join(reversed(frames))] += weight
+    tree = tree_of(folded(stacks))
+    assert ends_of(view_flame(tree, FlameRequest(growth=ALL))) == wanted
+    up = GrowthRequest(Direction.UP, min_share=0, max_nodes=20_000)
+    assert ends_of(view_flame(tree, FlameRequest(growth=up))) == reverse
+
+
+@given(STACKS)
+def test_functions_count_a_recursion_once(stacks: Stacks) -> None:
+    own, total = Counter[str](), Counter[str]()
+    for frames, weight in stacks:
+        own[frames[-1]] += weight
+        for name in set(frames):
+            total[name] += weight
+    tree = tree_of(folded(stacks))
+    found = list_functions(tree, FunctionsRequest())
+    assert {each.name: each.total for each in found.functions} == total
+    assert {each.name: each.own for each in found.functions if each.own} == own
+    for each in found.functions:
+        for direction in Direction:
+            view = view_flame(tree, FlameRequest(growth=GrowthRequest(direction, function=each.id)))
+            assert view.total[0] == each.total
+        assert view_flame(tree, FlameRequest(search=each.name)).matched == each.total
+
+
+@given(STACKS, st.integers(1, 8))
+def test_what_is_left_out_is_told(stacks: Stacks, most: int) -> None:
+    tree = tree_of(folded(stacks))
+    for direction in Direction:
+        view = view_flame(tree, FlameRequest(growth=GrowthRequest(direction, min_share=0.05, max_nodes=most)))
+        assert len(view.parent) <= most
+        assert sum(view.own) + view.hidden == view.whole
+
+
+def test_a_zoom_begins_at_its_frame() -> None:
+    tree = tree_of("main;run;read 12\nmain;run;write 3\nmain;stop 5\n")
+    whole = view_flame(tree, FlameRequest(growth=ALL))
+    ids = dict(zip(whole.names, whole.name_ids, strict=True))
+    view = view_flame(tree, FlameRequest(growth=GrowthRequest(focus=(ids["main"], ids["run"]))))
+    assert (view.total[0], [step.name for step in view.path], [step.total for step in view.path]) == (15, ["main", "run"], [20, 15])
+
+
+def test_threads_are_merged_by_name_or_told_apart() -> None:
+    tree = tree_of("worker/17;run 4\nworker/18;run 5\ngc/3;mark 1\n")
+    views = {how: view_flame(tree, FlameRequest(threads=how)) for how in Threads}
+    assert [(each.name, each.total) for each in views[Threads.NAMED].threads] == [("worker", 9), ("gc", 1)]
+    assert ends_of(views[Threads.EACH]) == {"worker/17;run": 4, "worker/18;run": 5, "gc/3;mark": 1}
+    assert ends_of(views[Threads.NONE]) == {"run": 9, "mark": 1}
+    only = view_flame(tree, FlameRequest(thread="worker", growth=GrowthRequest(Direction.UP)))
+    assert (only.whole, ends_of(only)) == (9, {"run;worker": 9})
+
+
+@given(STACKS, STACKS)
+def test_a_difference_has_both_values_of_every_stack(before: Stacks, after: Stacks) -> None:
+    sides = [Counter[str](), Counter[str]()]
+    for side, stacks in zip(sides, (before, after), strict=True):
+        for frames, weight in stacks:
+            side[";".join(frames)] += weight
+    trees = tree_of(folded(before)), tree_of(folded(after))
+    view = diff_flames(*trees, FlameDiffRequest(scaling=Scaling.NONE, growth=ALL))
+    paths = paths_of(view.names, view.parent, view.name)
+    found = {path: (left, right) for path, left, right in zip(paths, view.before_own, view.after_own, strict=True) if left or right}
+    # What difffolded.pl prints.
+    assert found == {path: (sides[0][path], sides[1][path]) for path in sides[0] | sides[1]}
+
+
+def test_a_difference_is_scaled_by_duration_where_both_are_known() -> None:
+    before, after = tree_of("main;read 10\nmain;gone 10\n"), tree_of("main;read 40\n")
+    found = diff_functions(before, after, FlameDiffRequest(before_s=10, after_s=20))
+    assert (found.scale.by, found.scale.factor) == ("duration", 2)
+    assert {each.name: each.own_change for each in found.functions} == {"read": 20, "gone": -20, "main": 0}
+    assert diff_functions(before, after, FlameDiffRequest(before_s=10)).scale.by == "total"
 
 
 def stacks_of(part: StackPart) -> dict[str, float]:
@@ -147,3 +291,40 @@ def test_counters_of_memory_modules_are_one_table() -> None:
     assert memory.column("corrected_total") == [1, 12]
     # What the daemon did not print is missing.
     assert memory.column("uncorrected_total") == [0, None]
+
+
+def table(text: bytes) -> TablePart:
+    part = read_artefact(text).parts[0]
+    assert isinstance(part, TablePart)
+    return part
+
+
+def test_the_sum_of_other_rows_has_no_share() -> None:
+    view = view_table(table(TIMES), TableRequest())
+    assert view.key_names == ["table", "key"]
+    assert view.total == 103_000
+    shares = {tuple(row.key): (row.is_total, row.share) for row in view.rows}
+    is_total, share = shares["Elapsed Times for processes ssh", "read"]
+    assert not is_total
+    assert share == pytest.approx(90 / 103)
+    assert shares["Elapsed Times for processes ssh", "TOTAL:"] == (True, None)
+    grouped = view_table(table(TIMES), TableRequest(group=("table",)))
+    assert [(row.key, row.values, row.is_total) for row in grouped.rows] == [
+        (["Elapsed Times for processes ssh"], [100_000], False),
+        (["CPU Times for processes ssh"], [3000], False),
+    ]
+
+
+def test_a_percentage_of_the_whole_is_a_share() -> None:
+    [part] = [part for part in read_artefact(REPORT).parts if part.stat == "perf_report"]
+    assert isinstance(part, TablePart)
+    view = view_table(part, TableRequest(order="overhead_pct"))
+    assert [row.share for row in view.rows] == pytest.approx([0.2815, 0.0445])
+    assert [row.cumulative for row in view.rows] == pytest.approx([0.2815, 0.3260])
+    assert view.total is None
+
+
+def test_the_unit_of_buckets_is_read_in_the_name_of_the_distribution() -> None:
+    part = read_artefact(BUCKETS).parts[0]
+    assert isinstance(part, HistogramPart)
+    assert view_histogram(part).unit == "us"

@@ -21,25 +21,8 @@ def write_capture(path: Path) -> list[list[str]]:
             if i % 40 == 39:
                 out.write(VMSTAT_HEADER)
             day, second = 1 + (i + 1) // 86400, (i + 1) % 86400
-            numbers = [
-                i % 7,
-                i % 3,
-                0,
-                10_000_000 + i,
-                i * 31,
-                7 * i,
-                0,
-                0,
-                i % 1000,
-                i * i % 100_000,
-                i,
-                2 * i,
-                i % 100,
-                0,
-                99,
-                0,
-                0,
-            ]
+            memory = [0, 10_000_000 + i, i * 31, 7 * i]
+            numbers = [i % 7, i % 3, *memory, 0, 0, i % 1000, i * i % 100_000, i, 2 * i, i % 100, 0, 99, 0, 0]
             row = [str(n) for n in numbers]
             rows.append(row)
             clock = f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"

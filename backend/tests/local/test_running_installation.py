@@ -129,23 +129,19 @@ def test_folders_are_searched_in_order(tmp_path: Path, proc: Path, monkeypatch: 
     make_home(checkout / "data", proc, pid=7)
     assert f"{checkout}/data/run" in str(chosen())
     forget(monkeypatch)
-    load_settings.cache_clear()
     make_home(own / "data", proc, pid=8)
     assert f"{own}/data/run" in str(chosen())
     forget(monkeypatch)
     monkeypatch.setenv("NORMSTAT_DATA", str(make_home(named, proc, pid=9, port=8089)))
-    load_settings.cache_clear()
     assert f"{named}/run" in str(chosen())
     # Links lead to its port, unless the environment says where to.
     assert find_public_url() == "http://127.0.0.1:8089"
     forget(monkeypatch)
     monkeypatch.setenv("NORMSTAT_PUBLIC_URL", "https://normstat.example.org")
-    load_settings.cache_clear()
     assert f"{named}/run" in str(chosen())
     assert find_public_url() == "https://normstat.example.org"
     forget(monkeypatch)
     monkeypatch.setenv("DATABASE_URL", "postgresql://x@y/z")
-    load_settings.cache_clear()
     assert chosen() == "postgresql://x@y/z"
 
 
@@ -163,7 +159,6 @@ def test_the_only_one_that_runs_is_found_wherever_it_is(
     # Of two, nobody knows which one is meant.
     other = make_home(tmp_path / "other", proc, "/opt/venv/bin/normstat", "up", "--data=other", "--no-agent", pid=11)
     forget(monkeypatch)
-    load_settings.cache_clear()
     assert chosen() is None
     assert local_database.describe_search() == (
         f". Several normstat run on this machine; set NORMSTAT_DATA to one of {home}, {other}"

@@ -12,12 +12,11 @@ from normstat.storage.lookup import find_hosts
 from normstat.window import Window, from_us
 from tests.cli.commands import Commands
 from tests.databases import Sessions, on_either_database
-from tests.query.filling import fill_values
+from tests.query.filling import fill_stat
 
 pytestmark = on_either_database
 
-START_US = 1_700_000_000_000_000
-START = from_us(START_US)
+START = from_us(1_700_000_000_000_000)
 # Two pieces and a half; the lock is contended over the border of the first two.
 N = int(2.5 * PIECE.total_seconds() / 10)
 CONTENDED = slice(350, 380)
@@ -29,15 +28,8 @@ async def fill_mpstat(sessions: Sessions, host: str, *, gap: slice = slice(0, 0)
     keep[gap] = False
     smtx, sys = np.full((N, 2), 100.0), np.full((N, 2), 5.0)
     smtx[CONTENDED, 1], sys[CONTENDED, 1] = 900, 40
-    times = START_US + np.flatnonzero(keep) * 10_000_000
-    await fill_values(
-        sessions,
-        host,
-        "mpstat_solaris",
-        time_us=np.repeat(times, 2),
-        instances=("0", "1") * int(keep.sum()),
-        values={"smtx": smtx[keep].ravel(), "sys_pct": sys[keep].ravel(), "usr_pct": np.full(2 * int(keep.sum()), 10.0)},
-    )
+    values = {"smtx": smtx[keep].ravel(), "sys_pct": sys[keep].ravel(), "usr_pct": 10.0}
+    await fill_stat(sessions, "mpstat_solaris", START, 10 * np.flatnonzero(keep), ("0", "1"), host=host, values=values)
 
 
 async def over_all(sessions: Sessions, host: str, rule: str = "mutex") -> PastRun:

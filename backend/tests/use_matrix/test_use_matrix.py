@@ -11,10 +11,9 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.storage.session import open_read_session
 from normstat.use_matrix.checklist import BadChecklist, UseSource, load_checklist, parse_checklist
 from normstat.use_matrix.matrix import UseCell, judge_value, read_fleet_use, read_matrix, word_limits
-from normstat.window import to_us
 from tests.databases import Sessions, on_either_database
 from tests.profiles.profiled import START
-from tests.query.filling import fill_values
+from tests.query.filling import fill_stat
 
 END = START + timedelta(minutes=5)
 CELL = """
@@ -64,17 +63,10 @@ def test_a_bad_checklist_names_the_cell(added: str, error: str) -> None:
 async def test_a_host_is_answered_from_what_it_records(sessions: Sessions) -> None:
     seconds = np.arange(0, 300, 10)
     n = len(seconds)
-    times = to_us(START) + seconds.astype(np.int64) * 1_000_000
-    cpus, disks = ("all", "0", "1"), ("vda", "vdb")
-    await fill_values(
-        sessions, "web1", "mpstat_linux", time_us=np.repeat(times, 3), instances=cpus * n,
-        values={"idle_pct": np.tile([25.0, 0.0, 50.0], n)},
-    )  # fmt: skip
-    await fill_values(
-        sessions, "web1", "iostat_linux", time_us=np.repeat(times, 2), instances=disks * n,
-        values={"util_pct": np.tile([3.0, 97.5], n), "aqu_sz": np.tile([0.5, np.nan], n)},
-    )  # fmt: skip
-    await fill_values(sessions, "web1", "vmstat_linux", time_us=times, instances=("",) * n, values={"procs_r": np.full(n, 3)})
+    disks = {"util_pct": np.tile([3.0, 97.5], n), "aqu_sz": np.tile([0.5, np.nan], n)}
+    await fill_stat(sessions, "mpstat_linux", START, seconds, ("all", "0", "1"), idle_pct=np.tile([25.0, 0.0, 50.0], n))
+    await fill_stat(sessions, "iostat_linux", START, seconds, ("vda", "vdb"), values=disks)
+    await fill_stat(sessions, "vmstat_linux", START, seconds, procs_r=3)
     async with open_read_session(sessions) as session:
         found = await read_matrix(session, "web1", END)
         empty = await read_matrix(session, "web1", END + timedelta(hours=1))
@@ -111,18 +103,11 @@ def test_what_can_be_recorded_is_a_line_of_stats_conf() -> None:
 
 @on_either_database
 async def test_the_fleet_has_the_worst_cell_of_each_resource(sessions: Sessions) -> None:
-    seconds = np.arange(0, 60, 10)
-    times = to_us(END) - 60_000_000 + seconds.astype(np.int64) * 1_000_000
-    n = len(seconds)
     for host, idle in (("web1", 50.0), ("web2", 2.0), ("web10", 15.0)):
-        values = {"idle_pct": np.tile([idle, idle, idle], n)}
-        await fill_values(
-            sessions, host, "mpstat_linux", time_us=np.repeat(times, 3), instances=("all", "0", "1") * n, values=values
-        )
+        await fill_stat(sessions, "mpstat_linux", END, np.arange(-60, 0, 10), ("all", "0", "1"), host=host, idle_pct=idle)
     # df ran twice in this quarter of an hour, the last time five minutes ago: that is what counts.
-    ran = np.repeat(to_us(END) - np.array([600_000_000, 300_000_000]), 3)
-    full = {"used_pct": np.array([97.0, 100.0, 100.0, 97.0, 40.0, 100.0])}
-    await fill_values(sessions, "web10", "df_linux", time_us=ran, instances=("/", "/home", "/snap/core") * 2, values=full)
+    full = [97.0, 100.0, 100.0, 97.0, 40.0, 100.0]
+    await fill_stat(sessions, "df_linux", END, [-600, -300], ("/", "/home", "/snap/core"), host="web10", used_pct=full)
     async with open_read_session(sessions) as session:
         found = await read_fleet_use(session, END)
         empty = await read_fleet_use(session, END + timedelta(hours=1))
