@@ -45,10 +45,7 @@ def database_url(server: TestServer) -> Iterator[str]:
 
 def make_settings(database_url: str) -> Settings:
     return Settings(
-        database_url=database_url,
-        database_pool_size=4,
-        public_url="http://normstat.test",
-        page_dir=Path("/nonexistent"),
+        database_url=database_url, database_pool_size=4, public_url="http://normstat.test", page_dir=Path("/nonexistent")
     )
 
 

@@ -1,12 +1,17 @@
-"""Artefacts over HTTP: uploaded, listed, drawn as tables and distributions, changed, deleted, read again."""
+"""Artefacts over HTTP: uploaded, listed, drawn as tables and distributions, changed, deleted, read again, compared."""
 
+import csv
+import io
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.api.people import People, body_of
-from tests.api.samples import HOST
+from tests.api.samples import HOST, deliver_text
 from tests.api.test_access import assert_envelope
+from tests.artefacts.test_trace_log import LKST
 from tests.generated import PLOCKSTAT
 
 ARTEFACTS = "/api/v1/artefacts"
@@ -18,6 +23,8 @@ DISTRIBUTION = b"""
                4 |                                         0
 
 """
+
+AFTER = PLOCKSTAT.replace(b"   78    69427", b"    7    69427").replace(b"netconfig_free+0x10", b'netconfig_free+0x20, "quoted"')
 
 
 async def upload(client: httpx.AsyncClient, text: bytes, **params: str) -> dict[str, Any]:
@@ -51,16 +58,6 @@ async def test_a_distribution_and_an_unknown_text(operator: httpx.AsyncClient) -
     assert_envelope(await operator.post(ARTEFACTS, content=b"x", params={"host": "no good name"}), 400, "bad_request")
 
 
-LKST = """| 時刻 | cpu | コマンド名 | lock/unlock | 関数 |
-|---------------------------|-----|-----------|-------------|--------------|
-| 10:59:59.109884679 | 0 | kdm_greet | lock | |
-| 10:59:59.109884888 | 0 | kdm_greet | unlock | |
-| 11:00:15.543851385 | 3 | iozone | unlock | schedule() |
-| 11:00:15.543853871 | 1 | crond | lock | permission() |
-| 11:00:15.543862258 | 1 | crond | unlock | |
-"""
-
-
 async def test_a_log_of_events(operator: httpx.AsyncClient) -> None:
     made = await upload(operator, LKST.encode(), question="who holds the kernel lock? mask set: perf")
     log = f"{ARTEFACTS}/{made['id']}/parts/0/log"
@@ -74,6 +71,17 @@ async def test_a_log_of_events(operator: httpx.AsyncClient) -> None:
     assert [lane["label"] for lane in lanes["lanes"]] == ["CPU 0", "CPU 1", "CPU 3"]
     [blocked] = (await operator.get(f"{log}/blocking")).json()["rows"]
     assert (blocked["holder"]["command"], blocked["gap_ns"]) == ("iozone", 2486)
+    # As files: what a filter and a window choose.
+    chosen = {"where": "cpu=1 or cpu=3", "start": "39615543851386"}
+    text = await operator.get(f"{log}/events.txt", params=chosen)
+    assert text.content.decode() == "\n".join([*LKST.splitlines()[:2], *LKST.splitlines()[5:], ""])
+    assert text.headers["content-disposition"] == f'attachment; filename="artefact-{made["id"]}-0-events.txt"'
+    rows = list(csv.DictReader(io.StringIO((await operator.get(f"{log}/events.csv", params=chosen)).text, newline="")))
+    assert [row["time_ns"] for row in rows] == ["39615543853871", "39615543862258"]
+    for name, start in (("lanes.svg", b"<svg"), ("lanes.pdf", b"%PDF"), ("latencies.svg", b"<svg"), ("latencies.pdf", b"%PDF")):
+        file = await operator.get(f"{log}/{name}", params=chosen)
+        assert (file.status_code, file.content[:4]) == (200, start)
+        assert ("sandbox" in file.headers["content-security-policy"]) is name.endswith("svg")
 
 
 async def test_found_changed_deleted_restored_and_read_again(operator: httpx.AsyncClient) -> None:
@@ -119,13 +127,10 @@ async def test_it_is_an_event_of_its_host(operator: httpx.AsyncClient) -> None:
 
 async def test_an_agent_puts_evidence_of_its_own_host(people: People) -> None:
     async with await people.agent(HOST) as agent:
-        response = body_of(
-            await agent.post("/api/v1/ingest/artefacts", content=PLOCKSTAT, params={"command": "plockstat -e 5 -p 1"}), 201
-        )
-        assert (response["host"], response["tool"]) == (HOST, "plockstat")
-        assert_envelope(
-            await agent.post("/api/v1/ingest/artefacts", content=PLOCKSTAT, params={"host": "web9"}), 403, "not_allowed"
-        )
+        path = "/api/v1/ingest/artefacts"
+        made = body_of(await agent.post(path, content=PLOCKSTAT, params={"command": "plockstat -e 5 -p 1"}), 201)
+        assert (made["host"], made["tool"]) == (HOST, "plockstat")
+        assert_envelope(await agent.post(path, content=PLOCKSTAT, params={"host": "web9"}), 403, "not_allowed")
 
 
 async def test_the_whole_table_as_csv_and_the_text_by_pages(operator: httpx.AsyncClient) -> None:
@@ -137,7 +142,7 @@ async def test_the_whole_table_as_csv_and_the_text_by_pages(operator: httpx.Asyn
         "0,2026-11-22T00:00:00Z,Mutex block,libc.so.1`libc_malloc_lock,libzip.so`deflate+0x29c,78,69427,5415306",
     ]
     assert_envelope(await operator.get(f"{ARTEFACTS}/{made['id']}/parts/7/table.csv"), 404, "not_found")
-    lines = b"".join(b"line %06d \xff\x00\xc3\xa9\n" % number for number in range(9000))
+    lines = b"".join(b"line %06d \xff\x00\xc3\xa9\n" % number for number in range(7000))
     long = await upload(operator, lines, start="2026-11-22T00:00:00Z")
     read, offset, n_pages = "", 0, 0
     while offset is not None:
@@ -148,3 +153,65 @@ async def test_the_whole_table_as_csv_and_the_text_by_pages(operator: httpx.Asyn
     assert read == lines.decode(errors="replace").replace("\x00", "\u2400")
     beyond = (await operator.get(f"{ARTEFACTS}/{long['id']}/text", params={"offset": len(lines) + 5})).json()
     assert (beyond["text"], beyond["next_offset"]) == ("", None)
+
+
+async def test_before_and_after_by_key_or_by_bucket(operator: httpx.AsyncClient) -> None:
+    """How rows and buckets are compared: tests/artefacts/test_artefact_diffs.py."""
+
+    async def diff(before: bytes, after: bytes, **about: str) -> tuple[dict[str, Any], str]:
+        made = [await upload(operator, text, title=title, **about) for title, text in (("a", before), ("b", after))]
+        asked = {"before": made[0]["id"], "after": made[1]["id"]}
+        found = (await operator.get(f"{ARTEFACTS}/diff", params=asked)).json()
+        assert [found[side]["id"] for side in asked] == list(asked.values())
+        return found["diff"], (await operator.get(f"{ARTEFACTS}/diff.csv", params=asked)).text
+
+    found, text = await diff(PLOCKSTAT, AFTER, command="plockstat -A -e 10 -p 4711")
+    assert (found["pair"], found["table"]["normalisation"], found["histogram"]) == (0, "per_second", None)
+    first = found["table"]["rows"][0]
+    assert (first["key"][2], first["state"]) == ("libzip.so`deflate+0x29c", "both")
+    assert first["difference"] == pytest.approx(-71 * 69427 / 10)
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert len(rows) == found["table"]["n_rows"]
+    assert any('"quoted"' in row["caller"] for row in rows)
+    found, text = await diff(DISTRIBUTION, DISTRIBUTION.replace(b"5\n               2", b"9\n               2"))
+    [distribution] = found["histogram"]["distributions"]
+    assert (distribution["before_total"], distribution["after_total"]) == (10, 14)
+    assert text.startswith("distribution,unit,bucket,low,high,before,after\r\n")
+    assert_envelope(await operator.get(f"{ARTEFACTS}/diff", params={"before": 998, "after": 999}), 404, "not_found")
+
+
+LOCKSTAT = b"""Adaptive mutex spin: 3318 events
+
+Count indv cuml rcnt     spin Lock                   Caller
+-------------------------------------------------------------------------------
+  601  18%  18% 1.00        1 flock_lock             cleanlocks+0x10
+"""
+SECOND = 1_795_255_200
+HEADER = "CPU minf mjf xcal  intr ithr  csw icsw migr smtx  srw syscl  usr sys  wt idl\n"
+
+
+def mpstat(second: int) -> str:
+    """Two CPUs of one report, with 310 and 350 spins a second."""
+    rows = "".join(
+        f"  {cpu}    1   0    2   350  100  500   20   30  {spins}    0  9000    1  21   0  78\n"
+        for cpu, spins in ((0, 310), (1, 350))
+    )
+    return f"{second}\n{HEADER}{rows}"
+
+
+async def test_answers_read_the_series_of_the_same_seconds(people: People, operator: httpx.AsyncClient) -> None:
+    start = datetime.fromtimestamp(SECOND, UTC).isoformat()
+    made = await upload(operator, LOCKSTAT, command="lockstat sleep 5", start=start)
+    url = f"{ARTEFACTS}/{made['id']}/answers"
+    [alone] = [answer for answer in (await operator.get(url)).json()["answers"] if answer["key"] == "mutex_stalls"]
+    assert alone["value"] == pytest.approx(663.6)
+    assert "mpstat 1 (Solaris)" in alone["sentence"]
+    data = "".join(mpstat(SECOND - 1 + number) for number in range(12)).encode()
+    async with await people.agent(HOST) as agent:
+        await deliver_text(agent, "mpstat_solaris", data, command="mpstat -T u 1")
+    found = (await operator.get(url)).json()
+    assert found["artefact"] == made["id"]
+    [stalls] = [answer for answer in found["answers"] if answer["key"] == "mutex_stalls"]
+    assert "663.6 mutex stalls/s by lockstat, 660/s by mpstat (smtx over all CPUs): they agree." in stalls["sentence"]
+    assert {source["field"] for source in stalls["sources"]} == {"", "smtx"}
+    assert_envelope(await operator.get(f"{ARTEFACTS}/999999/answers"), 404, "not_found")

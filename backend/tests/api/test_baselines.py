@@ -30,11 +30,7 @@ async def operator(people: People) -> httpx.AsyncClient:
 
 
 async def make(operator: httpx.AsyncClient, status: int = 201, **body: object) -> dict[str, object]:
-    known = {"name": "normal", "hosts": [HOST]}
-    response = await operator.post(BASELINES, json=known | body)
-    assert response.status_code == status, response.text
-    found: dict[str, object] = response.json()
-    return found
+    return body_of(await operator.post(BASELINES, json={"name": "normal", "hosts": [HOST]} | body), status)
 
 
 async def test_by_windows_and_all_of_its_versions(operator: httpx.AsyncClient) -> None:
@@ -101,9 +97,7 @@ async def test_bad_wishes_are_answered(operator: httpx.AsyncClient) -> None:
         ({}, 400, "exactly one of windows, record_hours and rule"),
         ({"windows": [WINDOW], "record_hours": 1}, 400, "exactly one of"),
         ({"rule": RULE | {"rrule": "FREQ=SECONDLY"}}, 400, "Invalid FREQ=SECONDLY"),
-        ({"rule": RULE | {"rrule": "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"}}, 400, "never occurs"),
         ({"rule": RULE | {"start": "nine"}}, 400, "Invalid start of a rule"),
-        ({"rule": RULE, "time_zone": "Mars/Olympus"}, 400, "no time zone"),
         ({"windows": [WINDOW], "time_zone": "../../etc/passwd"}, 400, "no time zone"),
         ({"windows": [WINDOW], "hosts": None}, 400, "at least one host"),
         ({"windows": [WINDOW], "group": "web"}, 400, "not both"),
@@ -147,9 +141,7 @@ async def test_mutes(operator: httpx.AsyncClient) -> None:
     for_all = await operator.post("/api/v1/mutes", json={"stat": "vmstat_linux", "field": "procs_r", "instance": ""})
     assert (for_all.status_code, for_all.json()["instance"], for_all.json()["host"]) == (201, "", None)
     assert len((await operator.get("/api/v1/mutes")).json()["mutes"]) == 2
-    assert [item["id"] for item in (await operator.get("/api/v1/mutes", params={"host": "web2"})).json()["mutes"]] == [
-        for_all.json()["id"]
-    ]
+    assert (await operator.get("/api/v1/mutes", params={"host": "web2"})).json()["mutes"] == [for_all.json()]
     assert (await operator.delete(f"/api/v1/mutes/{mute.id}")).json() == {}
     assert_envelope(await operator.delete(f"/api/v1/mutes/{mute.id}"), 404, "not_found")
 

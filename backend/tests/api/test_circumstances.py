@@ -13,11 +13,10 @@ from normstat.window import to_us
 from tests.api.people import People, body_of
 from tests.api.samples import HOST, START, send
 from tests.api.test_comparison_again import ASKED, END, N_NORMAL, WINDOW, line
-from tests.databases import Sessions, on_one_database
+from tests.databases import Sessions
 from tests.generated import VMSTAT_HEADER
 from tests.query.filling import fill_values
 
-pytestmark = on_one_database
 API = "/api/v1"
 GARBAGE = b"what is this\n"
 LOST = 4096

@@ -1,13 +1,16 @@
-"""The fleet over HTTP: what is said of hosts that are unusual, normal, silent, without a baseline, and at another moment."""
+"""The fleet over HTTP: hosts that are unusual, normal, silent, without a baseline, at another moment; and the list of all hosts."""
 
+import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import httpx
 import numpy as np
+import orjson
 import pytest
 
+from normstat.api.host_list_answers import FRESH_S, HostListAnswers
 from normstat.api.state import AppState
 from normstat.baselines.rolling_baseline import update_rolling_baselines
 from normstat.fleet.baseline_normals import NormalsCache
@@ -18,29 +21,25 @@ from normstat.profiles.profile_job import run_profiles
 from normstat.storage.baseline_rows import BaselineDraft, create_baseline
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window, to_us
-from tests.query.filling import fill_values
+from tests.api.people import body_of, run_sql
+from tests.auth.test_throttle import Clock
+from tests.query.filling import fill_stat
 
 NOW: Final = datetime(2026, 11, 20, 12, 0, 30, tzinfo=UTC)
 HOUR: Final = timedelta(hours=1)
 QUIET: Final = Window(NOW - 3 * HOUR, NOW - 2 * HOUR)
 
+SEEN = "2026-11-21T12:00:00Z"
+
 
 async def fill(state: AppState, host: str, start: datetime, end: datetime, *, busy: float = 4.0, key: str = "1") -> None:
     """Disks of a host, every 10 s; the first is so busy in the last five minutes."""
-    times = np.arange(to_us(start), to_us(end), 10_000_000)
+    seconds = np.arange(0, (end - start).total_seconds(), 10)
     rng = np.random.default_rng(1)
-    values = rng.uniform(1, 6, len(times)).round(2)
-    values[times >= to_us(NOW) - 300_000_000] = busy
-    both = np.stack([values, rng.uniform(1, 6, len(times)).round(2)], axis=1).ravel()
-    await fill_values(
-        state.sessions,
-        host,
-        "iostat_linux",
-        time_us=np.repeat(times, 2),
-        instances=("vda", "vdb") * len(times),
-        values={"util_pct": both},
-        key=key,
-    )
+    values = rng.uniform(1, 6, len(seconds)).round(2)
+    values[seconds >= (NOW - start).total_seconds() - 300] = busy
+    both = np.stack([values, rng.uniform(1, 6, len(seconds)).round(2)], axis=1).ravel()
+    await fill_stat(state.sessions, "iostat_linux", start, seconds, ("vda", "vdb"), host=host, key=key, util_pct=both)
 
 
 async def mark(state: AppState, name: str, *hosts: str, window: Window = QUIET) -> None:
@@ -70,8 +69,7 @@ async def test_a_busy_disk_is_said_in_human_units_beside_what_is_normal(state: A
     assert full.verdict == calm.verdict == "judged"
     assert full.sentence.startswith("disk vda busy 98 %, normally 1.")
     assert full.change_ratio is not None
-    assert full.change_ratio > 10
-    assert full.level == 3
+    assert (full.level, full.change_ratio > 10) == (3, True)
     assert full.ribbon.endswith("333333")
     assert set(full.ribbon[:50]) <= {"0", "1"}
     assert calm.level == 0
@@ -187,12 +185,10 @@ async def test_over_http_it_is_kept_for_seconds_and_packed(
     assert answer.status_code == 200
     assert answer.headers["content-encoding"] == "gzip"
     body = answer.json()
-    smaller = await viewer.get("/api/v1/fleet", params={"at": NOW.isoformat()}, headers={"Accept-Encoding": "gzip, zstd"})
-    assert (smaller.headers["content-encoding"], smaller.json()) == ("zstd", body)
     assert [host["name"] for host in body["hosts"]] == ["web1"]
-    assert (
-        await viewer.get("/api/v1/fleet", params={"at": NOW.isoformat()}, headers={"Accept-Encoding": "identity"})
-    ).json() == body
+    for accepted, encoding in (("gzip, zstd", "zstd"), ("identity", None)):
+        again = await viewer.get("/api/v1/fleet", params={"at": NOW.isoformat()}, headers={"Accept-Encoding": accepted})
+        assert (again.headers.get("content-encoding"), again.json()) == (encoding, body)
     assert (await viewer.get("/api/v1/fleet")).json()["hosts"][0]["verdict"] == "no_baseline"
 
 
@@ -212,10 +208,99 @@ async def test_who_has_an_answer_is_not_sent_it_again(viewer: httpx.AsyncClient,
     assert other.json() == first.json()
 
 
-async def test_a_moment_to_come_is_refused(viewer: httpx.AsyncClient) -> None:
-    answer: httpx.Response = await viewer.get("/api/v1/fleet", params={"at": "2199-01-01T00:00:00Z"})
-    assert answer.status_code == 400
+async def test_an_empty_server_has_an_empty_fleet_and_no_future(viewer: httpx.AsyncClient) -> None:
+    assert body_of(await viewer.get("/api/v1/fleet"))["hosts"] == []
+    body_of(await viewer.get("/api/v1/fleet", params={"at": "2199-01-01T00:00:00Z"}), 400)
 
 
-async def test_an_empty_server_has_an_empty_fleet(state: AppState) -> None:
-    assert (await fleet_of(state)).hosts == []
+async def test_the_use_matrices_of_all_hosts_are_answered_at_once_and_not_sent_again(
+    viewer: httpx.AsyncClient, state: AppState
+) -> None:
+    for host, idle in (("web1", 50), ("web2", 1)):
+        seconds = np.arange(-60, 0, 10)
+        await fill_stat(state.sessions, "mpstat_linux", NOW, seconds, ("all",), host=host, idle_pct=idle)
+    first: httpx.Response = await viewer.get("/api/v1/use", params={"at": NOW.isoformat()})
+    assert [(row["host"], row["state"], row["cells"][0]["text"]) for row in first.json()["hosts"]] == [
+        ("web2", "critical", "99 %"), ("web1", "fine", "50 %"),
+    ]  # fmt: skip
+    etag = first.headers["ETag"]
+    again: httpx.Response = await viewer.get("/api/v1/use", params={"at": NOW.isoformat()}, headers={"If-None-Match": etag})
+    assert (again.status_code, again.content) == (304, b"")
+    own: httpx.Response = await viewer.get("/api/v1/hosts/web2/use", params={"at": NOW.isoformat()})
+    cpu = own.json()["rows"][0]["cells"][0]
+    assert (cpu["state"], cpu["text"], cpu["warning_from"], cpu["critical_from"]) == ("critical", "99 %", "80 %", "95 %")
+
+
+async def listed(answers: HostListAnswers) -> list[tuple[str, list[str], bool]]:
+    hosts = orjson.loads((await answers.find()).plain)["hosts"]
+    return [(host["name"], host["tags"], host["last_seen_at"] is not None) for host in hosts]
+
+
+@pytest.fixture
+async def two_hosts(state: AppState) -> None:
+    await run_sql(state, "INSERT INTO hosts (name) VALUES ('web1'), ('web2')")
+
+
+@pytest.mark.usefixtures("two_hosts")
+async def test_what_agents_sent_is_seconds_old_and_what_people_changed_is_not(state: AppState) -> None:
+    clock = Clock()
+    # Two servers, each with a list of its own.
+    servers = [HostListAnswers(state.sessions, clock, many=2) for _ in range(2)]
+    before: list[tuple[str, list[str], bool]] = [("web1", [], False), ("web2", [], False)]
+    assert [await listed(server) for server in servers] == [before] * 2
+    await run_sql(state, f"UPDATE hosts SET last_seen_at = '{SEEN}' WHERE name = 'web1'")
+    assert [await listed(server) for server in servers] == [before] * 2
+    await run_sql(state, "UPDATE hosts SET tags = ARRAY['prod'] WHERE name = 'web2'")
+    tagged = [("web1", [], True), ("web2", ["prod"], False)]
+    assert [await listed(server) for server in servers] == [tagged] * 2
+    await run_sql(state, "INSERT INTO hosts (name) VALUES ('web3')")
+    assert [await listed(server) for server in servers] == [[*tagged, ("web3", [], False)]] * 2
+    await run_sql(state, "DELETE FROM hosts WHERE name = 'web3'")
+    assert [await listed(server) for server in servers] == [tagged] * 2
+
+
+@pytest.mark.usefixtures("two_hosts")
+async def test_few_hosts_are_listed_as_they_are_now(state: AppState) -> None:
+    answers = HostListAnswers(state.sessions, Clock(), many=3)
+    assert not (await listed(answers))[0][2]
+    await run_sql(state, f"UPDATE hosts SET last_seen_at = '{SEEN}'")
+    assert (await listed(answers))[0][2]
+
+
+@pytest.mark.usefixtures("two_hosts")
+async def test_a_list_that_is_looked_at_is_made_again_and_one_that_is_not_is_left(state: AppState) -> None:
+    clock = Clock()
+    answers = HostListAnswers(state.sessions, clock, many=2)
+    waits: list[float] = []
+    slept = asyncio.Event()
+    go_on = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        slept.set()
+        await go_on.wait()
+        go_on.clear()
+        clock.now += seconds
+
+    async def next_sleep() -> None:
+        slept.clear()
+        go_on.set()
+        await slept.wait()
+
+    first = await answers.find()
+    await run_sql(state, f"UPDATE hosts SET last_seen_at = '{SEEN}'")
+    task = asyncio.create_task(answers.run(sleep=sleep))
+    try:
+        await slept.wait()
+        await next_sleep()
+        # Made again by the background, after one pause; a request does not wait for it.
+        again = await answers.find()
+        assert again.plain != first.plain
+        while not task.done() and clock.now < 2000 and answers._asked.is_set():
+            go_on.set()
+            await asyncio.sleep(0)
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert waits[0] == FRESH_S
+    assert clock.now < 2000, "nobody asks any more, and it goes on"

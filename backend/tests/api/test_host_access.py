@@ -28,7 +28,7 @@ from tests.api.conftest import empty_tables, make_settings
 from tests.api.people import People
 from tests.api.samples import START, VMSTAT, frames_of
 from tests.api.test_access import ABOVE_VIEWER, GUARDED, OPERATIONS, POLICY, assert_envelope
-from tests.api.test_artefacts import LKST
+from tests.artefacts.test_trace_log import LKST
 from tests.generated import PLOCKSTAT
 
 API: Final = "/api/v1"

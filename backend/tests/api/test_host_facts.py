@@ -85,9 +85,7 @@ async def test_events_of_a_window_and_the_processor_sets_of_cpus(agent: httpx.As
     found = await read_events(viewer, "2026-11-22T00:00:00Z", "2026-11-22T01:00:00Z")
     assert [
         (event.at.isoformat(), event.not_before and event.not_before.isoformat(), event.kind, event.text) for event in found.events
-    ] == [
-        ("2026-11-22T00:05:00+00:00", "2026-11-22T00:00:00+00:00", EventKind.SETTING, "Processor set 1: 1 2 → 1"),
-    ]
+    ] == [("2026-11-22T00:05:00+00:00", "2026-11-22T00:00:00+00:00", EventKind.SETTING, "Processor set 1: 1 2 → 1")]
     assert (found.n_left_out, found.known_since and found.known_since.isoformat()) == (0, "2026-11-22T00:00:00+00:00")
     # The boot before the first report is known too; the end of a window is no part of it.
     before = await read_events(viewer, "2026-11-21T00:00:00Z", "2026-11-22T00:05:00Z")

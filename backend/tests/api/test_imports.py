@@ -6,14 +6,12 @@ import io
 import tarfile
 import time
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
-from sqlalchemy import text
 
 from normstat.api.cookies import SESSION_COOKIE
 from normstat.api.state import AppState
@@ -24,13 +22,12 @@ from normstat.ingest.batching import ingest_request
 from normstat.ingest.imports import import_queue, import_run, load
 from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.settings import Settings
-from normstat.storage.session import open_read_session, open_write_session
 from tests.api.people import People, body_of, run_sql
 from tests.api.samples import N_SAMPLES, VMSTAT
 from tests.api.server import serving
 from tests.api.test_access import assert_envelope
 from tests.generated import vmstat_text, vmstat_times
-from tests.jobs.test_due_work import running
+from tests.jobs.test_claims import running
 
 HOST = "web1"
 
@@ -78,6 +75,22 @@ async def until(client: httpx.AsyncClient, import_id: int, *states: str) -> dict
             await asyncio.sleep(0.02)
 
 
+async def loaded(client: httpx.AsyncClient, data: bytes, **params: str | float) -> dict[str, Any]:
+    """The import of these bytes at its end."""
+    return await until(client, body_of(await hand_over(client, data, **params), 202)["id"])
+
+
+def archive_of(files: dict[str, bytes], compression: str = "") -> bytes:
+    """A tar of these files."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode=f"w:{compression}") as archive:  # type: ignore[call-overload]
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return packed.getvalue()
+
+
 class HeldPieces:
     """Imports go in small pieces, and the second one waits until it may go on."""
 
@@ -111,39 +124,21 @@ def waiting_files(settings: Settings) -> list[str]:
 
 async def test_a_file_is_kept_loaded_and_told_of(operator: httpx.AsyncClient, at_work: None, settings: Settings) -> None:
     handed = body_of(await hand_over(operator, gzip.compress(VMSTAT), name="folder/vmstat.out.gz"), 202)
-    assert (handed["host"], handed["name"], handed["state"], handed["created_by"]) == (
-        HOST,
-        "folder/vmstat.out.gz",
-        "queued",
-        "operator",
-    )
-    assert handed["n_bytes"] == len(gzip.compress(VMSTAT))
+    assert (handed["host"], handed["name"], handed["state"]) == (HOST, "folder/vmstat.out.gz", "queued")
+    assert (handed["created_by"], handed["n_bytes"]) == ("operator", len(gzip.compress(VMSTAT)))
     done = await until(operator, handed["id"])
     assert (done["state"], done["message"], done["n_files"]) == ("done", "", 1)
     assert done["n_bytes"] == done["n_bytes_done"] == len(VMSTAT)
     assert done["finished_at"] >= done["created_at"]
     (file,) = done["files"]
     assert file == {
-        "path": "folder/vmstat.out.gz",
-        "spec": "vmstat_linux",
-        "stats": ["vmstat_linux"],
-        "n_reports": N_SAMPLES,
-        "n_samples": N_SAMPLES,
-        "n_samples_new": N_SAMPLES,
-        "n_rejected": 0,
-        "reasons": [],
-        "first_sample_at": "2026-11-21T10:00:00Z",
-        "last_sample_at": "2026-11-21T10:00:59Z",
-        "note": "",
-        "n_since_boot": 1,
-        "missing": [],
-        "position": 0,
-        "stream_id": file["stream_id"],
-        "is_undone": False,
-        "artefact": None,
-    }
+        "path": "folder/vmstat.out.gz", "spec": "vmstat_linux", "stats": ["vmstat_linux"], "n_reports": N_SAMPLES,
+        "n_samples": N_SAMPLES, "n_samples_new": N_SAMPLES, "n_rejected": 0, "reasons": [], "note": "", "n_since_boot": 1,
+        "first_sample_at": "2026-11-21T10:00:00Z", "last_sample_at": "2026-11-21T10:00:59Z", "missing": [], "position": 0,
+        "stream_id": file["stream_id"], "is_undone": False, "artefact": None,
+    }  # fmt: skip
     assert waiting_files(settings) == []
-    again = await until(operator, (await hand_over(operator, VMSTAT)).json()["id"])
+    again = await loaded(operator, VMSTAT)
     assert again["files"][0]["note"] == "already loaded"
     listed = (await operator.get("/api/v1/imports", params={"host": HOST})).json()["imports"]
     assert [item["id"] for item in listed] == [again["id"], handed["id"]]
@@ -152,13 +147,8 @@ async def test_a_file_is_kept_loaded_and_told_of(operator: httpx.AsyncClient, at
 
 
 async def test_every_file_of_an_archive_is_told_of_the_loaded_ones_first(operator: httpx.AsyncClient, at_work: None) -> None:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:xz") as archive:
-        for name, content in {"README": b"Dear customer\n", "vmstat.out": VMSTAT, "../outside": b"x"}.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    handed = (await hand_over(operator, packed.getvalue(), name="all.tar.xz")).json()
+    packed = archive_of({"README": b"Dear customer\n", "vmstat.out": VMSTAT, "../outside": b"x"}, "xz")
+    handed = (await hand_over(operator, packed, name="all.tar.xz")).json()
     done = await until(operator, handed["id"])
     assert [file["path"] for file in done["files"]] == ["all.tar.xz/vmstat.out", "all.tar.xz/README", "all.tar.xz/../outside"]
     assert "leads out of the archive" in done["files"][2]["note"]
@@ -238,14 +228,8 @@ async def test_forgetting_what_runs_stops_it_and_what_it_loaded_stays(
     await held.first_is_in.wait()
     await operator.delete(f"/api/v1/imports/{handed['id']}")
     held.may_go_on.set()
-    following = (await hand_over(operator, VMSTAT, host="next")).json()
-    await until(operator, following["id"])
-    async with open_read_session(state.sessions) as session:
-        acked = (
-            await session.execute(
-                text("SELECT acked_offset FROM streams JOIN hosts h ON h.id = host_id WHERE h.name = :h"), {"h": HOST}
-            )
-        ).scalar_one()
+    await loaded(operator, VMSTAT, host="next")
+    [(acked,)] = await run_sql(state, "SELECT acked_offset FROM streams JOIN hosts ON hosts.id = host_id WHERE name = 'web1'")
     assert 0 < acked < len(data)
 
 
@@ -275,9 +259,7 @@ async def test_an_import_whose_file_is_gone_fails(operator: httpx.AsyncClient, s
     # Another machine may hold it; only after a while nobody does.
     assert not await state.imports.run_next()
     assert (await operator.get(f"/api/v1/imports/{handed['id']}")).json()["state"] == "queued"
-    async with open_write_session(state.sessions) as session:
-        seen_at = datetime.now(UTC) - timedelta(minutes=3)
-        await session.execute(text("UPDATE jobs SET heartbeat_at = :seen_at"), {"seen_at": seen_at})
+    await run_sql(state, "UPDATE jobs SET heartbeat_at = now() - interval '3 min'")
     await state.imports.run_next()
     failed = (await operator.get(f"/api/v1/imports/{handed['id']}")).json()
     assert (failed["state"], failed["message"]) == ("failed", "The server ended, and the uploaded file is gone; upload it again")
@@ -313,13 +295,12 @@ async def test_a_defect_ends_the_import_and_not_the_queue(
 
 
 IOSTAT = b"2026-11-21T12:00:01Z\nDevice            r/s     rkB/s\nsda              1.00      2.00\n"
-UNDATED = b"\n".join(
-    [
-        b"procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----",
-        b" r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st",
-        *[b" 1  0      0 402312 267968 846360    0    0  1444  4554  647 1297 34  8 57  1  1"] * 4,
-        b"",
-    ]
+UNDATED = (
+    b"""\
+procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
+ r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
+"""
+    + 4 * b" 1  0      0 402312 267968 846360    0    0  1444  4554  647 1297 34  8 57  1  1\n"
 )
 
 
@@ -330,13 +311,8 @@ async def retry(client: httpx.AsyncClient, import_id: int, **body: object) -> ht
 async def test_a_file_that_lacks_something_is_tried_again_without_its_upload(
     operator: httpx.AsyncClient, at_work: None, settings: Settings
 ) -> None:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as archive:
-        for name, content in {"README": b"Dear customer\n", "vmstat.out": UNDATED, "dated.out": VMSTAT}.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    done = await until(operator, (await hand_over(operator, packed.getvalue(), name="a.tar")).json()["id"])
+    packed = archive_of({"README": b"Dear customer\n", "vmstat.out": UNDATED, "dated.out": VMSTAT})
+    done = await loaded(operator, packed, name="a.tar")
     lacking = [file for file in done["files"] if file["missing"]]
     assert [(file["path"], file["missing"], file["position"]) for file in lacking] == [
         ("a.tar/vmstat.out", ["start", "interval_s"], 1)
@@ -359,13 +335,13 @@ async def test_a_file_that_lacks_something_is_tried_again_without_its_upload(
 
 
 async def test_a_first_report_that_is_real_is_loaded_when_somebody_says_so(operator: httpx.AsyncClient, at_work: None) -> None:
-    done = await until(operator, (await hand_over(operator, IOSTAT, name="iostat.out")).json()["id"])
+    done = await loaded(operator, IOSTAT, name="iostat.out")
     (file,) = done["files"]
     assert (file["n_samples"], file["n_since_boot"], file["missing"]) == (0, 1, ["first_is_real"])
     assert "since boot" in file["note"]
     again = await until(operator, (await retry(operator, done["id"], position=0, first_is_real=True)).json()["id"])
     assert again["files"][0]["n_samples"] == 1
-    given = await until(operator, (await hand_over(operator, IOSTAT, name="x", first_is_real="true")).json()["id"])
+    given = await loaded(operator, IOSTAT, name="x", first_is_real="true")
     assert (given["files"][0]["n_samples"], given["files"][0]["note"]) == (1, "already loaded")
     assert (await retry(operator, given["id"], position=0)).json()["error"]["code"] == "conflict"
     assert (await retry(operator, given["id"], position=7)).status_code == 404
@@ -385,14 +361,13 @@ async def test_the_question_of_a_tracer_is_given_with_the_upload_or_with_retry(o
         return sorted(instance["name"] for instance in answer.json()["instances"])
 
     known = {"name": "dtrace.out", "spec": "dtrace", "title": "reads  by size"}
-    lacking = await until(operator, (await hand_over(operator, DTRACE, **known)).json()["id"])
+    lacking = await loaded(operator, DTRACE, **known)
     assert (lacking["files"][0]["n_samples"], lacking["files"][0]["missing"]) == (0, ["start"])
     # What the upload said counts, unless the request says something else.
     again = await retry(operator, lacking["id"], position=0, start="2026-11-21T12:00:00Z")
     assert (await until(operator, again.json()["id"]))["files"][0]["n_samples"] == 2
     assert await instances() == ["reads by size: java", "reads by size: oracle"]
-    other = DTRACE.replace(b"100", b"101")
-    lacking = await until(operator, (await hand_over(operator, other, **known)).json()["id"])
+    lacking = await loaded(operator, DTRACE.replace(b"100", b"101"), **known)
     again = await retry(operator, lacking["id"], position=0, start="2026-11-21T13:00:00Z", title="writes")
     assert (await until(operator, again.json()["id"]))["files"][0]["n_samples"] == 2
     assert await instances() == ["reads by size: java", "reads by size: oracle", "writes: java", "writes: oracle"]
@@ -401,14 +376,9 @@ async def test_the_question_of_a_tracer_is_given_with_the_upload_or_with_retry(o
 async def test_undo_removes_what_the_import_loaded_and_nothing_else(
     operator: httpx.AsyncClient, at_work: None, state: AppState
 ) -> None:
-    before = await until(operator, (await hand_over(operator, VMSTAT)).json()["id"])
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as archive:
-        for name, content in {"vmstat.out": VMSTAT, "iostat.out": IOSTAT + IOSTAT}.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    done = await until(operator, (await hand_over(operator, packed.getvalue(), name="b.tar")).json()["id"])
+    before = await loaded(operator, VMSTAT)
+    packed = archive_of({"vmstat.out": VMSTAT, "iostat.out": IOSTAT + IOSTAT})
+    done = await loaded(operator, packed, name="b.tar")
     assert [file["n_samples_new"] for file in done["files"]] == [0, 1]
     queued = await operator.post(f"/api/v1/imports/{done['id']}/undo")
     assert (queued.status_code, queued.json()["is_undo"]) == (202, True)
@@ -418,21 +388,19 @@ async def test_undo_removes_what_the_import_loaded_and_nothing_else(
     by_path = {file["path"]: file for file in undone["files"]}
     assert by_path["b.tar/vmstat.out"]["note"] == "not undone: an earlier import loaded it"
     assert (by_path["b.tar/iostat.out"]["note"], by_path["b.tar/iostat.out"]["is_undone"]) == ("undone", True)
-    async with open_write_session(state.sessions) as session:
-        of_host = "WHERE host_id = (SELECT id FROM hosts WHERE name = 'web1')"
-        left = (await session.execute(text(f"SELECT count(*) FROM samples.iostat_linux {of_host}"))).scalar_one()
-        kept = (await session.execute(text(f"SELECT count(*) FROM samples.vmstat_linux {of_host}"))).scalar_one()
-        names = (await session.execute(text("SELECT count(*) FROM instances WHERE name = 'sda'"))).scalar_one()
-    assert (left, kept, names) == (0, N_SAMPLES, 0)
+    of_host = "WHERE host_id = (SELECT id FROM hosts WHERE name = 'web1')"
+    for table, n in (("samples.iostat_linux", 0), ("samples.vmstat_linux", N_SAMPLES)):
+        assert await run_sql(state, f"SELECT count(*) FROM {table} {of_host}") == [(n,)]
+    assert await run_sql(state, "SELECT count(*) FROM instances WHERE name = 'sda'") == [(0,)]
     # What was undone can be loaded again.
-    again = await until(operator, (await hand_over(operator, IOSTAT + IOSTAT, name="iostat.out")).json()["id"])
+    again = await loaded(operator, IOSTAT + IOSTAT, name="iostat.out")
     assert again["files"][0]["n_samples_new"] == 1
     await operator.post(f"/api/v1/imports/{before['id']}/undo")
     assert (await until(operator, before["id"]))["message"] == f"undone: {N_SAMPLES} samples removed"
 
 
 async def test_undo_deletes_an_artefact_without_samples(operator: httpx.AsyncClient, at_work: None) -> None:
-    done = await until(operator, (await hand_over(operator, b"java;run 12\njava;stop 3\n", name="out.folded")).json()["id"])
+    done = await loaded(operator, b"java;run 12\njava;stop 3\n", name="out.folded")
     [file] = done["files"]
     assert (file["spec"], file["n_samples"], file["missing"]) == ("folded", 0, [])
     path = f"/api/v1/artefacts/{file['artefact']}"
@@ -451,20 +419,14 @@ def test_a_server_that_is_killed_goes_on_with_its_imports(
     data = vmstat_text(vmstat_times(20_001))
     token = asyncio.run(_make_token(people))
     asking: dict[str, Any] = {"headers": {"Authorization": f"Bearer {token}"}, "timeout": 60}
-    with (
-        serving(database_url, tmp_path / "log1") as (address, process),
-        httpx.Client(base_url=address, **asking) as client,
-    ):
+    with serving(database_url, tmp_path / "log1") as (address, process), httpx.Client(base_url=address, **asking) as client:
         handed = client.post("/api/v1/imports", params={"host": "killed", "name": "vmstat.out"}, content=data)
         assert handed.status_code == 202, handed.text
         import_id = handed.json()["id"]
         _wait(client, import_id, lambda found: found["n_bytes_done"] > 0)
         process.kill()
         process.wait()
-    with (
-        serving(database_url, tmp_path / "log2") as (address, _),
-        httpx.Client(base_url=address, **asking) as client,
-    ):
+    with serving(database_url, tmp_path / "log2") as (address, _), httpx.Client(base_url=address, **asking) as client:
         done = _wait(client, import_id, lambda found: found["state"] == "done")
     assert done["files"][0]["n_samples"] == 20_000
 

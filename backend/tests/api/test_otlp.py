@@ -47,70 +47,41 @@ def request_of(*metrics: bytes, host: str = "otel1") -> bytes:
 
 def example() -> bytes:
     idle = [attribute(7, "cpu", "cpu0"), attribute(7, "state", "idle")]
-    cpu = (
-        sub(1, b"system.cpu.time")
-        + sub(3, b"s")
-        + sub(7, point(10, BEGIN_S, *idle) + point(15, BEGIN_S + 10, *idle) + b"\x10\x02\x18\x01")
-    )
+    times = point(10, BEGIN_S, *idle) + point(15, BEGIN_S + 10, *idle)
+    cpu = sub(1, b"system.cpu.time") + sub(3, b"s") + sub(7, times + b"\x10\x02\x18\x01")
     queue = sub(1, b"queue.size") + sub(3, b"{job}") + sub(5, point(3, BEGIN_S) + point(4, BEGIN_S + 10))
     jobs = sub(1, b"jobs") + sub(7, point(30, BEGIN_S + 10) + b"\x10\x01\x18\x01")
     counts, bounds = struct.pack("<3Q", 1, 2, 3), struct.pack("<2d", 0.1, 1)
-    waits = b"".join(
-        sub(
-            1,
-            fixed(2, BEGIN_S * 10**9)
-            + fixed(3, (BEGIN_S + 10 * n) * 10**9)
-            + fixed(4, 6 * n)
-            + double(5, 3.0 * n)
-            + sub(6, counts)
-            + sub(7, bounds),
-        )
-        for n in range(2)
-    )
+    waits = b""
+    for n in range(2):
+        times = fixed(2, BEGIN_S * 10**9) + fixed(3, (BEGIN_S + 10 * n) * 10**9)
+        waits += sub(1, times + fixed(4, 6 * n) + double(5, 3.0 * n) + sub(6, counts) + sub(7, bounds))
     histogram = sub(1, b"wait.time") + sub(3, b"s") + sub(9, waits + b"\x10\x02")
     return request_of(cpu, queue, jobs, histogram)
 
 
 def json_example() -> dict[str, Any]:
-    def points(*pairs: tuple[float, int], **attributes: str) -> list[dict[str, Any]]:
-        own = [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()]
-        return [
-            {
-                "attributes": own,
-                "startTimeUnixNano": str(BEGIN_S * 10**9),
-                "timeUnixNano": str((BEGIN_S + at) * 10**9),
-                "asDouble": value,
-            }
-            for value, at in pairs
-        ]
+    def attributes_of(**values: str) -> list[dict[str, Any]]:
+        return [{"key": key.replace("_", "."), "value": {"stringValue": value}} for key, value in values.items()]
 
-    waits = [
-        {"startTimeUnixNano": str(BEGIN_S * 10**9), "timeUnixNano": str((BEGIN_S + 10 * n) * 10**9), "count": str(6 * n),
-         "sum": 3.0 * n, "bucketCounts": ["1", "2", "3"], "explicitBounds": [0.1, 1]}
-        for n in range(2)
-    ]  # fmt: skip
+    def times(at: int) -> dict[str, str]:
+        return {"startTimeUnixNano": str(BEGIN_S * 10**9), "timeUnixNano": str((BEGIN_S + at) * 10**9)}
+
+    def points(*pairs: tuple[float, int], **attributes: str) -> list[dict[str, Any]]:
+        return [{"attributes": attributes_of(**attributes), **times(at), "asDouble": value} for value, at in pairs]
+
+    counts = {"bucketCounts": ["1", "2", "3"], "explicitBounds": [0.1, 1]}
+    waits = [{**times(10 * n), "count": str(6 * n), "sum": 3.0 * n, **counts} for n in range(2)]
+    idle = {"dataPoints": points((10, 0), (15, 10), cpu="cpu0", state="idle"), "aggregationTemporality": 2, "isMonotonic": True}
+    jobs = {"dataPoints": points((30, 10)), "aggregationTemporality": "AGGREGATION_TEMPORALITY_DELTA", "isMonotonic": True}
     metrics = [
-        {
-            "name": "system.cpu.time",
-            "unit": "s",
-            "sum": {
-                "dataPoints": points((10, 0), (15, 10), cpu="cpu0", state="idle"),
-                "aggregationTemporality": 2,
-                "isMonotonic": True,
-            },
-        },
+        {"name": "system.cpu.time", "unit": "s", "sum": idle},
         {"name": "queue.size", "unit": "{job}", "gauge": {"dataPoints": points((3, 0), (4, 10))}},
-        {
-            "name": "jobs",
-            "sum": {"dataPoints": points((30, 10)), "aggregationTemporality": "AGGREGATION_TEMPORALITY_DELTA", "isMonotonic": True},
-        },
+        {"name": "jobs", "sum": jobs},
         {"name": "wait.time", "unit": "s", "histogram": {"dataPoints": waits, "aggregationTemporality": 2}},
     ]
-    attributes = [
-        {"key": "host.name", "value": {"stringValue": "otel1"}},
-        {"key": "service.name", "value": {"stringValue": "shop"}},
-    ]
-    return {"resourceMetrics": [{"resource": {"attributes": attributes}, "scopeMetrics": [{"metrics": metrics}]}]}
+    resource = {"attributes": attributes_of(host_name="otel1", service_name="shop")}
+    return {"resourceMetrics": [{"resource": resource, "scopeMetrics": [{"metrics": metrics}]}]}
 
 
 def test_both_encodings_say_the_same() -> None:
@@ -140,35 +111,12 @@ def test_any_bytes_are_a_request_or_an_error(body: bytes) -> None:
 
 
 OTLP_NAMES = [
-    "resourceMetrics",
-    "resource",
-    "scopeMetrics",
-    "metrics",
-    "sum",
-    "gauge",
-    "histogram",
-    "dataPoints",
-    "attributes",
-    "key",
-    "value",
-    "name",
-    "asDouble",
-    "timeUnixNano",
-    "bucketCounts",
-    "explicitBounds",
-    "count",
-    "flags",
-]
+    "resourceMetrics", "resource", "scopeMetrics", "metrics", "sum", "gauge", "histogram", "dataPoints", "attributes", "key",
+    "value", "name", "asDouble", "timeUnixNano", "bucketCounts", "explicitBounds", "count", "flags",
+]  # fmt: skip
 JUNK: st.SearchStrategy[Any] = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3),
-        st.dictionaries(
-            st.sampled_from(OTLP_NAMES),
-            inner,
-            max_size=5,
-        ),
-    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(OTLP_NAMES), inner, max_size=5)),
     max_leaves=20,
 )
 

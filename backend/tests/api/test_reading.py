@@ -1,26 +1,43 @@
 """The routes that read: what came in by ingest comes out in the documented bodies, and wrong questions get clear answers."""
 
+from datetime import timedelta
+
 import httpx
+import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
 from normstat.api import schemas
+from normstat.api.schemas import HostList
+from normstat.api.state import AppState
 from normstat.auth.roles import Role
+from normstat.query.busy_cpus import CpuBalance
+from normstat.query.context import StreamContext
 from normstat.query.host_lists import HostDetail, RejectedLineList
+from normstat.query.line_accounts import HostAccounts
 from normstat.query.report_coverage import Coverage
-from tests.api.people import People
+from normstat.rollups.rollup_job import roll_up
+from normstat.window import to_us
+from tests.api.people import People, body_of
 from tests.api.samples import HOST, N_SAMPLES, START, VMSTAT, deliver, frames_of
 from tests.api.test_access import assert_envelope
+from tests.query.filling import fill_stat
 
 WINDOW = {"start": "2026-11-21T10:00:00Z", "end": "2026-11-21T10:01:00Z"}
 STAT = f"/api/v1/hosts/{HOST}/stats/vmstat_linux"
+GARBAGE = b" 1  2 garbage\n"
 OF_STAT = {"host": HOST, "stat": "vmstat_linux"}
+
+CPUS = ("all", "0", "10", "2")
+N = 240
+
+ACCOUNTS = f"/api/v1/hosts/{HOST}/accounts"
 
 
 @pytest.fixture
 async def reader(people: People, agent: httpx.AsyncClient) -> httpx.AsyncClient:
-    """An operator, where one host has sent a minute of vmstat with one unreadable line."""
-    await deliver(agent, frames_of(VMSTAT + b" 1  2 garbage\n"), **{"Normstat-Os": "Linux 6.1 x86_64"})
+    """An operator, where one host has sent a minute of vmstat and ten unreadable lines."""
+    await deliver(agent, frames_of(VMSTAT + GARBAGE * 10), **{"Normstat-Os": "Linux 6.1 x86_64"})
     return await people.enter(Role.OPERATOR)
 
 
@@ -42,14 +59,14 @@ async def test_the_catalogue_of_a_host_is_sent_once(reader: httpx.AsyncClient) -
 async def test_hosts(reader: httpx.AsyncClient) -> None:
     hosts = schemas.HostList.model_validate((await reader.get("/api/v1/hosts")).json()).hosts
     assert [(host.name, host.os, host.n_streams, host.n_rejected, host.stats) for host in hosts] == [
-        (HOST, "Linux 6.1 x86_64", 1, 1, ["vmstat_linux"])
+        (HOST, "Linux 6.1 x86_64", 1, 10, ["vmstat_linux"])
     ]
     detail = TypeAdapter(HostDetail).validate_python((await reader.get(f"/api/v1/hosts/{HOST}")).json())
     assert detail.host == hosts[0]
     stream = detail.streams[0]
     assert (stream.spec, stream.command, stream.n_lines.sample, stream.n_lines.since_boot) == ("vmstat_linux", "vmstat -t 1", 60, 1)
     rejected = TypeAdapter(RejectedLineList).validate_python((await reader.get(f"/api/v1/hosts/{HOST}/rejected")).json())
-    assert rejected.n_total == 1
+    assert rejected.n_total == 10
     assert rejected.rejected_lines[0].text == " 1  2 garbage"
     instances = schemas.InstanceList.model_validate((await reader.get(f"{STAT}/instances", params=WINDOW)).json())
     assert [instance.name for instance in instances.instances] == [""]
@@ -132,3 +149,48 @@ async def test_series_that_are_none(reader: httpx.AsyncClient, params: dict[str,
 async def test_unknown_hosts_are_404(viewer: httpx.AsyncClient, path: str) -> None:
     response = await viewer.get(f"/api/v1/hosts/nobody{path}", params=WINDOW | {"width": "100", "field": "r"})
     assert_envelope(response, 404, "not_found")
+
+
+async def test_one_busy_cpu_of_three(viewer: httpx.AsyncClient, state: AppState) -> None:
+    """CPU 10 does everything from the third minute on; before, nobody does anything. Rollups say the same as samples."""
+    second = np.arange(N)
+    is_busy = second >= 120
+    idle = np.stack([np.where(is_busy, 70.0, 100.0), *([np.full(N, 100.0)] * 3)], axis=1)
+    idle[is_busy, 2] = 4.0
+    waits = np.where(idle == 4.0, 6.0, 0.0)
+    await fill_stat(state.sessions, "mpstat_linux", START, second, CPUS, host=HOST, idle_pct=idle.ravel(), iowait_pct=waits.ravel())
+    window = {"start": START.isoformat(), "end": (START + timedelta(seconds=N)).isoformat()}
+    asked: dict[str, str | int] = {"stat": "mpstat_linux", "width": 4, **window}
+
+    async def ask() -> CpuBalance:
+        return TypeAdapter(CpuBalance).validate_python(body_of(await viewer.get(f"/api/v1/hosts/{HOST}/cpu-balance", params=asked)))
+
+    balance = await ask()
+    assert (balance.cpus, balance.step_ms, balance.is_wait_known) == (["0", "2", "10"], 60_000, True)
+    assert balance.starts == [to_us(START) // 1000 + 60_000 * step for step in range(4)]
+    assert balance.busy == [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 90, 90]], "the 6 % of waiting for a disk are not busy"
+    assert (balance.mean, balance.imbalance) == ([0, 0, 30, 30], [None, None, 200, 200])
+    await roll_up(state.sessions, now=START + timedelta(days=3), budget_s=60)
+    assert await ask() == balance
+
+    for stat in ("linux_command", "nothing"):
+        response = await viewer.get(f"/api/v1/hosts/{HOST}/cpu-balance", params=asked | {"stat": stat})
+        assert response.status_code == 404, response.text
+    asked |= {"start": "2026-11-20T00:00:00Z", "end": "2026-11-20T01:00:00Z"}
+    assert (await ask()).cpus == []
+
+
+async def test_the_account_of_a_stream_leads_to_the_lines_around_a_rejected_one(reader: httpx.AsyncClient) -> None:
+    """What is counted and found is tested in tests/query; here it is whether the bodies have it."""
+    accounts = TypeAdapter(HostAccounts).validate_python((await reader.get(ACCOUNTS)).json())
+    assert (accounts.n_bytes, accounts.n_matching) == (len(VMSTAT) + 10 * len(GARBAGE), 1)
+    (account,) = accounts.streams
+    assert (account.stream.n_lines.sample, account.stream.n_lines.rejected) == (N_SAMPLES, 10)
+    (host,) = HostList.model_validate((await reader.get("/api/v1/hosts")).json()).hosts
+    assert (host.n_rejected_last_hour, host.has_reject_rise) == (10, True)
+    asked: dict[str, str | int] = {"reason": account.reasons[0].reason, "limit": 500}
+    listed = await reader.get(f"/api/v1/hosts/{HOST}/rejected", params=asked)
+    line = TypeAdapter(RejectedLineList).validate_python(listed.json()).rejected_lines[-1]
+    context = await reader.get(f"/api/v1/streams/{line.stream_id}/context", params={"offset": line.offset, "before": 3, "after": 1})
+    found = TypeAdapter(StreamContext).validate_python(context.json())
+    assert [text.is_target for text in found.lines] == [False, False, False, True, False]

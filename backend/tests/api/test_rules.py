@@ -94,7 +94,7 @@ async def test_a_text_that_is_no_rule_is_refused(anna: httpx.AsyncClient, name: 
 
 
 async def test_a_backtest_can_be_stopped_and_says_why_a_host_has_no_result(anna: httpx.AsyncClient, state: AppState) -> None:
-    builtin = (body_of(await anna.get(f"{API}/rules/disk-slow")))["toml"]
+    builtin = body_of(await anna.get(f"{API}/rules/disk-slow"))["toml"]
     backtest = await try_rule(anna, state, builtin)
     assert backtest["state"] == "done"
     assert "needs busy, which sun1 never sent" in backtest["results"][0]["problem"]
@@ -102,14 +102,14 @@ async def test_a_backtest_can_be_stopped_and_says_why_a_host_has_no_result(anna:
     queued = body_of(await anna.post(f"{API}/backtests", json=body), 201)
     body_of(await anna.post(f"{API}/jobs/{queued['job_id']}/stop"))
     await work_off_backtests(state.settings.database_url, state.sessions)
-    assert (body_of(await anna.get(f"{API}/backtests/{queued['id']}")))["state"] == "stopped"
+    assert body_of(await anna.get(f"{API}/backtests/{queued['id']}"))["state"] == "stopped"
 
 
 async def test_what_is_on_is_acknowledged_muted_and_marked(anna: httpx.AsyncClient, state: AppState) -> None:
     now = datetime.now(UTC)
     ago = round((now - at(0)).total_seconds() / 10)
     await send_mpstat(state.sessions, "sun2", range(ago - 60, ago), range(ago - 20, ago))
-    assert (body_of(await anna.get(f"{API}/watch")))["summary"]["n_hosts"] == 0
+    assert body_of(await anna.get(f"{API}/watch"))["summary"]["n_hosts"] == 0
     await Watcher(state.sessions).run(now)
     watch = body_of(await anna.get(f"{API}/watch"))
     [on] = watch["on"]
@@ -117,7 +117,7 @@ async def test_what_is_on_is_acknowledged_muted_and_marked(anna: httpx.AsyncClie
     assert (on["of"], on["episodes"][0]["instance"]) == ("cpu", "1")
     host = {"host": "sun2", "colour": "red", "n": 1}
     assert body_of(await anna.get(f"{API}/watch/open")) == {"n_waiting": 1, "worst": "red", "hosts": [host]}
-    rules = {rule["name"]: rule for rule in (body_of(await anna.get(f"{API}/rules")))["rules"]}
+    rules = {rule["name"]: rule for rule in body_of(await anna.get(f"{API}/rules"))["rules"]}
     # Those that judge the host, and those that need no samples.
     judging = [name for name, rule in rules.items() if rule["n_hosts"] or rule["subsystem"] == "normstat"]
     assert (watch["summary"]["n_rules"], watch["summary"]["n_hosts"]) == (len(judging), 1)
@@ -129,22 +129,22 @@ async def test_what_is_on_is_acknowledged_muted_and_marked(anna: httpx.AsyncClie
     assert body_of(await anna.get(f"{API}/watch/open")) == {"n_waiting": 0, "worst": None, "hosts": [host]}
     back = body_of(await anna.delete(f"{path}/acknowledge"))
     assert (back["acknowledged_at"], back["acknowledged_by"], back["note"]) == (None, "", "")
-    assert (body_of(await anna.get(f"{API}/watch/open")))["n_waiting"] == 1
+    assert body_of(await anna.get(f"{API}/watch/open"))["n_waiting"] == 1
     body_of(await anna.post(f"{path}/acknowledge", json={"note": "I look"}))
     # Before it began nothing was on.
     before = {"at": (now - timedelta(minutes=8)).isoformat()}
-    assert (body_of(await anna.get(f"{API}/watch/open", params=before)))["hosts"] == []
+    assert body_of(await anna.get(f"{API}/watch/open", params=before))["hosts"] == []
     during = {"at": (now - timedelta(minutes=1)).isoformat()}
-    assert (body_of(await anna.get(f"{API}/watch/open", params=during)))["hosts"] == [host]
+    assert body_of(await anna.get(f"{API}/watch/open", params=during))["hosts"] == [host]
     marked = body_of(await anna.post(f"{path}/incident", json={}))
-    [exclusion] = (body_of(await anna.get(f"{API}/exclusions")))["exclusions"]
+    [exclusion] = body_of(await anna.get(f"{API}/exclusions"))["exclusions"]
     assert (marked["exclusion_id"], exclusion["host"], exclusion["name"]) == (exclusion["id"], "sun2", "Kernel mutexes: 1")
     assert_envelope(await anna.post(f"{path}/incident", json={}), 409, "conflict")
     mute = body_of(await anna.post(f"{API}/watch/mutes", json={"host": "sun2", "reason": "work"}), 201)
-    [on] = (body_of(await anna.get(f"{API}/watch")))["on"]
+    [on] = body_of(await anna.get(f"{API}/watch"))["on"]
     assert (on["is_acknowledged"], on["mute"]["id"]) == (True, mute["id"])
     body_of(await anna.delete(f"{API}/watch/mutes/{mute['id']}"))
-    [on] = (body_of(await anna.get(f"{API}/watch")))["on"]
+    [on] = body_of(await anna.get(f"{API}/watch"))["on"]
     assert on["mute"] is None
     page = body_of(await anna.get(f"{API}/episodes", params={"host": "sun2", "is_open": True}))
     assert (page["n_total"], page["episodes"][0]["id"]) == (1, episode["id"])
@@ -157,7 +157,7 @@ async def test_limits_of_a_host_hold_instead_of_the_rules_own(anna: httpx.AsyncC
     limit = {"name": "smtx", "value": 1000, "host": "sun1", "reason": "fast CPUs"}
     record = body_of(await anna.post(f"{API}/rules/mutex/limits", json=limit), 201)
     await Watcher(state.sessions).run(at(120))
-    assert (body_of(await anna.get(f"{API}/episodes")))["n_total"] == 0
+    assert body_of(await anna.get(f"{API}/episodes"))["n_total"] == 0
     body_of(await anna.delete(f"{API}/rule-limits/{record['id']}"))
     detail = body_of(await anna.get(f"{API}/rules/mutex"))
     assert detail["limits"] == []
@@ -171,7 +171,7 @@ async def test_limits_of_a_group_hold_for_its_hosts_after_those_of_a_host(anna: 
     record = body_of(await anna.post(f"{API}/rules/mutex/limits", json=limit | {"group": "big"}), 201)
     assert (record["group"], record["host"], record["tag"]) == ("big", None, None)
     await Watcher(state.sessions).run(at(120))
-    assert (body_of(await anna.get(f"{API}/episodes")))["n_total"] == 0
+    assert body_of(await anna.get(f"{API}/episodes"))["n_total"] == 0
     # The host's own counts before that of its group.
     body_of(await anna.post(f"{API}/rules/mutex/limits", json=limit | {"host": "sun1", "value": 500}), 201)
     async with open_read_session(state.sessions) as session:

@@ -37,13 +37,8 @@ def at(seconds: int) -> str:
     return f"{START + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}"
 
 
-ASKED = {
-    "host": [HOST],
-    "start": at(N_NORMAL),
-    "end": at(N_NORMAL + N_INCIDENT),
-    "baseline_start": at(0),
-    "baseline_end": at(N_NORMAL),
-}
+INCIDENT = {"host": [HOST], "start": at(N_NORMAL), "end": at(N_NORMAL + N_INCIDENT)}
+ASKED = INCIDENT | {"baseline_start": at(0), "baseline_end": at(N_NORMAL)}
 
 
 async def fill(sessions: Sessions) -> None:
@@ -63,10 +58,12 @@ async def operator(people: People, sessions: Sessions) -> httpx.AsyncClient:
 
 
 async def save(operator: httpx.AsyncClient, **change: object) -> SavedComparisonInfo:
-    answer = body_of(
-        await operator.post(f"{API}/comparisons", json={"name": "Burnt", "note": "Ask Kim.", "inputs": ASKED} | change), 201
-    )
-    return TypeAdapter(SavedComparisonInfo).validate_python(answer)
+    body = {"name": "Burnt", "note": "Ask Kim.", "inputs": ASKED} | change
+    return TypeAdapter(SavedComparisonInfo).validate_python(body_of(await operator.post(f"{API}/comparisons", json=body), 201))
+
+
+async def saved_of(operator: httpx.AsyncClient) -> list[SavedComparisonInfo]:
+    return TypeAdapter(SavedComparisonList).validate_python(body_of(await operator.get(f"{API}/comparisons"))).comparisons
 
 
 def without_time(page: str) -> str:
@@ -96,7 +93,7 @@ async def test_a_saved_comparison_outlives_what_it_was_made_from(operator: httpx
 async def test_the_version_that_was_used_is_saved(operator: httpx.AsyncClient) -> None:
     window = {"start": at(0), "end": at(N_NORMAL)}
     made = body_of(await operator.post(f"{API}/baselines", json={"name": "quiet", "hosts": [HOST], "windows": [window]}), 201)
-    asked = {name: ASKED[name] for name in ("host", "start", "end")} | {"baseline": made["id"]}
+    asked = INCIDENT | {"baseline": made["id"]}
     info = await save(operator, inputs=asked)
     assert info.inputs == asked | {"version": 1}
     report = await operator.get(f"{API}/comparison/report.html", params=asked)
@@ -112,18 +109,14 @@ async def test_the_version_that_was_used_is_saved(operator: httpx.AsyncClient) -
 
 async def test_saved_comparisons_are_listed_renamed_and_deleted(operator: httpx.AsyncClient) -> None:
     first, second = await save(operator), await save(operator, name="Again", note="")
-    listed = TypeAdapter(SavedComparisonList).validate_python((await operator.get(f"{API}/comparisons")).json()).comparisons
-    assert listed == [second, first]
+    assert await saved_of(operator) == [second, first]
     renamed = await operator.patch(f"{API}/comparisons/{first.id}", json={"note": "It was the fan."})
     assert TypeAdapter(SavedComparisonInfo).validate_python(renamed.json()) == replace(first, note="It was the fan.")
     report = await operator.get(f"{API}/comparison/report.html", params={"comparison": first.id})
     assert "It was the fan." in report.text
     assert f"/comparison?saved={first.id}" in report.text
     assert (await operator.delete(f"{API}/comparisons/{second.id}")).status_code == 200
-    assert [
-        saved.id
-        for saved in TypeAdapter(SavedComparisonList).validate_python((await operator.get(f"{API}/comparisons")).json()).comparisons
-    ] == [first.id]
+    assert [saved.id for saved in await saved_of(operator)] == [first.id]
     for method, body in (("GET", None), ("PATCH", {"name": "x"}), ("DELETE", None)):
         assert_envelope(await operator.request(method, f"{API}/comparisons/{second.id}", json=body), 404, "not_found")
     gone = await operator.get(f"{API}/comparison/report.html", params={"comparison": second.id})
@@ -143,9 +136,8 @@ async def test_a_report_without_saving(operator: httpx.AsyncClient) -> None:
     answer = await operator.get(f"{API}/comparison/report.html", params=ASKED | {"note": "<b>now</b>"})
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert (
-        answer.headers["content-disposition"] == 'inline; filename="comparison-web1_script_alert_1_script_-20261121T101000Z.html"'
-    )
+    name = "comparison-web1_script_alert_1_script_-20261121T101000Z.html"
+    assert answer.headers["content-disposition"] == f'inline; filename="{name}"'
     assert "&lt;b&gt;now&lt;/b&gt;" in answer.text
     assert "<script" not in answer.text
     assert "<img" not in answer.text

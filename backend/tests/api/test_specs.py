@@ -4,6 +4,7 @@ import asyncio
 import csv
 import io
 import json
+import sys
 
 import httpx
 import pytest
@@ -11,6 +12,7 @@ from pydantic import TypeAdapter
 from sqlalchemy import text
 
 from normstat.api.state import AppState
+from normstat.ingest import preview_process
 from normstat.ingest.reparse.reparse_worker import work_off
 from normstat.query.spec_lists import SpecDetail, SpecInfo, SpecList
 from normstat.stats.catalogue import built_in_catalogue, load_catalogue
@@ -31,6 +33,21 @@ APP_TIME = "\n".join(line for line in app_time_text(4).decode().splitlines() if 
 
 async def put(admin: httpx.AsyncClient, name: str, toml: str) -> SpecInfo:
     return TypeAdapter(SpecInfo).validate_python(body_of(await admin.put(f"{API}/specs/{name}", json={"toml": toml})))
+
+
+@pytest.fixture
+def _read_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read specs in this process. One of their own for each takes a second of CPU; two tests have those."""
+
+    async def ask(_module: str, given: bytes, **_limits: object) -> bytes:
+        with monkeypatch.context() as own, io.StringIO() as answer:
+            own.setattr(preview_process, "_limit", lambda: None)
+            own.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
+            own.setattr(sys, "stdout", answer)
+            preview_process.main()
+            return answer.getvalue().encode()
+
+    monkeypatch.setattr(preview_process, "ask_isolated", ask)
 
 
 async def deliver(people: People, spec: str, data: bytes, *, offset: int = 0) -> None:
@@ -66,24 +83,21 @@ async def test_a_single_line_tool_from_sample_to_comparison(admin: httpx.AsyncCl
         ("login_s", "s", 60),
         ("logout_s", "s", 60),
     ]
-    exported = (await admin.get(f"{API}/export.csv", params=WINDOW | {"host": HOST, "stat": "app_time"})).text
+    exported = (await admin.get(f"{API}/export.csv", params=asked)).text
     rows = list(csv.reader(io.StringIO(exported)))
     assert rows[0][3:5] == ["login_s[s]", "search_s[s]"]
     assert rows[1] == ["2026-11-21T12:00:00Z", "1795262400", "", "0.00", "0.10", "0.20", "0.30", "0.40", "0.50"]
     assert len(rows) == 61
 
-    windows = {
-        "baseline_start": WINDOW["start"],
-        "baseline_end": "2026-11-21T12:05:00Z",
-        "start": "2026-11-21T12:05:00Z",
-        "end": WINDOW["end"],
-    }
-    compared = body_of(await admin.get(f"{API}/comparison", params={"host": HOST} | windows))
+    middle = "2026-11-21T12:05:00Z"
+    asked = {"host": HOST, "baseline_start": WINDOW["start"], "baseline_end": middle, "start": middle, "end": WINDOW["end"]}
+    compared = body_of(await admin.get(f"{API}/comparison", params=asked))
     groups = compared["groups"]
     assert {group["field"] for group in groups} == {f"{name}_s" for name in ("login", "search", "order", "pay", "mail", "logout")}
     assert all(group["direction"] == "up" for group in groups)
 
 
+@pytest.mark.usefixtures("_read_here")
 async def test_a_changed_spec_offers_a_reparse_that_changes_the_samples(
     admin: httpx.AsyncClient, people: People, operator: httpx.AsyncClient, state: AppState
 ) -> None:
@@ -98,13 +112,8 @@ async def test_a_changed_spec_offers_a_reparse_that_changes_the_samples(
 
     wished = body_of(await operator.post(f"{API}/reparses", json={"spec": "app_user"}), 202)
     reparse = TypeAdapter(Reparse).validate_python(wished)
-    assert (reparse.state, reparse.spec, reparse.host, reparse.n_streams, reparse.created_by) == (
-        "queued",
-        "app_user",
-        None,
-        1,
-        "operator",
-    )
+    assert (reparse.state, reparse.spec, reparse.host, reparse.n_streams) == ("queued", "app_user", None, 1)
+    assert reparse.created_by == "operator"
     assert reparse.n_bytes == len(app_user_text(20))
     assert await work_off(state.settings.database_url)
     done = TypeAdapter(Reparse).validate_python((await admin.get(f"{API}/reparses/{reparse.id}")).json())
@@ -143,6 +152,7 @@ async def test_built_in_specs_are_shown_and_never_changed(admin: httpx.AsyncClie
     assert_envelope(await admin.get(f"{API}/specs/nothing"), 404, "not_found")
 
 
+@pytest.mark.usefixtures("_read_here")
 async def test_a_stored_spec_that_is_not_taken_any_more_is_disabled_until_it_is_mended(
     admin: httpx.AsyncClient, state: AppState
 ) -> None:
@@ -160,6 +170,7 @@ async def test_a_stored_spec_that_is_not_taken_any_more_is_disabled_until_it_is_
     assert (mended.status_code, mended.json()["disabled_reason"], mended.json()["version"]) == (200, "", 2)
 
 
+@pytest.mark.usefixtures("_read_here")
 async def test_a_spec_is_removed_unless_streams_need_it(admin: httpx.AsyncClient, people: People) -> None:
     await put(admin, "app_user", APP_USER)
     removed = await admin.delete(f"{API}/specs/app_user")
@@ -170,24 +181,16 @@ async def test_a_spec_is_removed_unless_streams_need_it(admin: httpx.AsyncClient
     assert_envelope(await admin.delete(f"{API}/specs/app_user"), 409, "conflict")
 
 
-@pytest.mark.parametrize(
-    ("toml", "words"),
-    [
-        ("name = ", "The spec is no TOML"),
+@pytest.mark.usefixtures("_read_here")
+async def test_what_is_wrong_with_a_spec_or_its_sample_is_said(admin: httpx.AsyncClient) -> None:
+    """All that can be: tests/stats/test_user_spec.py and test_pattern.py."""
+    for toml, words in (
         ("[" * 5000, "more than 16 brackets within each other in line 1"),
-        ('title = "x"', "name: is missing"),
-        (APP_USER.replace('unit = "ms"', 'unit = "ms"\nhlep = "x"'), "hlep: is not known"),
-        (APP_USER.replace('"app_user"', '"vmstat_linux"'), "built-in"),
         (APP_USER.replace("'^.{0,3}$'", "'(?!a)b'"), "cannot be matched in linear time"),
-    ],
-)
-async def test_what_is_wrong_with_a_spec_is_said(admin: httpx.AsyncClient, toml: str, words: str) -> None:
-    response = await admin.post(f"{API}/specs/preview", json={"toml": toml, "sample": "1 2\n"})
-    assert_envelope(response, 400, "bad_request")
-    assert words in response.json()["error"]["message"]
-
-
-async def test_a_sample_that_is_none_is_refused(admin: httpx.AsyncClient) -> None:
+    ):
+        response = await admin.post(f"{API}/specs/preview", json={"toml": toml, "sample": "1 2\n"})
+        assert_envelope(response, 400, "bad_request")
+        assert words in response.json()["error"]["message"]
     body = json.dumps({"name": "app", "sample": "hello\ud800\0", "shape": "single"})
     response = await admin.post(f"{API}/specs/draft", content=body, headers={"Content-Type": "application/json"})
     assert_envelope(response, 422, "invalid_request")
@@ -204,6 +207,7 @@ async def test_a_large_sample_is_taken(admin: httpx.AsyncClient) -> None:
     assert preview.n_rows > 30_000
 
 
+@pytest.mark.usefixtures("_read_here")
 async def test_what_a_changed_spec_says_of_a_field_is_shown_at_once(admin: httpx.AsyncClient, people: People) -> None:
     """Unit, help and direction are today's, whatever they were when the column was made."""
     await put(admin, "app_user", APP_USER)

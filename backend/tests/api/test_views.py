@@ -9,18 +9,10 @@ from tests.api.people import People, body_of
 from tests.api.test_access import assert_envelope
 
 VIEWS = "/api/v1/views"
-BUSY = {
-    "title": "Busy",
-    "width": "full",
-    "height": 420,
-    "sources": [{"stat": "iostat_linux", "panel": "util", "fields": [], "instances": "top:5"}],
-}
-QUEUE = {
-    "title": "",
-    "width": "half",
-    "height": None,
-    "sources": [{"stat": "iostat_linux", "panel": None, "fields": ["aqu_sz"], "instances": ""}],
-}
+DISKS = {"stat": "iostat_linux", "panel": "util", "fields": [], "instances": "top:5"}
+BUSY = {"title": "Busy", "width": "full", "height": 420, "sources": [DISKS]}
+QUEUES = {"stat": "iostat_linux", "panel": None, "fields": ["aqu_sz"], "instances": ""}
+QUEUE = {"title": "", "width": "half", "height": None, "sources": [QUEUES]}
 
 
 async def save(browser: httpx.AsyncClient, name: str, **more: object) -> dict[str, Any]:
@@ -126,21 +118,16 @@ async def test_ready_made_views_are_there_and_stay(people: People) -> None:
         assert "Save a copy" in answer.json()["error"]["message"]
 
 
-NO_PANELS: list[dict[str, object]] = [
-    {"sources": [{"stat": "iostat_linux"}]},
-    {"sources": [{"stat": "iostat_linux", "panel": "util", "fields": ["util_pct"]}]},
-    {"sources": [{"stat": "Iostat; DROP", "panel": "util"}]},
-    {"sources": [{"stat": "iostat_linux", "panel": "util", "instances": "top:0"}]},
-    {"sources": [{"stat": "iostat_linux", "panel": "util", "instances": "only:a\x00b"}]},
-]
-
-
-async def test_what_is_no_panel(anna: httpx.AsyncClient) -> None:
-    for panel in NO_PANELS:
+async def test_bad_panels_and_names(anna: httpx.AsyncClient) -> None:
+    for changed in (
+        {"panel": None},
+        {"fields": ["util_pct"]},
+        {"stat": "a; DROP"},
+        {"instances": "top:0"},
+        {"instances": "only:\0"},
+    ):
+        panel = BUSY | {"sources": [DISKS | changed]}
         assert_envelope(await anna.post(VIEWS, json={"name": "Bad", "panels": [panel]}), 422, "invalid_request")
-
-
-async def test_bad_names(anna: httpx.AsyncClient) -> None:
     for name in ("", "  ", "x" * 201, "a\x00b"):
         assert_envelope(await anna.post(VIEWS, json={"name": name, "panels": []}), 422, "invalid_request")
     assert_envelope(await anna.get(f"{VIEWS}/no-such-view"), 404, "not_found")
