@@ -135,15 +135,12 @@ def test_strangers_cannot_fill_the_table() -> None:
     assert int(entries[-1].target["more_before"]) > 0
 
 
-@pytest.mark.parametrize(
-    "change", ["UPDATE audit_entries SET account = 'nobody'", "DELETE FROM audit_entries", "TRUNCATE audit_entries"]
-)
-async def test_entries_cannot_be_changed(state: AppState, change: str) -> None:
-    await state.audit_trail.flush()
+async def test_entries_cannot_be_changed(state: AppState) -> None:
     state.audit_trail.put(AuditEntry("ann", "session", "10.0.0.1", "delete_host", {"host": "web1"}))
     await state.audit_trail.flush()
-    with pytest.raises(DBAPIError, match="audit_entries only grows"):
-        await run_sql(state, change)
+    for change in ("UPDATE audit_entries SET account = 'nobody'", "DELETE FROM audit_entries", "TRUNCATE audit_entries"):
+        with pytest.raises(DBAPIError, match="audit_entries only grows"):
+            await run_sql(state, change)
 
 
 async def test_old_entries_are_deleted_by_retention_alone(state: AppState, last_id: int) -> None:

@@ -1,4 +1,7 @@
-"""Baselines over HTTP: made in each way, changed, read in all versions; and what is around them."""
+"""Baselines over HTTP: made in each way, changed, read in all versions; and what is around them.
+
+What may be changed, and what follows from it: tests/storage/test_baseline_versions.py and tests/baselines/test_lifecycle.py.
+"""
 
 from datetime import UTC, datetime, timedelta
 
@@ -54,12 +57,10 @@ async def test_by_windows_and_all_of_its_versions(operator: httpx.AsyncClient) -
     assert health.hosts[0].stats[0].n_samples == 60
     copy = await operator.post(f"{path}/copy", json={"name": "again"})
     assert (copy.status_code, copy.json()["windows"], copy.json()["version"]) == (201, changed.json()["windows"], 1)
-    assert_envelope(await operator.post(f"{path}/copy", json={"name": "again"}), 409, "conflict")
     assert (await operator.post(f"{path}/archive", json={"is_archived": True})).json()["archived_at"] is not None
     assert [item["name"] for item in (await operator.get(BASELINES)).json()["baselines"]] == ["again"]
     archived = await operator.get(BASELINES, params={"archived": True, "host": HOST})
     assert [item["name"] for item in archived.json()["baselines"]] == ["normal"]
-    assert (await operator.get(path)).json()["name"] == "normal"
     assert_envelope(await operator.delete(f"{path}/recording"), 409, "conflict")
 
 
@@ -69,10 +70,7 @@ async def test_by_a_recording(operator: httpx.AsyncClient) -> None:
     assert made.recording_until is not None
     assert timedelta(hours=2) <= made.recording_until - before < timedelta(hours=2, minutes=5)
     assert [window.end for window in made.windows] == [made.recording_until]
-    path = f"{BASELINES}/{made.id}"
-    assert_envelope(await operator.patch(path, json={"windows": [WINDOW]}), 409, "conflict")
-    assert_envelope(await operator.post(f"{path}/archive", json={"is_archived": True}), 409, "conflict")
-    stopped = TypeAdapter(BaselineInfo).validate_python((await operator.delete(f"{path}/recording")).json())
+    stopped = TypeAdapter(BaselineInfo).validate_python((await operator.delete(f"{BASELINES}/{made.id}/recording")).json())
     assert (stopped.recording_until, stopped.version) == (None, 2)
     assert stopped.windows[0].end <= datetime.now(UTC)
 
@@ -81,9 +79,7 @@ async def test_by_a_rule(operator: httpx.AsyncClient) -> None:
     made = TypeAdapter(BaselineInfo).validate_python(await make(operator, rule=RULE, time_zone="Europe/Berlin"))
     assert made.rule is not None
     assert (made.rule.rrule, f"{made.rule.start:%H:%M:%S}") == ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "09:00:00")
-    assert len(made.windows) == 20
     path = f"{BASELINES}/{made.id}"
-    assert_envelope(await operator.patch(path, json={"windows": [WINDOW]}), 409, "conflict")
     # What was read can be sent back.
     rule = TypeAdapter(RuleInfo).dump_python(made.rule, mode="json")
     same = await operator.patch(path, json={"rule": rule, "name": "working days"})
@@ -116,10 +112,7 @@ async def test_exclusions(operator: httpx.AsyncClient) -> None:
     response = body_of(await operator.post("/api/v1/exclusions", json=part | {"name": "reboot", "host": HOST}), 201)
     exclusion = baseline_schemas.ExclusionMade.model_validate(response)
     assert (exclusion.n_baselines, exclusion.exclusion.host, exclusion.exclusion.created_by) == (1, HOST, "operator")
-    left_out = (await operator.get(path)).json()["excluded"]
-    assert [(item["start"], item["end"], item["host"], item["name"]) for item in left_out] == [
-        (part["start"], WINDOW["end"], HOST, "reboot")
-    ]
+    assert [item["name"] for item in (await operator.get(path)).json()["excluded"]] == ["reboot"]
     health = baseline_schemas.BaselineHealth.model_validate((await operator.get(f"{path}/health")).json()).hosts
     assert [(host.host, host.n_samples) for host in health] == [(HOST, 30), ("web2", 60)]
     assert_envelope(await operator.get(f"{path}/health", params={"host": "web3"}), 404, "not_found")
@@ -129,7 +122,6 @@ async def test_exclusions(operator: httpx.AsyncClient) -> None:
     number = exclusion.exclusion.id
     assert (await operator.delete(f"/api/v1/exclusions/{number}")).json() == {"n_baselines": 1}
     assert_envelope(await operator.delete(f"/api/v1/exclusions/{number}"), 404, "not_found")
-    assert (await operator.get(path)).json()["excluded"] == []
 
 
 async def test_mutes(operator: httpx.AsyncClient) -> None:
@@ -138,10 +130,8 @@ async def test_mutes(operator: httpx.AsyncClient) -> None:
     mute = TypeAdapter(MuteInfo).validate_python(response)
     assert (mute.host, mute.instance, mute.created_by) == (HOST, None, "operator")
     assert_envelope(await operator.post("/api/v1/mutes", json=body), 409, "conflict")
-    for_all = await operator.post("/api/v1/mutes", json={"stat": "vmstat_linux", "field": "procs_r", "instance": ""})
-    assert (for_all.status_code, for_all.json()["instance"], for_all.json()["host"]) == (201, "", None)
-    assert len((await operator.get("/api/v1/mutes")).json()["mutes"]) == 2
-    assert (await operator.get("/api/v1/mutes", params={"host": "web2"})).json()["mutes"] == [for_all.json()]
+    for host, n in ((HOST, 1), ("web2", 0)):
+        assert len((await operator.get("/api/v1/mutes", params={"host": host})).json()["mutes"]) == n
     assert (await operator.delete(f"/api/v1/mutes/{mute.id}")).json() == {}
     assert_envelope(await operator.delete(f"/api/v1/mutes/{mute.id}"), 404, "not_found")
 
@@ -154,10 +144,7 @@ async def test_host_groups(operator: httpx.AsyncClient) -> None:
     path = f"/api/v1/host-groups/{group.id}"
     changed = await operator.patch(path, json={"hosts": [HOST, "web2"]})
     assert (changed.json()["hosts"], changed.json()["baselines"]) == ([HOST, "web2"], ["normal"])
-    now = (await operator.get(f"{BASELINES}/{made['id']}")).json()
-    assert (now["hosts"], now["version"]) == ([HOST, "web2"], 2)
     assert_envelope(await operator.patch(path, json={"hosts": ["nobody"]}), 404, "not_found")
-    assert_envelope(await operator.post("/api/v1/host-groups", json={"name": "web", "hosts": [HOST]}), 409, "conflict")
     assert (await operator.delete(path)).json() == {}
     assert_envelope(await operator.delete(path), 404, "not_found")
     assert (await operator.get("/api/v1/host-groups")).json() == {"groups": []}

@@ -64,18 +64,14 @@ async def test_the_whole_answer(viewer: httpx.AsyncClient) -> None:
     assert (found.n_series, found.n_unchanged, found.n_findings, found.n_groups) == (2, 1, 1, 1)
     assert found.counts == Counts(0, 0, 0, 0)
     assert (found.sides.baseline.n_samples, found.sides.incident.n_samples) == (2 * N_NORMAL, 2 * N_INCIDENT)
-    [group] = found.groups
-    assert (group.rank, group.host, group.stat, group.field, group.instances) == (1, "web1", "mpstat_linux", "usr_pct", ["1"])
-    assert (group.subsystem, group.direction, group.n_members, group.n_instances) == ("cpu", "up", 1, 2)
+    [group], [story] = found.groups, found.stories
+    assert (group.host, group.stat, group.field, group.instances) == ("web1", "mpstat_linux", "usr_pct", ["1"])
     assert found.verdict.startswith("CPU 1 spent 95 % of the time in programs (normally ")
-    [story] = found.stories
-    assert (story.ranks, [line.rank for line in story.lines]) == ([1], [1])
+    assert story.ranks == [1]
     assert found.notes == ["The baseline has only 5 minutes of data; use at least 10."]
     [member] = group.members
     assert member.sparkline is not None
-    assert len(member.sparkline.low) == N_INCIDENT
     assert member.incident.quantiles is not None
-    assert len(member.incident.quantiles) == 33
     status, again = await ask(viewer, **WINDOW)
     assert {**again, "elapsed_ms": 0} == {**body, "elapsed_ms": 0}
 

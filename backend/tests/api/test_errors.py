@@ -213,24 +213,18 @@ async def test_agents_send_under_any_name(agent: httpx.AsyncClient) -> None:
     assert (await send(agent, frames_of(VMSTAT), Host="alias.example")).status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("changes", "case"),
-    [
+async def test_strict_transport_where_browsers_come_by_tls(settings: Settings, state: AppState) -> None:
+    for changes, (address, headers, is_sent) in (
         ({}, ("127.0.0.1", {"X-Forwarded-Proto": "https"}, False)),
         ({"cookie_secure": True}, ("127.0.0.1", {}, True)),
         ({"public_url": "https://normstat.test"}, ("127.0.0.1", {}, True)),
         ({"trusted_proxies": ("10.0.0.0/8",)}, ("10.1.2.3", {"X-Forwarded-Proto": "https"}, True)),
         ({"trusted_proxies": ("10.0.0.0/8",)}, ("192.0.2.1", {"X-Forwarded-Proto": "https"}, False)),
-    ],
-)
-async def test_strict_transport_where_browsers_come_by_tls(
-    settings: Settings, state: AppState, changes: dict[str, object], case: tuple[str, dict[str, str], bool]
-) -> None:
-    address, headers, is_sent = case
-    async with await browse(settings.model_copy(update=changes), state, address) as client:
-        response = await client.get("/api/v1/health", headers=headers)
-    assert response.status_code == 200
-    assert (HSTS in response.headers) == is_sent
+    ):
+        async with await browse(settings.model_copy(update=changes), state, address) as client:
+            response = await client.get("/api/v1/health", headers=headers)
+        assert response.status_code == 200
+        assert (HSTS in response.headers) == is_sent
 
 
 async def test_a_proxy_that_nobody_named_is_mentioned_once(settings: Settings, state: AppState) -> None:

@@ -1,4 +1,4 @@
-"""Exports over HTTP: packed as the client likes it, as Parquet, and gone from the database when the client is gone."""
+"""Exports and bundles: packed as the client likes it, as Parquet, gone with their client; bundles there and back, as imports."""
 
 import asyncio
 import contextlib
@@ -14,9 +14,11 @@ import zstandard
 
 from normstat.api.cookies import SESSION_COOKIE
 from normstat.api.encodings import choose_encoding
+from normstat.api.state import AppState
 from normstat.auth.roles import Role
+from normstat.bundles.bundle_format import looks_like_bundle
 from normstat.storage.leader import LEADER_LOCK
-from tests.api.people import People
+from tests.api.people import People, body_of
 from tests.api.samples import HOST, N_SAMPLES, VMSTAT, frames_of, send
 from tests.api.server import serving
 from tests.api.test_access import assert_envelope
@@ -24,6 +26,10 @@ from tests.lock_waits import until_waiting
 
 WISH = {"host": HOST, "stat": "vmstat_linux", "start": "2026-11-21T10:00:00Z", "end": "2026-11-21T10:01:00Z"}
 CSV, PARQUET = "/api/v1/export.csv", "/api/v1/export.parquet"
+
+BUNDLE = "/api/v1/bundle"
+BUNDLES = "/api/v1/bundles"
+WINDOW = {"start": "2026-11-21T10:00:10Z", "end": "2026-11-21T10:00:40Z"}
 
 
 @pytest.fixture
@@ -106,3 +112,49 @@ async def test_who_goes_away_leaves_no_statement_behind(reader: httpx.AsyncClien
         async with httpx.AsyncClient(base_url=address, cookies=reader.cookies, headers={"X-Normstat-Request": "1"}) as client:
             answers = await asyncio.gather(*(client.get(CSV, params=WISH, timeout=60) for _ in range(20)))
         assert [answer.text.count("\n") for answer in answers] == [1 + N_SAMPLES] * 20
+
+
+@pytest.fixture
+async def operator(people: People, reader: httpx.AsyncClient) -> httpx.AsyncClient:
+    return await people.enter(Role.OPERATOR)
+
+
+async def test_there_and_back(operator: httpx.AsyncClient, state: AppState) -> None:
+    response = await operator.get(BUNDLE, params={"host": HOST} | WINDOW)
+    assert response.status_code == 200
+    assert response.headers["content-disposition"].endswith('web1-20261121T100010Z-20261121T100040Z.normstat.zip"')
+    assert looks_like_bundle(response.content)
+    assert_envelope(await operator.post(BUNDLES, content=response.content), 409, "conflict")
+    queued = body_of(await operator.post(BUNDLES, content=response.content, params={"as": "copy", "name": "x.normstat.zip"}), 202)
+    await state.imports.run_all()
+    done = (await operator.get(f"/api/v1/imports/{queued['id']}")).json()
+    assert (done["state"], done["host"]) == ("done", "copy")
+    [stream] = [file for file in done["files"] if file["spec"] == "vmstat_linux"]
+    assert "from bundle" in stream["note"]
+    texts = [
+        (await operator.get("/api/v1/export.csv", params={"host": host, "stat": "vmstat_linux"} | WINDOW)).content
+        for host in (HOST, "copy")
+    ]
+    assert texts[0] == texts[1]
+    assert texts[0].count(b"\n") == 31
+
+
+async def test_a_bundle_among_imports_is_recognised(operator: httpx.AsyncClient, state: AppState) -> None:
+    body = (await operator.get(BUNDLE, params={"host": HOST} | WINDOW)).content
+    queued = await operator.post("/api/v1/imports", content=body, params={"host": "dropped", "name": "x.zip"})
+    await state.imports.run_all()
+    done = (await operator.get(f"/api/v1/imports/{queued.json()['id']}")).json()
+    assert (done["state"], [file["spec"] for file in done["files"]]) == ("done", ["vmstat_linux"])
+
+
+async def test_refused_with_a_reason(operator: httpx.AsyncClient, state: AppState) -> None:
+    assert_envelope(await operator.get(BUNDLE, params={"host": "nobody"} | WINDOW), 404, "not_found")
+    assert_envelope(await operator.get(BUNDLE, params={"host": HOST, "baseline": "none"} | WINDOW), 404, "not_found")
+    assert_envelope(await operator.post(BUNDLES, content=b"vmstat"), 400, "bad_request")
+    body = (await operator.get(BUNDLE, params={"host": HOST} | WINDOW)).content
+    assert_envelope(await operator.post(BUNDLES, content=body[:-10], params={"as": "x"}), 400, "bad_request")
+    assert_envelope(await operator.post(BUNDLES, content=body, params={"as": "no good name"}), 400, "bad_request")
+    # No upload stays behind; other tests may use the folder at the same time.
+    folder = state.imports.new_file(0)
+    folder.close()
+    assert not [path for path in folder._path.parent.glob("*.file") if path.read_bytes().startswith(body[:-10])]

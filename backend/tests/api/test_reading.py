@@ -111,9 +111,8 @@ async def test_coverage(reader: httpx.AsyncClient) -> None:
         )
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "status", "code"),
-    [
+async def test_windows_that_are_none(viewer: httpx.AsyncClient) -> None:
+    for start, end, status, code in (
         ("2026-11-21T10:00:00", "2026-11-21T10:01:00Z", 422, "invalid_request"),
         ("yesterday", "2026-11-21T10:01:00Z", 422, "invalid_request"),
         ("9" * 30, "2026-11-21T10:01:00Z", 422, "invalid_request"),
@@ -121,16 +120,13 @@ async def test_coverage(reader: httpx.AsyncClient) -> None:
         ("9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59-14:00", 422, "invalid_request"),
         ("2026-11-21T10:01:00Z", "2026-11-21T10:01:00Z", 400, "bad_request"),
         ("2026-11-21T10:02:00Z", "2026-11-21T10:01:00Z", 400, "bad_request"),
-    ],
-)
-async def test_windows_that_are_none(viewer: httpx.AsyncClient, start: str, end: str, status: int, code: str) -> None:
-    response = await viewer.get(f"/api/v1/hosts/{HOST}/coverage", params={"start": start, "end": end})
-    assert_envelope(response, status, code)
+    ):
+        response = await viewer.get(f"/api/v1/hosts/{HOST}/coverage", params={"start": start, "end": end})
+        assert_envelope(response, status, code)
 
 
-@pytest.mark.parametrize(
-    ("params", "status", "code"),
-    [
+async def test_series_that_are_none(reader: httpx.AsyncClient) -> None:
+    for params, status, code in (
         ({"field": "nothing"}, 404, "not_found"),
         ({"instance": "cpu9"}, 404, "not_found"),
         ({"instances": "all"}, 422, "invalid_request"),
@@ -138,17 +134,15 @@ async def test_windows_that_are_none(viewer: httpx.AsyncClient, start: str, end:
         ({"instance": "", "instances": "top:5"}, 400, "bad_request"),
         ({"field": "a\0b"}, 422, "invalid_request"),
         ({"field": "r; DROP TABLE hosts"}, 404, "not_found"),
-    ],
-)
-async def test_series_that_are_none(reader: httpx.AsyncClient, params: dict[str, str], status: int, code: str) -> None:
-    asked = WINDOW | {"width": "100", "field": "r"} | params
-    assert_envelope(await reader.get("/api/v1/series", params=OF_STAT | asked), status, code)
+    ):
+        asked = WINDOW | {"width": "100", "field": "r"} | params
+        assert_envelope(await reader.get("/api/v1/series", params=OF_STAT | asked), status, code)
 
 
-@pytest.mark.parametrize("path", ["", "/rejected", "/stats/vmstat_linux/instances", "/coverage"])
-async def test_unknown_hosts_are_404(viewer: httpx.AsyncClient, path: str) -> None:
-    response = await viewer.get(f"/api/v1/hosts/nobody{path}", params=WINDOW | {"width": "100", "field": "r"})
-    assert_envelope(response, 404, "not_found")
+async def test_unknown_hosts_are_404(viewer: httpx.AsyncClient) -> None:
+    for path in ("", "/rejected", "/stats/vmstat_linux/instances", "/coverage"):
+        response = await viewer.get(f"/api/v1/hosts/nobody{path}", params=WINDOW | {"width": "100", "field": "r"})
+        assert_envelope(response, 404, "not_found")
 
 
 async def test_one_busy_cpu_of_three(viewer: httpx.AsyncClient, state: AppState) -> None:
@@ -173,7 +167,8 @@ async def test_one_busy_cpu_of_three(viewer: httpx.AsyncClient, state: AppState)
     await roll_up(state.sessions, now=START + timedelta(days=3), budget_s=60)
     assert await ask() == balance
 
-    for stat in ("linux_command", "nothing"):
+    await fill_stat(state.sessions, "iostat_linux", START, [0], ("sda",), host=HOST, util_pct=1.0)
+    for stat in ("iostat_linux", "nothing"):
         response = await viewer.get(f"/api/v1/hosts/{HOST}/cpu-balance", params=asked | {"stat": stat})
         assert response.status_code == 404, response.text
     asked |= {"start": "2026-11-20T00:00:00Z", "end": "2026-11-20T01:00:00Z"}

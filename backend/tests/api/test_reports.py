@@ -254,14 +254,12 @@ async def test_images_are_made_anew_and_files_kept(operator: httpx.AsyncClient) 
     assert_envelope(await operator.post(f"{REPORTS}/{other}/notes", json=theirs), 400, "bad_request")
 
 
-@pytest.mark.parametrize(
-    "body",
-    [b"", b"GIF89a", b"%PDF-1.4", b"<html></html>", b"\x89PNG\r\n\x1a\nbroken", b"<!DOCTYPE x [<!ENTITY a 'b'>]><svg>&a;</svg>"],
-)
-async def test_what_is_no_image_is_refused(operator: httpx.AsyncClient, body: bytes) -> None:
+async def test_what_is_no_image_is_refused(operator: httpx.AsyncClient) -> None:
     report = await start_report(operator)
-    answer = await operator.post(FILES, content=body, params={"report": report, "name": "x.png"})
-    assert_envelope(answer, 400, "bad_request")
+    entity = b"<!DOCTYPE x [<!ENTITY a 'b'>]><svg>&a;</svg>"
+    for body in (b"", b"GIF89a", b"%PDF-1.4", b"<html></html>", b"\x89PNG\r\n\x1a\nbroken", entity):
+        answer = await operator.post(FILES, content=body, params={"report": report, "name": "x.png"})
+        assert_envelope(answer, 400, "bad_request")
 
 
 async def test_too_many_pixels_and_too_large_a_table(operator: httpx.AsyncClient) -> None:

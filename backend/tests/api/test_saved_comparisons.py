@@ -112,6 +112,8 @@ async def test_saved_comparisons_are_listed_renamed_and_deleted(operator: httpx.
     assert await saved_of(operator) == [second, first]
     renamed = await operator.patch(f"{API}/comparisons/{first.id}", json={"note": "It was the fan."})
     assert TypeAdapter(SavedComparisonInfo).validate_python(renamed.json()) == replace(first, note="It was the fan.")
+    renamed = await operator.patch(f"{API}/comparisons/{first.id}", json={"name": "Fan"})
+    assert (renamed.json()["name"], renamed.json()["note"]) == ("Fan", "It was the fan.")
     report = await operator.get(f"{API}/comparison/report.html", params={"comparison": first.id})
     assert "It was the fan." in report.text
     assert f"/comparison?saved={first.id}" in report.text

@@ -36,10 +36,12 @@ async def put(admin: httpx.AsyncClient, name: str, toml: str) -> SpecInfo:
 
 
 @pytest.fixture
-def _read_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read specs in this process. One of their own for each takes a second of CPU; two tests have those."""
+def read_here(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Read specs in this process, and keep them. One of its own for each takes a second of CPU; the first test has those."""
+    asked: list[bytes] = []
 
     async def ask(_module: str, given: bytes, **_limits: object) -> bytes:
+        asked.append(given)
         with monkeypatch.context() as own, io.StringIO() as answer:
             own.setattr(preview_process, "_limit", lambda: None)
             own.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
@@ -48,6 +50,7 @@ def _read_here(monkeypatch: pytest.MonkeyPatch) -> None:
             return answer.getvalue().encode()
 
     monkeypatch.setattr(preview_process, "ask_isolated", ask)
+    return asked
 
 
 async def deliver(people: People, spec: str, data: bytes, *, offset: int = 0) -> None:
@@ -97,7 +100,7 @@ async def test_a_single_line_tool_from_sample_to_comparison(admin: httpx.AsyncCl
     assert all(group["direction"] == "up" for group in groups)
 
 
-@pytest.mark.usefixtures("_read_here")
+@pytest.mark.usefixtures("read_here")
 async def test_a_changed_spec_offers_a_reparse_that_changes_the_samples(
     admin: httpx.AsyncClient, people: People, operator: httpx.AsyncClient, state: AppState
 ) -> None:
@@ -152,7 +155,7 @@ async def test_built_in_specs_are_shown_and_never_changed(admin: httpx.AsyncClie
     assert_envelope(await admin.get(f"{API}/specs/nothing"), 404, "not_found")
 
 
-@pytest.mark.usefixtures("_read_here")
+@pytest.mark.usefixtures("read_here")
 async def test_a_stored_spec_that_is_not_taken_any_more_is_disabled_until_it_is_mended(
     admin: httpx.AsyncClient, state: AppState
 ) -> None:
@@ -170,9 +173,9 @@ async def test_a_stored_spec_that_is_not_taken_any_more_is_disabled_until_it_is_
     assert (mended.status_code, mended.json()["disabled_reason"], mended.json()["version"]) == (200, "", 2)
 
 
-@pytest.mark.usefixtures("_read_here")
-async def test_a_spec_is_removed_unless_streams_need_it(admin: httpx.AsyncClient, people: People) -> None:
+async def test_a_spec_is_removed_unless_streams_need_it(admin: httpx.AsyncClient, people: People, read_here: list[bytes]) -> None:
     await put(admin, "app_user", APP_USER)
+    assert [json.loads(given) for given in read_here] == [{"toml": APP_USER}], "nobody has read it before another process"
     removed = await admin.delete(f"{API}/specs/app_user")
     assert (removed.status_code, removed.content) == (204, b"")
     assert_envelope(await admin.get(f"{API}/specs/app_user"), 404, "not_found")
@@ -181,9 +184,9 @@ async def test_a_spec_is_removed_unless_streams_need_it(admin: httpx.AsyncClient
     assert_envelope(await admin.delete(f"{API}/specs/app_user"), 409, "conflict")
 
 
-@pytest.mark.usefixtures("_read_here")
+@pytest.mark.usefixtures("read_here")
 async def test_what_is_wrong_with_a_spec_or_its_sample_is_said(admin: httpx.AsyncClient) -> None:
-    """All that can be: tests/stats/test_user_spec.py and test_pattern.py."""
+    """All that can be: tests/stats, test_catalogue.py, test_toml_text.py and test_user_spec.py."""
     for toml, words in (
         ("[" * 5000, "more than 16 brackets within each other in line 1"),
         (APP_USER.replace("'^.{0,3}$'", "'(?!a)b'"), "cannot be matched in linear time"),
@@ -198,16 +201,17 @@ async def test_what_is_wrong_with_a_spec_or_its_sample_is_said(admin: httpx.Asyn
     assert_envelope(response, 400, "bad_request")
 
 
+@pytest.mark.usefixtures("read_here")
 async def test_a_large_sample_is_taken(admin: httpx.AsyncClient) -> None:
     sample = app_user_text(50_000).decode()[: (1 << 20) - 30]
     sample = sample[: sample.rindex("\n") + 1]
-    response = await admin.post(f"{API}/specs/preview", json={"toml": APP_USER, "sample": sample})
-    preview = TypeAdapter(SpecPreview).validate_python(response.json())
+    response = body_of(await admin.post(f"{API}/specs/preview", json={"toml": APP_USER, "sample": sample}))
+    preview = TypeAdapter(SpecPreview).validate_python(response)
     assert (len(preview.rows), preview.n_rejected) == (200, 0)
     assert preview.n_rows > 30_000
 
 
-@pytest.mark.usefixtures("_read_here")
+@pytest.mark.usefixtures("read_here")
 async def test_what_a_changed_spec_says_of_a_field_is_shown_at_once(admin: httpx.AsyncClient, people: People) -> None:
     """Unit, help and direction are today's, whatever they were when the column was made."""
     await put(admin, "app_user", APP_USER)

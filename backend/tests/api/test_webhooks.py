@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
-import pytest
 
 from normstat.alerts.outbox_worker import DOUBT
 from normstat.alerts.webhook_delivery import WebhookDeliverer
@@ -84,10 +83,10 @@ async def test_secrets_are_told_once_and_a_new_receiver_has_a_new_key(
     assert is_signed(http.received[0], moved["signing_key"])
 
 
-@pytest.mark.parametrize("url", ["ftp://x/", "http://user:pw@host/", "http://", "http://h/\u00e4"])
-async def test_a_url_that_cannot_be_one_is_refused(admin: httpx.AsyncClient, url: str) -> None:
-    answer = await admin.post(f"{API}/webhooks", json={"name": "x", "url": url, "topics": ["event.created"]})
-    assert answer.status_code == 422, answer.text
+async def test_a_url_that_cannot_be_one_is_refused(admin: httpx.AsyncClient) -> None:
+    for url in ("ftp://x/", "http://user:pw@host/", "http://", "http://h/\u00e4"):
+        answer = await admin.post(f"{API}/webhooks", json={"name": "x", "url": url, "topics": ["event.created"]})
+        assert answer.status_code == 422, answer.text
 
 
 async def test_what_was_rolled_back_is_not_told(admin: httpx.AsyncClient, state: AppState, http: HttpReceiver) -> None:
@@ -108,9 +107,11 @@ async def test_a_receiver_that_fails_is_told_in_order_and_again_on_request(
     http.answer = lambda _: Answer(status=503 if len(http.received) < 2 else 200)
     for number in range(2):
         await note(admin, f"e{number}")
+    for _ in range(2):
+        await WebhookDeliverer(state.sessions).deliver_all()
+    # The second waits for the first, and that one for the end of its pause.
+    assert [each.body["data"]["text"] for each in http.received] == ["e0"]
     await deliver(state)
-    await deliver(state)
-    # The second waits for the first.
     assert [each.body["data"]["text"] for each in http.received] == ["e0", "e0", "e1"]
     http.answer = lambda _: Answer(status=410, body="gone")
     await note(admin, "e2")
