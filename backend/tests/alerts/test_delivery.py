@@ -119,33 +119,21 @@ async def test_a_webhook_gets_the_whole_message_under_a_key_that_stays(sessions:
     assert message.sent_at is not None
 
 
-async def test_a_template_makes_another_body(sessions: Sessions, http: HttpReceiver) -> None:
+async def test_templates_and_chats_have_forms_of_their_own(sessions: Sessions, http: HttpReceiver) -> None:
     template = '{"event": {"n": "{alert_id}", "text": "{colour} on {host}: {sentence}"}, "list": ["{kind}", 1, null]}'
-    await fire(sessions, [await add_channel(sessions, "hook", webhook(http, template=template))])
+    channels = {"hook": webhook(http, template=template)}
+    channels |= {name: {"kind": "chat", "url": f"{http.url}/{name}", "format": name} for name in ("slack", "mattermost", "teams")}
+    await fire(sessions, [await add_channel(sessions, name, settings) for name, settings in channels.items()])
     await Deliverer(sessions, URL).deliver_all()
-    [request] = http.received
-    assert isinstance(request.body["event"]["n"], int)
-    assert request.body["event"]["text"] == "red on sun0: The CPU spins."
-    assert request.body["list"] == ["fired", 1, None]
-
-
-@pytest.mark.parametrize(("name", "word"), [("slack", "*[CRITICAL] sun0"), ("mattermost", "**\\[CRITICAL\\] sun0")])
-async def test_chats_get_their_form(sessions: Sessions, http: HttpReceiver, name: str, word: str) -> None:
-    settings = {"kind": "chat", "url": f"{http.url}/T0/secret", "format": name}
-    await fire(sessions, [await add_channel(sessions, "chat", settings)])
-    await Deliverer(sessions, URL).deliver_all()
-    [request] = http.received
-    assert set(request.body) == {"text"}
-    assert request.body["text"].startswith(word)
-    assert f"{URL}/silence#token=" in request.body["text"]
-
-
-async def test_teams_gets_a_card(sessions: Sessions, http: HttpReceiver) -> None:
-    settings = {"kind": "chat", "url": f"{http.url}/x", "format": "teams"}
-    await fire(sessions, [await add_channel(sessions, "chat", settings)])
-    await Deliverer(sessions, URL).deliver_all()
-    [request] = http.received
-    [attachment] = request.body["attachments"]
+    bodies = {request.path.removeprefix("/"): request.body for request in http.received}
+    assert isinstance(bodies["hook"]["event"]["n"], int)
+    assert bodies["hook"]["event"]["text"] == "red on sun0: The CPU spins."
+    assert bodies["hook"]["list"] == ["fired", 1, None]
+    for name, word in (("slack", "*[CRITICAL] sun0"), ("mattermost", "**\\[CRITICAL\\] sun0")):
+        assert set(bodies[name]) == {"text"}
+        assert bodies[name]["text"].startswith(word)
+        assert f"{URL}/silence#token=" in bodies[name]["text"]
+    [attachment] = bodies["teams"]["attachments"]
     assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
     assert [action["type"] for action in attachment["content"]["actions"]] == ["Action.OpenUrl"] * 3
 
@@ -287,28 +275,6 @@ async def test_messages_of_an_alert_arrive_in_their_order(sessions: Sessions, ht
     await make_due(sessions)
     await deliverer.deliver_all()
     assert [request.body["kind"] for request in http.received[1:]] == ["fired", "worse"]
-
-
-@pytest.mark.parametrize(
-    ("command", "answer", "state"),
-    [
-        ("MAIL", "450 try later", "queued"),
-        ("MAIL", "550 not you", "failed"),
-        ("RCPT", "550 nobody here", "failed"),
-        ("RCPT", "451 greylisted", "queued"),
-        ("DATA", "554 spam", "failed"),
-        ("DATA", "452 disk full", "queued"),
-    ],
-)
-async def test_what_a_mail_server_says_decides_whether_it_is_tried_again(
-    sessions: Sessions, mail: MailReceiver, command: str, answer: str, state: str
-) -> None:
-    mail.refuse[command] = answer
-    await fire(sessions, [await add_channel(sessions, "mail", email(mail))])
-    await Deliverer(sessions, URL).deliver_all()
-    [message] = await read_messages(sessions)
-    assert (message.state, answer.split(maxsplit=1)[1] in message.answer) == (state, True)
-    assert mail.mails == []
 
 
 async def test_a_mail_server_that_hangs_up_after_accepting_is_no_reason_to_send_again(

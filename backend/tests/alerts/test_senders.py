@@ -140,6 +140,21 @@ class TestTls:
             to_settings(email(mail, username="me", password="s3cret"))
 
 
+async def test_what_a_mail_server_says_decides_whether_it_is_tried_again(mail: MailReceiver) -> None:
+    for command, answer, is_final in (
+        ("MAIL", "450 try later", False),
+        ("MAIL", "550 not you", True),
+        ("RCPT", "550 nobody here", True),
+        ("RCPT", "451 greylisted", False),
+        ("DATA", "554 spam", True),
+        ("DATA", "452 disk full", False),
+    ):
+        mail.refuse = {command: answer}
+        outcome = await ChannelSender(None).send(message(), to_settings(email(mail)))
+        assert (outcome.is_sent, outcome.is_final, answer[4:] in outcome.answer) == (False, is_final, True), outcome
+    assert mail.mails == []
+
+
 @pytest.mark.parametrize(
     ("status", "retry_after", "is_final", "pause_s"),
     [
