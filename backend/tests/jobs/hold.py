@@ -8,6 +8,7 @@ from normstat.jobs.claims import IMPORTS, open_claims
 
 async def hold(url: str) -> None:
     async with open_claims(url, IMPORTS) as claims:
+        assert claims is not None
         claim = await claims.next()
         assert claim is not None
         print(claim.id, flush=True)

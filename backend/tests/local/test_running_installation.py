@@ -1,4 +1,4 @@
-"""The database of `normstat up`, found by commands beside it."""
+"""The database of `normstat up`, found by commands beside it; settings in files."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from normstat import cli
 from normstat.cli import local_database
-from normstat.cli.local_database import find_public_url
+from normstat.cli.local_database import describe_origin, find_public_url
 from normstat.local import running_installation
 from normstat.local.running_installation import RunningInstallation, find_installation, find_installations, note_running
 from normstat.settings import load_settings
@@ -47,7 +47,8 @@ def proc(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    for name in ("NORMSTAT_DATABASE_URL", "DATABASE_URL", "NORMSTAT_DATA", "NORMSTAT_PUBLIC_URL"):
+    ours = ("NORMSTAT_DATABASE_URL", "NORMSTAT_DATA", "NORMSTAT_PUBLIC_URL", "NORMSTAT_ENV_FILE", "NORMSTAT_WORKERS")
+    for name in ("DATABASE_URL", "CREDENTIALS_DIRECTORY", *ours):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
     # Whatever runs on this machine.
@@ -180,3 +181,36 @@ def test_the_error_says_what_was_tried(tmp_path: Path, monkeypatch: pytest.Monke
     shown = CliRunner().invoke(cli.app, ["storage"])
     assert shown.exit_code == 1
     assert f"is running in {tmp_path}/named;" in shown.output
+
+
+def test_a_credential_of_systemd_is_a_setting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "NORMSTAT_DATABASE_URL").write_text("postgresql://normstat:s3cret@db/normstat\n")
+    (tmp_path / "NORMSTAT_METRICS_TOKEN").write_text("a-long-token\n")
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    settings = load_settings()
+    assert settings.database_url == "postgresql://normstat:s3cret@db/normstat"
+    assert settings.metrics_token is not None
+    assert settings.metrics_token.get_secret_value() == "a-long-token"
+    assert "database_url" in settings.model_fields_set, "no database of a running normstat is used instead"
+    assert describe_origin() == "postgresql://normstat@db/normstat (a credential of systemd)"
+
+
+def test_the_file_of_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "normstat.env"
+    file.write_text(
+        "# a comment\nNORMSTAT_DATABASE_URL=postgresql://a@/a?host=/var/run/postgresql\nNORMSTAT_WORKERS=3\nNORMSTAT_PORT=80\n"
+    )
+    monkeypatch.setenv("NORMSTAT_ENV_FILE", str(file))
+    settings = load_settings()
+    assert (settings.database_url, settings.workers) == ("postgresql://a@/a?host=/var/run/postgresql", 3)
+    assert describe_origin().endswith(f"({file})")
+    # The environment wins.
+    monkeypatch.setenv("NORMSTAT_WORKERS", "2")
+    load_settings.cache_clear()
+    assert load_settings().workers == 2
+
+
+def test_files_that_are_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NORMSTAT_ENV_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path / "none"))
+    assert load_settings().workers == 1

@@ -28,8 +28,9 @@ async def fill_mpstat(sessions: Sessions, host: str, *, gap: slice = slice(0, 0)
     keep[gap] = False
     smtx, sys = np.full((N, 2), 100.0), np.full((N, 2), 5.0)
     smtx[CONTENDED, 1], sys[CONTENDED, 1] = 900, 40
-    values = {"smtx": smtx[keep].ravel(), "sys_pct": sys[keep].ravel(), "usr_pct": 10.0}
-    await fill_stat(sessions, "mpstat_solaris", START, 10 * np.flatnonzero(keep), ("0", "1"), host=host, values=values)
+    seconds = 10 * np.flatnonzero(keep)
+    values = {"smtx": smtx[keep].ravel(), "sys_pct": sys[keep].ravel()}
+    await fill_stat(sessions, "mpstat_solaris", START, seconds, ("0", "1"), host=host, values=values, usr_pct=10.0)
 
 
 async def over_all(sessions: Sessions, host: str, rule: str = "mutex") -> PastRun:
