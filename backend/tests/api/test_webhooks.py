@@ -111,6 +111,7 @@ async def test_a_receiver_that_fails_is_told_in_order_and_again_on_request(
         await WebhookDeliverer(state.sessions).deliver_all()
     # The second waits for the first, and that one for the end of its pause.
     assert [each.body["data"]["text"] for each in http.received] == ["e0"]
+    assert await run_sql(state, "SELECT count(*) FROM webhook_deliveries WHERE next_try_at > now()") == [(1,)]
     await deliver(state)
     assert [each.body["data"]["text"] for each in http.received] == ["e0", "e0", "e1"]
     http.answer = lambda _: Answer(status=410, body="gone")
