@@ -216,24 +216,18 @@ def test_a_second_call_gives_what_the_first_one_gave(capture: Capture) -> None:
     assert Counter(line.reason for line in result.rejected) == Counter(line.reason for line in once.rejected for _ in range(2))
 
 
-IOSTAT = """                    extended device statistics
-    r/s    w/s   kr/s   kw/s wait actv wsvc_t asvc_t  %w  %b device
-  {:5.1f}    0.3    0.0    1.7  0.0  0.0    0.0    0.1   0   0 c0t0d0
-"""
-
-
 @pytest.mark.parametrize(
     "stamp", ["17952624{:02d}", "Sat Nov 21 13:00:{:02d} CET 2026", "--- Sa 21. Nov 13:00:{:02d} CET 2026 ---"]
 )
 def test_times_before_calls_of_several_reports_begin_runs(stamp: str) -> None:
     """`while date; do iostat -xn 5 2; done`: the first report of each call covers the time since boot."""
-    text = "".join(f"{stamp.format(at)}\n{IOSTAT.format(999)}{IOSTAT.format(at)}" for at in (10, 20, 30))
+    text = "".join(f"{stamp.format(at)}\n{iostat(999, at)}" for at in (10, 20, 30))
     result = read(require_spec("iostat_solaris"), text.encode(), state={}, offset=0, is_final=True)
     assert [block.values[0].tolist() for block in result.blocks] == [[10.0, 20.0, 30.0]]
 
 
 def test_times_that_the_tool_prints_before_its_reports_begin_no_runs() -> None:
-    text = "".join(f"17952624{at}\n{IOSTAT.format(at)}" for at in (10, 20, 30))
+    text = "".join(f"17952624{at}\n{iostat(at)}" for at in (10, 20, 30))
     result = read(require_spec("iostat_solaris"), text.encode(), state={}, offset=0, is_final=True)
     assert [block.values[0].tolist() for block in result.blocks] == [[20.0, 30.0]]
 

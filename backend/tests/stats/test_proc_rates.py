@@ -202,24 +202,13 @@ def test_tcp_is_read_by_its_names_wherever_they_stand() -> None:
     first = {"net/snmp": snmp.format(1, 100, 0, 0), "net/netstat": netstat.format(0), "net/sockstat": sockets}
     second = {"net/snmp": snmp.format(3, 300, 50, 1), "net/netstat": netstat.format(9), "net/sockstat": sockets}
     instants = {
-        "established": 7,
-        "totsck": 17,
-        "tcpsck": 4,
-        "orphans": 1,
-        "tcp_tw": 3,
-        "tcp_alloc": 5,
-        "tcp_mem_pages": 2,
-        "udpsck": 6,
+        "established": 7, "totsck": 17, "tcpsck": 4, "orphans": 1, "tcp_tw": 3, "tcp_alloc": 5, "tcp_mem_pages": 2, "udpsck": 6,
         "ip_frag": 0,
-    }
+    }  # fmt: skip
     rates = {
-        "active_per_s": 2.0,
-        "oseg_per_s": 200.0,
-        "retrseg_per_s": 50.0,
-        "retrans_pct": 25.0,
-        "idgmerr_per_s": 1.0,
+        "active_per_s": 2.0, "oseg_per_s": 200.0, "retrseg_per_s": 50.0, "retrans_pct": 25.0, "idgmerr_per_s": 1.0,
         "listen_drops_per_s": 9.0,
-    }
+    }  # fmt: skip
     found = rows(snapshot(0, first) + snapshot(1, second), "linux_tcp")
     assert found == [(0, "", instants), (1, "", {**instants, **rates})]
 

@@ -26,25 +26,9 @@ RELAXED = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.func
 
 # Pieces of text that make a reader stumble, put into real output.
 SPANNER_TEXT = [
-    "-",
-    "0",
-    "00",
-    ".",
-    ",",
-    "%",
-    "x",
-    "nan",
-    "-0",
-    "#",
-    "Average:",
-    "<<x>>",
-    "AM",
-    "23:59:59",
-    "9" * 20,
-    "1795262401",
-    "é",
+    "-", "0", "00", ".", ",", "%", "x", "nan", "-0", "#", "Average:", "<<x>>", "AM", "23:59:59", "9" * 20, "1795262401", "é",
     "\u00a0",
-]
+]  # fmt: skip
 SPANNERS = st.sampled_from(
     [text.encode() for text in SPANNER_TEXT]
     + [f"{text} ".encode() for text in SPANNER_TEXT]
@@ -161,20 +145,8 @@ def test_captures_give_the_same_in_pieces(capture: Capture) -> None:
 
 
 HOSTILE = [
-    b"x",
-    b"7 ",
-    b"a b\n",
-    b"1 2 3\n",
-    b"@[",
-    b"[1, 2)",
-    b"a=1 ",
-    b"|",
-    b"-" * 8 + b" ",
-    b"12:00:00 ",
-    b"(1.0%) ",
-    b'{"a":[',
-    b";",
-]
+    b"x", b"7 ", b"a b\n", b"1 2 3\n", b"@[", b"[1, 2)", b"a=1 ", b"|", b"-" * 8 + b" ", b"12:00:00 ", b"(1.0%) ", b'{"a":[', b";",
+]  # fmt: skip
 
 
 def n_calls(spec: Spec, data: bytes) -> int:
