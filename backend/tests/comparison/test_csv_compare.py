@@ -177,11 +177,6 @@ def test_instants_that_waver_and_those_without_any_order(tmp_path: Path) -> None
         assert "insufficient-data" not in found.values()
 
 
-def test_nothing_in_common(tmp_path: Path) -> None:
-    found = compared(tmp_path, samples(1, ["a", "b"], 60), samples(2, ["c"], 60))
-    assert found == {"a": "insufficient-data", "b": "insufficient-data", "c": "appeared"}
-
-
 def test_the_same_file_twice_is_normal(tmp_path: Path) -> None:
     rows = samples(1, ["a", "b", "c"], 300)
     assert set(compared(tmp_path, rows, rows).values()) == {"normal"}

@@ -46,15 +46,9 @@ def fields_of_stats(pattern: str) -> frozenset[str]:
 def example_field(meaning: Meaning, of_stat: str = "*") -> tuple[str, str, str]:
     """A stat, a field and an instance that the meaning speaks of."""
     instances = {
-        "cpu": "3",
-        "process": "7/x",
-        "command": "java",
-        "thread": "7/x/2",
-        "disk": "sda",
-        "interface": "eth0",
-        "mount": "/x",
+        "cpu": "3", "process": "7/x", "command": "java", "thread": "7/x/2", "disk": "sda", "interface": "eth0", "mount": "/x",
         "": "",
-    }
+    }  # fmt: skip
     for pattern in meaning.patterns:
         instance = pattern.instances[0].replace("*", "") if pattern.instances else instances[meaning.of]
         for name, (_, stat) in load_catalogue().stats.items():

@@ -300,15 +300,8 @@ async def test_divided_by_the_work_done_nothing_changed(sessions: Sessions) -> N
     assert [(group.field, group.direction) for group in found.groups] == [("io_bo", "down")]
     assert found.groups[0].unit == "blocks/s / vmstat_linux.system_in" or found.groups[0].unit.endswith(" / vmstat_linux.system_in")
     assert "0.0200" in found.groups[0].sentence
-    for wrong, message in (
-        ("vmstat_linux", "not of the form"),
-        ("vmstat_linux.system_in@", "not of the form"),
-        (".x", "not of the form"),
-        ("vmstat_linux.nothing", "no series vmstat_linux.nothing to divide by"),
-        ("nothing.system_in", "no series nothing.system_in to divide by"),
-        ("vmstat_linux.\x00'; --@'", "no series"),
-    ):
-        with pytest.raises(BadRequest, match=message):
+    for wrong in ("vmstat_linux.nothing", "nothing.system_in", "vmstat_linux.\x00'; --@'"):
+        with pytest.raises(BadRequest, match="no series"):
             await compare(sessions, divisor=wrong)
     with pytest.raises(NoData, match="is zero or missing throughout the baseline"):
         await compare(sessions, divisor="vmstat_linux.system_in@x")

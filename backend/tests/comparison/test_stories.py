@@ -14,7 +14,7 @@ from normstat.comparison.model import Finding, FindingGroup, Story
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.comparison.stories import actors
 from normstat.comparison.stories.build import merge_hosts
-from normstat.comparison.stories.story_table import BadTable, find_place, load_table, parse_table, title_of
+from normstat.comparison.stories.story_table import BadTable, find_place, load_table, parse_table
 from normstat.comparison.stories.story_words import describe_clause, describe_normal
 from normstat.scoring.summary import FloatArray
 from tests.comparison.sides import Values, compare_values, make_side, stat_of
@@ -234,15 +234,6 @@ def test_what_comes_and_goes_anyway_is_no_finding() -> None:
     assert found.small_processes == "1 other command is new, together 54.9 % of one CPU."
 
 
-def test_small_newcomers_are_one_line() -> None:
-    sides = quiet_host()
-    for number in range(40):
-        sides[COMMANDS][1][f"sh{number}", "cpu_pct"] = noise(0.1, 3, seed=number)
-    found = compare_values(sides)
-    assert found.groups == []
-    assert found.small_processes.startswith("40 other commands are new, together 0.")
-
-
 def test_of_single_samples_nothing_is_said_to_be_new() -> None:
     sides = {name: tuple({key: values[:2] for key, values in side.items()} for side in both) for name, both in quiet_host().items()}
     sides[COMMANDS][1]["yes", "cpu_pct"] = noise(99, 2)
@@ -333,10 +324,6 @@ def test_every_meaning_has_a_place() -> None:
 def test_places(stat: str, field: str, instance: str, place: tuple[str, str]) -> None:
     found = find_place(stat, field, instance)
     assert (found.topic, found.role) == place
-
-
-def test_titles() -> None:
-    assert (title_of("disk"), title_of("my_queue")) == ("Disk I/O", "my_queue")
 
 
 @pytest.mark.parametrize(

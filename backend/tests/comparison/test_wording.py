@@ -200,15 +200,6 @@ def test_one_that_stands_far_out_and_other_directions_are_groups_of_their_own() 
     assert all(member.sentence.startswith(f"CPU {member.instance} %usr") for member in many.members)
 
 
-def test_fields_that_tell_the_same_of_the_same_instances_are_related() -> None:
-    rng = np.random.default_rng(6)
-    usr, idle = ({name: np.round(rng.normal(level, 1, 600), 2) for name in "01"} for level in (20, 75))
-    baseline = {(name, key): column for key, some in (("usr_pct", usr), ("idle_pct", idle)) for name, column in some.items()}
-    incident = {(name, key): np.round(rng.normal(60 if key == "usr_pct" else 35, 1, 120), 2) for name, key in baseline}
-    first, second = compare_values({"mpstat_linux": (baseline, incident)}).groups
-    assert (first.related, second.related) == ([second.sentence], [first.sentence])
-
-
 @pytest.mark.parametrize("text", ["", ".", "a", "a.", ".b", "a.b@", "@x", "a@b.c"])
 def test_divisors_that_are_none(text: str) -> None:
     with pytest.raises(BadRequest, match="is not of the form"):
