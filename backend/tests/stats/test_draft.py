@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from normstat.errors import BadRequest
@@ -170,6 +170,7 @@ WORDS = st.sampled_from(
 SAMPLES = st.lists(st.lists(WORDS, max_size=6).map(" ".join), max_size=25).map("\n".join)
 
 
+@settings(max_examples=settings.default.max_examples // 3)
 @given(SAMPLES, st.sampled_from(Form), st.text(max_size=20), st.text(max_size=20))
 def test_every_draft_is_a_spec_that_reads_its_sample(sample: str, form: Form, tool: str, command: str) -> None:
     try:

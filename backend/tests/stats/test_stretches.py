@@ -29,19 +29,8 @@ def mpstat(seconds: Sequence[int], *, n_cpus: int = 16, half: str = "") -> list[
 
 
 IOSTAT_COLUMNS = (
-    "r/s",
-    "rkB/s",
-    "rrqm/s",
-    "%rrqm",
-    "r_await",
-    "rareq-sz",
-    "w/s",
-    "wkB/s",
-    "wrqm/s",
-    "%wrqm",
-    "w_await",
-    "wareq-sz",
-)
+    "r/s", "rkB/s", "rrqm/s", "%rrqm", "r_await", "rareq-sz", "w/s", "wkB/s", "wrqm/s", "%wrqm", "w_await", "wareq-sz",
+)  # fmt: skip
 IOSTAT_HEAD = f"{'Device':12}" + "".join(f"{column:>9}" for column in (*IOSTAT_COLUMNS, "aqu-sz", "%util")) + "\n"
 
 
