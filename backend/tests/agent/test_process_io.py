@@ -122,7 +122,7 @@ class Agent:
         return subprocess.run([*account, *words], capture_output=True, text=True, check=False, cwd="/")
 
 
-@pytest.fixture(params=["dash", "bash", "ksh93", "mksh", "yash"])
+@pytest.fixture(params=["dash", *(pytest.param(name, marks=pytest.mark.matrix) for name in ("bash", "ksh93", "mksh", "yash"))])
 def agent(request: pytest.FixtureRequest) -> Iterator[Agent]:
     require_program("setpriv")
     with tempfile.TemporaryDirectory(prefix="normstat-io-") as folder:

@@ -129,7 +129,7 @@ def test_a_stale_lock_is_taken_over_and_old_files_are_sent_to_the_end(host: Host
 def test_collect_keeps_the_same_files_without_a_network(host: Host) -> None:
     host.stats("emit_linux emit 0.2 5", "loop_linux @1 echo hello")
     folder = host.root / "collected"
-    assert _collect(host, str(folder), "4") == 0
+    assert collect(host, str(folder), "4") == 0
     host.assert_nothing_left_behind()
     assert not host.server.requests
     raw = {path.name.partition(".")[0]: path for path in folder.glob("*.raw")}
@@ -142,7 +142,7 @@ def test_collect_keeps_the_same_files_without_a_network(host: Host) -> None:
     assert not (folder / "lock").exists()
 
 
-def _collect(host: Host, *arguments: str) -> int:
+def collect(host: Host, *arguments: str) -> int:
     words = [str(host.shell.program), str(AGENT), "collect", *arguments, "--stats", str(host.root / "stats.conf")]
     words += ["--host", "web1", "--interval", "1"]
     with (host.root / "log").open("ab") as log:

@@ -10,35 +10,15 @@ from typing import Final
 import pytest
 
 from tests.agent.conftest import make_shell, require_program, under_every_shell
-from tests.agent.host import AGENT, AGENTS, PATIENCE_S, Host
+from tests.agent.host import AGENT, AGENTS, Host
+from tests.agent.test_tools import collect
+from tests.agent.test_transports import use_only
 
 SUNOS: Final = AGENTS / "tests" / "fakebin" / "sunos"
 # What Solaris 10 has of what the agent and the stand-ins use; not there: curl, wget, head, tail -c, stat, mktemp, timeout.
 SOLARIS_TOOLS: Final = (
-    "cat",
-    "cmp",
-    "cp",
-    "gzip",
-    "id",
-    "ls",
-    "mkdir",
-    "mv",
-    "od",
-    "perl",
-    "printf",
-    "rm",
-    "sed",
-    "sh",
-    "sort",
-    "tail",
-    "tr",
-)
-
-
-def link_tools(folder: Path, tools: tuple[str, ...]) -> None:
-    folder.mkdir()
-    for tool in tools:
-        (folder / tool).symlink_to(require_program(tool))
+    "cat", "cmp", "cp", "gzip", "id", "ls", "mkdir", "mv", "od", "perl", "printf", "rm", "sed", "sh", "sort", "tail", "tr",
+)  # fmt: skip
 
 
 # Six tools print one report a second.
@@ -46,8 +26,8 @@ def link_tools(folder: Path, tools: tuple[str, ...]) -> None:
 @pytest.mark.timeout(120)
 @under_every_shell
 def test_solaris_10_userland_with_replayed_captures(host: Host) -> None:
-    link_tools(host.root / "usr-bin", SOLARIS_TOOLS)
-    host.path = f"{SUNOS}:{host.root / 'usr-bin'}:{host.bin}"
+    use_only(host, *SOLARIS_TOOLS)
+    host.path = f"{SUNOS}:{host.path}"
     host.extra = {"REPLAY_CAPTURES": str(AGENTS / "tests" / "captures"), "REPLAY_TRUTH": str(host.root)}
     host.stats("emit_linux emit 0.2 20")
     with (host.root / "stats.conf").open("a") as conf:
@@ -130,29 +110,11 @@ def test_the_real_tools_write_every_report_at_once(host: Host, tmp_path: Path) -
     assert "proc_pid_linux\tsample 5\n" in lines
     (host.root / "stats.conf").write_text(lines.replace("proc_pid_linux\tsample 5\n", "proc_pid_linux\tsample 1\n"))
     folder = tmp_path / "collected"
-    words = [
-        str(host.shell.program),
-        str(AGENT),
-        "collect",
-        str(folder),
-        "4",
-        "--stats",
-        str(host.root / "stats.conf"),
-        "--interval",
-        "1",
-    ]
-    subprocess.run(words, env=host.environment(), check=True, stderr=subprocess.DEVNULL, timeout=PATIENCE_S)
+    assert collect(host, str(folder), "4") == 0
     text = {path.name.partition(".")[0]: path.read_text() for path in folder.glob("*.raw")}
     assert set(text) == {
-        "vmstat_linux",
-        "mpstat_linux",
-        "iostat_linux",
-        "df_linux",
-        "proc_linux",
-        "proc_pid_linux",
-        "host_facts",
-        "host_events",
-    }
+        "vmstat_linux", "mpstat_linux", "iostat_linux", "df_linux", "proc_linux", "proc_pid_linux", "host_facts", "host_events",
+    }  # fmt: skip
     reports = {
         "vmstat_linux": r"(?m)^ *\d.* UTC$|^ *\d+ +\d+ .*:\d\d$",
         "mpstat_linux": r"(?m) all ",

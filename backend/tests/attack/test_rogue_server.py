@@ -17,6 +17,7 @@ from tests.agent.conftest import host, require_program, shell, under_every_shell
 from tests.agent.fake_server import TOKEN, Frame
 from tests.agent.host import AGENT, AGENTS, PATIENCE_S, Host, send_signal
 from tests.agent.rogue_server import Answer, RogueServer
+from tests.agent.test_transports import use_only
 from tests.certificates import make_self_signed
 from tests.vanishing import files_below
 
@@ -461,11 +462,7 @@ PAGE: Final = "<html>\n<p>Please log in to use this network.</p>\n</html>\n" * 2
 @pytest.mark.parametrize("kind", ["redirect", "page", "endless", "endless header", "half"])
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_only_an_agent_is_installed(host: Host, rogue: Rogues, transport: str, kind: str) -> None:
-    tools = host.root / "usr-bin"
-    tools.mkdir()
-    for tool in (transport, *INSTALLER_TOOLS):
-        (tools / tool).symlink_to(require_program(tool))
-    host.path = str(tools)
+    use_only(host, transport, *INSTALLER_TOOLS)
     script = AGENT.read_bytes()
     elsewhere = rogue(lambda: iter([b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", script]))
     answers: dict[str, Answer] = {
