@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound
@@ -104,15 +103,11 @@ async def test_a_silent_stream_says_why_its_tool_stopped(sessions: Sessions) -> 
         await add_end(session, web2, "sar_linux", "of a tool that never sent", 10)
     accounts = await read(sessions)
     told = {account.stream.key: account.stream.ended for account in accounts.streams}
-    assert {key: end and end.text for key, end in told.items()} == {
-        "before": None,
+    assert len(told) == 8
+    assert {key: end.text for key, end in told.items() if end is not None} == {
         "stopped": "ended with status 127: vmstat: not found",
         "late": "ended by signal TERM",
-        "sends": None,
-        "sent on": None,
-        "imported": None,
         "no samples": "ended with status 3",
-        "no samples either": None,
     }
     end = told["stopped"]
     assert end is not None
@@ -283,9 +278,7 @@ async def test_hosts_are_listed_with_the_state_of_their_best_stream(sessions: Se
 
 async def test_files_that_were_loaded_are_recorded_and_never_late(sessions: Sessions) -> None:
     async with sessions() as session, session.begin():
-        files, both = Host(name="files"), Host(name="with an agent too")
-        session.add_all([files, both])
-        await session.flush()
+        files, both = await add_hosts(session, "files", "with an agent too")
         session.add_all([stream(host, "import-1", 5, is_finished=True) for host in (files, both)])
         session.add(stream(both, "agent", 7200))
     async with sessions() as session:
@@ -300,9 +293,7 @@ async def test_files_that_were_loaded_are_recorded_and_never_late(sessions: Sess
 
 async def test_a_host_shows_its_streams_the_newest_first_and_counts_the_old(sessions: Sessions) -> None:
     async with sessions() as session, session.begin():
-        host = Host(name="web1")
-        session.add(host)
-        await session.flush()
+        (host,) = await add_hosts(session, "web1")
         session.add_all(
             [
                 stream(host, "old", 8 * 86400),
@@ -326,9 +317,7 @@ async def test_a_host_shows_its_streams_the_newest_first_and_counts_the_old(sess
 
 async def test_rejected_lines_are_listed_the_newest_first(sessions: Sessions) -> None:
     async with sessions() as session, session.begin():
-        hosts = [Host(name="web1"), Host(name="web2")]
-        session.add_all(hosts)
-        await session.flush()
+        hosts = await add_hosts(session, "web1", "web2")
         streams = [stream(hosts[0], "a", 1, n_rejected=1000), stream(hosts[0], "b", 1, n_rejected=1), stream(hosts[1], "a", 1)]
         session.add_all(streams)
         await session.flush()
@@ -390,31 +379,21 @@ async def test_a_stream_is_silent_when_it_is_late_by_its_own_interval(sessions: 
     """The newest one of its spec only: the one before it has ended."""
     facts = "facts 3600"
     async with sessions() as session, session.begin():
-        web, disks = Host(name="web"), Host(name="disks")
-        session.add_all([web, disks])
-        await session.flush()
+        web, disks = await add_hosts(session, "web", "disks")
         session.add_all(
             [
                 stream(web, "now", 2, command="vmstat -t 1"),
-                stream(web, "facts-before", 1800, command=facts),
-                stream(web, "facts", 1700, command=facts),
+                stream(web, "facts-before", 1800, spec="host_facts", command=facts),
+                stream(web, "facts", 1700, spec="host_facts", command=facts),
                 stream(disks, "df", 325, command="@300 df -k"),
             ]
         )
-        await session.flush()
-        rows = (await session.scalars(select(Stream).where(Stream.key.in_(["facts-before", "facts"])))).all()
-        for row in rows:
-            row.spec = "host_facts"
     async with sessions() as session:
         hosts = await list_hosts(session, NOW)
         found = await read_host(session, "web", NOW)
         later = await list_hosts(session, NOW + timedelta(hours=1))
     assert [(host.name, host.state, host.n_streams_live) for host in hosts] == [("disks", "late", 0), ("web", "live", 2)]
-    assert {stream.key: stream.state.value for stream in found.streams} == {
-        "now": "live",
-        "facts": "live",
-        "facts-before": "silent",
-    }
+    assert {stream.key: stream.state for stream in found.streams} == {"now": "live", "facts": "live", "facts-before": "silent"}
     assert found.host.n_streams_live == 2
     assert [(host.name, host.state, host.n_streams_live) for host in later] == [("disks", "silent", 0), ("web", "silent", 0)]
 
