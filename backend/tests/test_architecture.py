@@ -8,19 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from normstat.storage.schema import (
-    account_models,  # noqa: F401 (tables of ours, too)
-    alert_models,  # noqa: F401
-    artefact_models,  # noqa: F401
-    audit_models,  # noqa: F401
-    baseline_models,  # noqa: F401
-    event_models,  # noqa: F401
-    experiment_models,  # noqa: F401
-    report_models,  # noqa: F401
-    watch_models,  # noqa: F401
-    webhook_models,  # noqa: F401
-)
-from normstat.storage.schema.models import Base
+from normstat.storage.schema.all_models import Base
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PACKAGE = CHECKOUT / "backend/normstat"
@@ -225,6 +213,15 @@ def test_tree_names_no_machine_and_no_registry() -> None:
         if word in path.read_text(errors="replace")
     ]
     assert not found, f"a fresh clone anywhere must work: {found}"
+
+
+def test_a_backup_knows_every_module_of_tables() -> None:
+    """Whatever else their process imported: a table that a backup does not know is lost with it."""
+    modules = {path.stem for path in (PACKAGE / "storage/schema").glob("*models.py")} - {"all_models"}
+    sources = dict(package_sources())
+    missing = {name for name in modules if not re.search(rf"\b{name}\b", sources["storage/schema/all_models.py"])}
+    assert not missing, f"import {missing} in storage/schema/all_models.py"
+    assert "from normstat.storage.schema.all_models import Base" in sources["storage/backup/backup_plan.py"]
 
 
 def test_glossary_has_every_table() -> None:

@@ -1,9 +1,6 @@
 """The migrations on both databases: up, clean, down and up again."""
 
 import concurrent.futures
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import psycopg
@@ -124,23 +121,18 @@ def test_url_that_libpq_does_not_understand_is_named() -> None:
 
 
 @on_either_database
-@pytest.mark.slow
-def test_command_migrates_from_any_folder_and_says_what_is_wrong(empty_database_url: str, tmp_path: Path) -> None:
-    settings = {"NORMSTAT_DATABASE_URL": empty_database_url}
-    done = subprocess.run(
-        [sys.executable, "-m", "normstat", "migrate"],
-        env=os.environ | settings | {"PYTHONPATH": str(Path(__file__).parents[2])},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+def test_command_migrates_from_any_folder_and_says_what_is_wrong(
+    empty_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NORMSTAT_DATABASE_URL", empty_database_url)
+    load_settings.cache_clear()
+    done = CliRunner().invoke(app, ["migrate"])
+    assert (done.exit_code, done.stderr) == (0, "")
     migrations.check(empty_database_url)
     with psycopg.connect(empty_database_url) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
-    load_settings.cache_clear()
-    refused = CliRunner().invoke(app, ["migrate"], env=settings)
+    refused = CliRunner().invoke(app, ["migrate"])
     load_settings.cache_clear()
     assert refused.exit_code == 1
     assert refused.stderr.startswith("normstat: The database has schema version '9999'")
