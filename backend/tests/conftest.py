@@ -25,6 +25,7 @@ from normstat.stats.catalogue import install_user_specs
 from normstat.storage.session import make_engine, make_sessions
 from tests.compiled_statements import share_compiled_statements
 from tests.costs import TestCosts
+from tests.database_access import Database
 from tests.databases import (
     SERVERS,
     CommunityServer,
@@ -227,3 +228,9 @@ async def engine(database_url: str) -> AsyncIterator[AsyncEngine]:
 def sessions(engine: AsyncEngine) -> async_sessionmaker[AsyncSession]:
     """What `AppState.sessions` is in the server."""
     return make_sessions(engine)
+
+
+@pytest.fixture
+def db(database_url: str, engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession]) -> Database:
+    """All ways into one database, for tests that need several."""
+    return Database(database_url, engine, sessions)

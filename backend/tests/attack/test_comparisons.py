@@ -17,6 +17,7 @@ from tests.api.samples import START
 from tests.api.server import serving
 from tests.attack.clients import cpu_seconds, peak_bytes
 from tests.attack.readers import CPU_FIELDS, PAGE, SilentReader, enter, fill_cpus
+from tests.database_access import Database
 from tests.databases import Sessions, on_one_database
 from tests.lock_waits import until_waiting
 from tests.query.filling import fill_values
@@ -63,10 +64,10 @@ async def people(sessions: Sessions) -> list[dict[str, str]]:
 
 @pytest.mark.heavy
 async def test_a_stat_with_very_many_instances_costs_an_error_and_no_memory(
-    database_url: str, sessions: Sessions, people: list[dict[str, str]], tmp_path: Path
+    db: Database, people: list[dict[str, str]], tmp_path: Path
 ) -> None:
-    await fill_crowd(sessions, 222_000)
-    with serving(database_url, tmp_path / "log") as (address, process):
+    await fill_crowd(db.sessions, 222_000)
+    with serving(db.url, tmp_path / "log") as (address, process):
         health: list[int] = []
         watching = asyncio.create_task(watch_health(address, health))
         async with AsyncExitStack() as stack:
@@ -103,10 +104,10 @@ async def test_a_stat_with_very_many_instances_costs_an_error_and_no_memory(
 
 @pytest.mark.heavy
 async def test_comparisons_that_fit_run_side_by_side_within_the_budget(
-    database_url: str, sessions: Sessions, people: list[dict[str, str]], tmp_path: Path
+    db: Database, people: list[dict[str, str]], tmp_path: Path
 ) -> None:
-    await fill_crowd(sessions, 14_000)
-    with serving(database_url, tmp_path / "log") as (address, process):
+    await fill_crowd(db.sessions, 14_000)
+    with serving(db.url, tmp_path / "log") as (address, process):
 
         async def ask(cookies: dict[str, str], asked: dict[str, str]) -> tuple[int, str]:
             async with httpx.AsyncClient(base_url=address, cookies=cookies, headers=PAGE, timeout=100) as client:
@@ -121,11 +122,9 @@ async def test_comparisons_that_fit_run_side_by_side_within_the_budget(
 
 
 @pytest.mark.heavy
-async def test_the_arithmetic_stops_when_its_client_leaves(
-    database_url: str, sessions: Sessions, people: list[dict[str, str]], tmp_path: Path
-) -> None:
-    await fill_crowd(sessions, 14_000)
-    with serving(database_url, tmp_path / "log") as (address, process):
+async def test_the_arithmetic_stops_when_its_client_leaves(db: Database, people: list[dict[str, str]], tmp_path: Path) -> None:
+    await fill_crowd(db.sessions, 14_000)
+    with serving(db.url, tmp_path / "log") as (address, process):
         for path in PATHS:
             reader = SilentReader(address, f"{API}{path}?{urlencode(ASKED)}", people[0])
             before = cpu_seconds(process.pid)
@@ -144,13 +143,11 @@ async def test_the_arithmetic_stops_when_its_client_leaves(
 
 
 @pytest.mark.slow
-async def test_the_statement_stops_when_its_client_leaves(
-    database_url: str, sessions: Sessions, people: list[dict[str, str]], tmp_path: Path
-) -> None:
-    await fill_cpus(sessions, n_reports=1200, n_cpus=1)
-    with serving(database_url, tmp_path / "log") as (address, _):
+async def test_the_statement_stops_when_its_client_leaves(db: Database, people: list[dict[str, str]], tmp_path: Path) -> None:
+    await fill_cpus(db.sessions, n_reports=1200, n_cpus=1)
+    with serving(db.url, tmp_path / "log") as (address, _):
         for path in PATHS:
-            async with await psycopg.AsyncConnection.connect(database_url) as other:
+            async with await psycopg.AsyncConnection.connect(db.url) as other:
                 # Any statement that reads samples waits as long as this transaction lasts: longer than the client.
                 await other.execute('LOCK TABLE samples."mpstat_linux" IN ACCESS EXCLUSIVE MODE')
                 reader = SilentReader(address, f"{API}{path}?{urlencode(ASKED)}", people[0])
@@ -165,13 +162,13 @@ async def test_the_statement_stops_when_its_client_leaves(
 
 @pytest.mark.matrix
 async def test_comparisons_beyond_the_limit_wait_and_are_sent_away(
-    database_url: str, sessions: Sessions, people: list[dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    db: Database, people: list[dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NORMSTAT_COMPARE_MAX_AT_ONCE", "2")
     monkeypatch.setenv("NORMSTAT_BUSY_MAX_WAIT_S", "0.2")
-    await fill_cpus(sessions, n_reports=1200, n_cpus=1)
-    with serving(database_url, tmp_path / "log") as (address, _):
-        async with await psycopg.AsyncConnection.connect(database_url) as other:
+    await fill_cpus(db.sessions, n_reports=1200, n_cpus=1)
+    with serving(db.url, tmp_path / "log") as (address, _):
+        async with await psycopg.AsyncConnection.connect(db.url) as other:
             await other.execute('LOCK TABLE samples."mpstat_linux" IN ACCESS EXCLUSIVE MODE')
             readers = [
                 SilentReader(address, f"{API}/comparison?{urlencode(asked)}", own)

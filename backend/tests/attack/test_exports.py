@@ -14,7 +14,8 @@ import pytest
 from normstat.auth.roles import Role
 from tests.api.server import serving
 from tests.attack.readers import DAY, PAGE, SilentReader, enter, fill_cpus
-from tests.databases import Sessions, on_one_database
+from tests.database_access import Database
+from tests.databases import on_one_database
 
 pytestmark = on_one_database
 
@@ -46,14 +47,14 @@ async def wait_until_idle(database_url: str) -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("kind", TARGETS)
 async def test_readers_that_take_nothing_hold_up_nobody(
-    kind: str, database_url: str, sessions: Sessions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NORMSTAT_READER_STALL_S", "5")
     monkeypatch.setenv("NORMSTAT_BUSY_MAX_WAIT_S", "0.5")
-    await fill_cpus(sessions, n_reports=N_REPORTS, n_cpus=N_CPUS)
-    cookies, other = await enter(sessions, Role.VIEWER, "mallory"), await enter(sessions, Role.VIEWER, "alice")
+    await fill_cpus(db.sessions, n_reports=N_REPORTS, n_cpus=N_CPUS)
+    cookies, other = await enter(db.sessions, Role.VIEWER, "mallory"), await enter(db.sessions, Role.VIEWER, "alice")
     with contextlib.ExitStack() as stack:
-        address, _ = stack.enter_context(serving(database_url, tmp_path / "log"))
+        address, _ = stack.enter_context(serving(db.url, tmp_path / "log"))
         readers = [SilentReader(address, TARGETS[kind], cookies) for _ in range(N_READERS)]
         for reader in readers:
             stack.callback(reader.close)
@@ -68,7 +69,7 @@ async def test_readers_that_take_nothing_hold_up_nobody(
         # One account does not hold all places.
         async with httpx.AsyncClient(base_url=address, cookies=other, headers=PAGE, timeout=60) as second:
             assert (await second.get(TARGETS["csv"])).text.count("\n") == 1 + N_REPORTS * N_CPUS
-        await wait_until_idle(database_url)
+        await wait_until_idle(db.url)
         # What was begun ends without its end.
         begun = [reader for reader in readers if not reader.read_to_end().endswith(LAST_CHUNK)]
         assert len(begun) >= 3
@@ -79,13 +80,11 @@ async def test_readers_that_take_nothing_hold_up_nobody(
 
 
 @pytest.mark.heavy
-async def test_a_reader_that_is_slow_gets_everything(
-    database_url: str, sessions: Sessions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_reader_that_is_slow_gets_everything(db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NORMSTAT_READER_STALL_S", "3")
-    await fill_cpus(sessions, n_reports=N_REPORTS, n_cpus=N_CPUS)
-    cookies = await enter(sessions, Role.VIEWER, "bob")
-    with serving(database_url, tmp_path / "log") as (address, _):
+    await fill_cpus(db.sessions, n_reports=N_REPORTS, n_cpus=N_CPUS)
+    cookies = await enter(db.sessions, Role.VIEWER, "bob")
+    with serving(db.url, tmp_path / "log") as (address, _):
         # The system tells the server of a reader's progress in steps of some MB.
         reader = SilentReader(address, TARGETS["csv"], cookies, window=1 << 18)
         got = bytearray()

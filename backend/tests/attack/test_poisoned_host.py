@@ -23,11 +23,11 @@ from normstat.storage.schema.models import Chunk, Stream
 from normstat.storage.session import open_write_session
 from normstat.storage.turns import Turns
 from normstat.window import Window
+from tests.database_access import Database, query
 from tests.databases import Sessions, on_either_database
 from tests.generated import START, vmstat_text, vmstat_times
 from tests.ingest.rereading import look, wish
 from tests.ingest.sending import Agent
-from tests.ingest.test_intake import query
 from tests.profiles.profiled import make
 from tests.storage.test_retention import apply
 
@@ -67,24 +67,24 @@ def poison(monkeypatch: pytest.MonkeyPatch, place: object, name: str, is_poisone
 
 
 async def test_rollups_of_the_others_go_on_and_the_poisoned_host_waits(
-    sessions: Sessions, database_url: str, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    db: Database, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now_s = 0.0
     turns: Turns[int] = Turns("rollup_failed", clock=lambda: now_s)
     failures = poison(monkeypatch, rollup_job, "pass_on", lambda _, host_id, __: host_id == ids["mallory"])
     with structlog.testing.capture_logs() as logs:
         for _ in range(3):
-            done = await roll_up(sessions, now=NOW + DELAY, budget_s=600, turns=turns)
+            done = await roll_up(db.sessions, now=NOW + DELAY, budget_s=600, turns=turns)
             assert (done.is_all, done.n_failed) == (True, 1)
     assert [entry["host"] for entry in logs if entry["event"] == "rollup_failed"] == ["mallory"]
     assert len(failures) == 1
-    assert query(database_url, "SELECT name, rolled_until FROM hosts ORDER BY name") == [
+    assert db.query("SELECT name, rolled_until FROM hosts ORDER BY name") == [
         ("alpha", NOW), ("mallory", None), ("zulu", NOW)
     ]  # fmt: skip
     monkeypatch.undo()
     now_s = 61.0
-    assert (await roll_up(sessions, now=NOW + DELAY, budget_s=600, turns=turns)).n_failed == 0
-    assert query(database_url, "SELECT DISTINCT rolled_until FROM hosts") == [(NOW,)]
+    assert (await roll_up(db.sessions, now=NOW + DELAY, budget_s=600, turns=turns)).n_failed == 0
+    assert db.query("SELECT DISTINCT rolled_until FROM hosts") == [(NOW,)]
 
 
 async def test_hosts_made_later_have_their_turn_however_much_the_first_ones_have_to_do(
@@ -104,15 +104,13 @@ async def test_hosts_made_later_have_their_turn_however_much_the_first_ones_have
     assert served == [*ids.values(), *ids.values()]
 
 
-async def test_profiles_of_the_others_are_made(
-    sessions: Sessions, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch, database_url: str
-) -> None:
-    async with open_write_session(sessions) as session:
+async def test_profiles_of_the_others_are_made(db: Database, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_write_session(db.sessions) as session:
         window = Window(START, START + timedelta(hours=1))
         await create_baseline(session, BaselineDraft("normal", "", HOSTS, (window,), "ann"))
     failures = poison(monkeypatch, profile_job, "read_sketch", lambda _, host_id, *__: host_id == ids["mallory"])
-    assert await make(sessions, LATE) == 2
-    states = query(database_url, "SELECT name, state, message FROM jobs JOIN hosts ON hosts.id = host_id ORDER BY name")
+    assert await make(db.sessions, LATE) == 2
+    states = db.query("SELECT name, state, message FROM jobs JOIN hosts ON hosts.id = host_id ORDER BY name")
     assert states == [("alpha", "done", ""), ("mallory", "failed", "poisoned"), ("zulu", "done", "")]
     assert len(failures) == 1
 
@@ -140,20 +138,20 @@ async def test_a_profile_whose_samples_change_all_the_time_does_not_keep_the_oth
 
 
 async def test_retention_goes_on_with_the_other_hosts_and_says_which_failed(
-    sessions: Sessions, database_url: str, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    db: Database, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poison(monkeypatch, retention_run, "delete_samples", lambda _, __, host_id, **___: host_id == ids["mallory"])
     monkeypatch.setattr(retention_run, "drop_oldest_part", no_part)
-    run = await apply(sessions, RetentionRuleRequest("vmstat_linux", 1, None), now=LATE)
+    run = await apply(db.sessions, RetentionRuleRequest("vmstat_linux", 1, None), now=LATE)
     assert run.state == JobState.FAILED
     assert run.message == f"vmstat_linux of host {ids['mallory']}: poisoned"
-    assert query(database_url, "SELECT DISTINCT host_id FROM samples.vmstat_linux") == [(ids["mallory"],)]
+    assert db.query("SELECT DISTINCT host_id FROM samples.vmstat_linux") == [(ids["mallory"],)]
     # Its stream still says that it has samples, so that a backup has them.
-    assert query(database_url, f"SELECT count(first_sample_at) FROM streams WHERE host_id = {ids['mallory']}") == [(1,)]
+    assert db.query(f"SELECT count(first_sample_at) FROM streams WHERE host_id = {ids['mallory']}") == [(1,)]
     monkeypatch.undo()
-    run = await apply(sessions, RetentionRuleRequest("vmstat_linux", 1, None), now=LATE)
-    assert (run.state, query(database_url, "SELECT count(*) FROM samples.vmstat_linux")) == (JobState.DONE, [(0,)])
-    assert query(database_url, "SELECT count(*) FROM streams WHERE first_sample_at IS NOT NULL") == [(0,)]
+    run = await apply(db.sessions, RetentionRuleRequest("vmstat_linux", 1, None), now=LATE)
+    assert (run.state, db.query("SELECT count(*) FROM samples.vmstat_linux")) == (JobState.DONE, [(0,)])
+    assert db.query("SELECT count(*) FROM streams WHERE first_sample_at IS NOT NULL") == [(0,)]
 
 
 async def no_part(*_: object) -> None:
@@ -161,54 +159,54 @@ async def no_part(*_: object) -> None:
 
 
 async def test_retention_removes_the_raw_bytes_of_the_other_streams(
-    sessions: Sessions, database_url: str, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    db: Database, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poison(monkeypatch, chunk_removal, "_remove_some", lambda _, __, ___, host_id, ____: host_id == ids["mallory"])
-    run = await apply(sessions, RetentionRuleRequest(None, None, 1), now=LATE + timedelta(days=36500))
+    run = await apply(db.sessions, RetentionRuleRequest(None, None, 1), now=LATE + timedelta(days=36500))
     assert run.state == JobState.FAILED
     assert "poisoned" in run.message
     left = f"SELECT DISTINCT host_id FROM {Chunk.__tablename__} JOIN {Stream.__tablename__} ON id = stream_id"
-    assert query(database_url, left) == [(ids["mallory"],)]
+    assert db.query(left) == [(ids["mallory"],)]
 
 
 async def test_hosts_are_deleted_behind_one_that_cannot_be(
-    sessions: Sessions, database_url: str, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    db: Database, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_write_session(sessions) as session:
+    async with open_write_session(db.sessions) as session:
         for host in ("mallory", "alpha"):
             await host_deletion.request_deletion(session, host, requested_by="anna")
     failures = poison(monkeypatch, host_deletion, "delete_samples", lambda _, __, host_id, **___: host_id == ids["mallory"])
     for _ in range(3):
-        assert await work_off_removals(database_url)
+        assert await work_off_removals(db.url)
     assert len(failures) == 1
-    assert query(database_url, "SELECT id FROM hosts ORDER BY id") == [(ids["mallory"],), (ids["zulu"],)]
+    assert db.query("SELECT id FROM hosts ORDER BY id") == [(ids["mallory"],), (ids["zulu"],)]
     failed = "SELECT state, message, next_try_at > now() FROM jobs WHERE target = 'mallory'"
-    assert query(database_url, failed) == [("failed", "poisoned", True)]
+    assert db.query(failed) == [("failed", "poisoned", True)]
     monkeypatch.undo()
-    async with open_write_session(sessions) as session:
+    async with open_write_session(db.sessions) as session:
         await session.execute(update(Job).where(Job.target == "mallory").values(next_try_at=func.now()))
-    assert await work_off_removals(database_url)
-    assert query(database_url, "SELECT id FROM hosts") == [(ids["zulu"],)]
+    assert await work_off_removals(db.url)
+    assert db.query("SELECT id FROM hosts") == [(ids["zulu"],)]
 
 
 async def test_a_run_of_retention_that_fails_as_a_whole_is_at_its_end(
-    sessions: Sessions, database_url: str, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    db: Database, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert ids
-    async with open_write_session(sessions) as session:
+    async with open_write_session(db.sessions) as session:
         await retention_rules.put_rules(session, [RetentionRuleRequest("vmstat_linux", 1, None)], updated_by="anna")
         await retention_rules.add_run(session, created_by="anna")
     poison(monkeypatch, retention_rules, "read_rules", lambda *_: True)
-    assert await work_off_removals(database_url)
-    assert query(database_url, "SELECT state, message FROM jobs") == [("failed", "poisoned")]
+    assert await work_off_removals(db.url)
+    assert db.query("SELECT state, message FROM jobs") == [("failed", "poisoned")]
 
 
 async def test_streams_are_read_again_behind_one_that_cannot_be(
-    sessions: Sessions, database_url: str, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    db: Database, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poison(monkeypatch, StreamReparse, "run", lambda self: self._host_id == ids["mallory"])
-    reparse_id = await wish(sessions)
-    assert await reparse_worker.work_off(database_url)
-    record = await look(sessions, reparse_id)
+    reparse_id = await wish(db.sessions)
+    assert await reparse_worker.work_off(db.url)
+    record = await look(db.sessions, reparse_id)
     assert (record.state, record.n_streams_done, record.n_streams) == ("failed", 2, 3)
     assert "poisoned" in record.message

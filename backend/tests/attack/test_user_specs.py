@@ -14,7 +14,8 @@ from tests.addons import APP_USER
 from tests.api.server import serving
 from tests.attack.clients import peak_bytes
 from tests.attack.readers import PAGE, enter
-from tests.databases import Sessions, on_one_database
+from tests.database_access import Database
+from tests.databases import on_one_database
 
 API = "/api/v1"
 MIB = 1 << 20
@@ -54,10 +55,10 @@ HOSTILE = {
 
 @on_one_database
 @pytest.mark.heavy
-async def test_hostile_specs_cost_the_server_nothing(database_url: str, sessions: Sessions, tmp_path: Path) -> None:
-    cookies = await enter(sessions, Role.ADMINISTRATOR, "mallory")
+async def test_hostile_specs_cost_the_server_nothing(db: Database, tmp_path: Path) -> None:
+    cookies = await enter(db.sessions, Role.ADMINISTRATOR, "mallory")
     health: list[int] = []
-    with serving(database_url, tmp_path / "log") as (address, process):
+    with serving(db.url, tmp_path / "log") as (address, process):
 
         async def watch() -> None:
             async with httpx.AsyncClient(base_url=address, timeout=60) as client:

@@ -7,9 +7,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from normstat.stats.catalogue import built_in_catalogue
 from tests.addons import APP_USER, app_time_spec, app_user_text
 from tests.cli.commands import Commands
+from tests.database_access import query
 from tests.databases import on_either_database
 from tests.ingest.sending import Agent
-from tests.ingest.test_intake import query
 
 pytestmark = on_either_database
 # vmstat with two columns that nobody knows.

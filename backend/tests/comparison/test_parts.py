@@ -22,6 +22,7 @@ from normstat.storage.session import driver_of, make_engine, make_sessions, open
 from normstat.work_budget import MIB, MemoryPool, working
 from tests.comparison.test_before_on_hosts import make_pair, score_by_profile
 from tests.comparison.test_run import IN_NORMAL, INCIDENT, NORMAL, START, fill_host
+from tests.database_access import Database
 from tests.databases import Sessions, on_either_database
 from tests.ingest.sending import opened_engine
 from tests.query.filling import fill_stat, seal_all
@@ -108,13 +109,11 @@ def assert_same(sides: list[StatSide], others: list[StatSide]) -> None:
 
 @on_either_database
 @pytest.mark.parametrize("is_sealed", [False, True])
-async def test_two_connections_read_one_state(
-    sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch, *, is_sealed: bool
-) -> None:
-    await fill_host(sessions)
+async def test_two_connections_read_one_state(db: Database, monkeypatch: pytest.MonkeyPatch, *, is_sealed: bool) -> None:
+    await fill_host(db.sessions)
     if is_sealed:
-        await seal_all(sessions, "web1")
-    own_engine = make_engine(database_url, pool_size=4)
+        await seal_all(db.sessions, "web1")
+    own_engine = make_engine(db.url, pool_size=4)
     begun: list[int] = []
     try:
         own = make_sessions(own_engine)
@@ -136,7 +135,7 @@ async def test_two_connections_read_one_state(
             alone = await read_sides(session, wanted, tell)
             assert set(begun) == {1}
             # What is stored meanwhile is seen by neither.
-            await fill_stat(sessions, "mpstat_linux", START, 100 + np.arange(5), ("0",), key="2", usr_pct=50.0)
+            await fill_stat(db.sessions, "mpstat_linux", START, 100 + np.arange(5), ("0",), key="2", usr_pct=50.0)
             begun.clear()
             monkeypatch.setattr(side_reader, "JOIN_AFTER_S", 0)
             assert_same(await read_sides(session, wanted, tell), alone)

@@ -13,10 +13,10 @@ from normstat.ingest.batching import AgentIdentity, IngestQueue, IngestRequest
 from normstat.ingest.protocol import Ack, Frame
 from normstat.storage import ingest_rows, instance_cache
 from normstat.storage.session import make_engine
+from tests.database_access import Database
 from tests.databases import on_either_database
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import ANY_HOST, stream
-from tests.ingest.test_intake import query
 
 pytestmark = on_either_database
 
@@ -47,16 +47,16 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return seen
 
 
-async def test_requests_that_wait_are_taken_together(engine: AsyncEngine, database_url: str, batches: list[list[str]]) -> None:
-    queue = IngestQueue(engine)
+async def test_requests_that_wait_are_taken_together(db: Database, batches: list[list[str]]) -> None:
+    queue = IngestQueue(db.engine)
     texts = {host: vmstat_text(vmstat_times(10), seed=number) for number, host in enumerate(HOSTS)}
     answers = await take_all(queue, [job_of(host, stream(text)) for host, text in texts.items()])
     assert answers == [[Ack("k", len(text))] for text in texts.values()]
     assert max(map(len, batches)) > 5
-    rows = query(database_url, "SELECT host, count(*), sum(system_cs)::int8 FROM stat.vmstat_linux GROUP BY 1 ORDER BY 1")
+    rows = db.query("SELECT host, count(*), sum(system_cs)::int8 FROM stat.vmstat_linux GROUP BY 1 ORDER BY 1")
     sums = [(host, 9, sum(int(line.split()[11]) for line in texts[host].decode().splitlines()[3:])) for host in sorted(HOSTS)]
     assert rows == sums
-    assert query(database_url, "SELECT count(*) FROM streams WHERE acked_offset > 0 AND n_sample = 9") == [(len(HOSTS),)]
+    assert db.query("SELECT count(*) FROM streams WHERE acked_offset > 0 AND n_sample = 9") == [(len(HOSTS),)]
 
 
 async def test_requests_of_several_hosts_are_gathered(
@@ -81,39 +81,8 @@ async def test_requests_of_several_hosts_are_gathered(
     assert {tuple(hosts) for hosts in batches} == {("beta", "gamma", "delta")}
 
 
-async def test_a_batch_of_small_requests_is_read_without_a_thread(
-    engine: AsyncEngine, batches: list[list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is beyond that waits for the next batch; a large request is taken with others as before."""
-    monkeypatch.setattr(batching, "GATHER_S", 0.2)
-    monkeypatch.setattr(batching, "THREAD_BYTES", 3 * len(TEXT))
-    queue = IngestQueue(engine)
-    await queue.submit(job_of("first", stream(TEXT)), longest_wait_s=WAIT_S)
-    batches.clear()
-    await take_all(queue, [job_of(host, stream(TEXT)) for host in HOSTS])
-    assert max(map(len, batches)) == 3
-    batches.clear()
-    monkeypatch.setattr(batching, "SMALL_BYTES", 100)
-    later = [job_of(f"later{number}", stream(TEXT)) for number in range(6)]
-    await take_all(queue, later)
-    # Most come together; on a busy machine the last ones may come after the pause.
-    assert max(map(len, batches)) > 3
-
-
-async def test_a_pause_between_batches_ends(engine: AsyncEngine, batches: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batching, "GATHER_S", 0.2)
-    queue = IngestQueue(engine)
-    await queue.submit(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S)
-    assert await queue.submit(job_of("beta", stream(TEXT)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
-    # A large request waits for none.
-    monkeypatch.setattr(batching, "GATHER_S", 3600.0)
-    monkeypatch.setattr(batching, "GATHER_BYTES", len(TEXT))
-    assert await queue.submit(job_of("gamma", stream(TEXT)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
-    assert {tuple(hosts) for hosts in batches} == {("alpha",), ("beta",), ("gamma",)}
-
-
-async def test_one_that_is_refused_keeps_no_other_back(engine: AsyncEngine, database_url: str) -> None:
-    queue = IngestQueue(engine)
+async def test_one_that_is_refused_keeps_no_other_back(db: Database) -> None:
+    queue = IngestQueue(db.engine)
     await queue.submit(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S)
     bound = AgentIdentity(host_id=999, token_id=1)
     revoked = dataclasses.replace(ANY_HOST, token_id=999, is_remembered=True)
@@ -129,12 +98,12 @@ async def test_one_that_is_refused_keeps_no_other_back(engine: AsyncEngine, data
     assert answers[0] == answers[3] == [Ack("k", len(TEXT))]
     assert isinstance(answers[1], NotAllowed)
     assert isinstance(answers[2], NotAuthenticated)
-    assert query(database_url, "SELECT name FROM hosts ORDER BY 1") == [("alpha",), ("beta",), ("delta",)]
+    assert db.query("SELECT name FROM hosts ORDER BY 1") == [("alpha",), ("beta",), ("delta",)]
 
 
-async def test_a_batch_that_fails_is_taken_apart(engine: AsyncEngine, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_batch_that_fails_is_taken_apart(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     find_streams = ingest_rows.find_streams
-    hosts = {name: number for number, (name,) in enumerate(query(database_url, "SELECT name FROM hosts"))}
+    hosts = {name: number for number, (name,) in enumerate(db.query("SELECT name FROM hosts"))}
     assert not hosts
 
     async def fail_for_one(connection: psycopg.AsyncConnection, names: object) -> object:
@@ -145,21 +114,21 @@ async def test_a_batch_that_fails_is_taken_apart(engine: AsyncEngine, database_u
 
     monkeypatch.setattr(ingest_rows, "find_streams", fail_for_one)
     answers = await take_all(
-        IngestQueue(engine), [job_of(host, stream(TEXT, key="bad" if host == "host3" else "k")) for host in HOSTS]
+        IngestQueue(db.engine), [job_of(host, stream(TEXT, key="bad" if host == "host3" else "k")) for host in HOSTS]
     )
     refused = [host for host, answer in zip(HOSTS, answers, strict=True) if isinstance(answer, TooLarge)]
     assert refused == ["host3"]
     assert [answer for answer in answers if not isinstance(answer, BaseException)] == [[Ack("k", len(TEXT))]] * 11
-    assert query(database_url, "SELECT count(*) FROM samples.vmstat_linux") == [(11 * 9,)]
+    assert db.query("SELECT count(*) FROM samples.vmstat_linux") == [(11 * 9,)]
 
 
-async def test_requests_of_one_host_follow_each_other(engine: AsyncEngine, database_url: str, batches: list[list[str]]) -> None:
-    queue = IngestQueue(engine)
+async def test_requests_of_one_host_follow_each_other(db: Database, batches: list[list[str]]) -> None:
+    queue = IngestQueue(db.engine)
     cut = TEXT.index(b"\n", 700) + 1
     jobs = [job_of("alpha", stream(TEXT[:cut])), job_of("alpha", stream(TEXT[cut:], offset=cut)), job_of("beta", stream(TEXT))]
     assert await take_all(queue, jobs) == [[Ack("k", cut)], [Ack("k", len(TEXT))], [Ack("k", len(TEXT))]]
     assert all(len(set(hosts)) == len(hosts) for hosts in batches)
-    assert query(database_url, "SELECT count(*), count(DISTINCT time) FROM samples.vmstat_linux") == [(18, 9)]
+    assert db.query("SELECT count(*), count(DISTINCT time) FROM samples.vmstat_linux") == [(18, 9)]
 
 
 async def test_whose_turn_does_not_come_is_sent_away(engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,18 +143,18 @@ async def test_whose_turn_does_not_come_is_sent_away(engine: AsyncEngine, monkey
     ]
 
 
-async def test_tables_that_are_gone_are_made_again(engine: AsyncEngine, database_url: str) -> None:
-    queue = IngestQueue(engine)
+async def test_tables_that_are_gone_are_made_again(db: Database) -> None:
+    queue = IngestQueue(db.engine)
     await queue.submit(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S)
-    with psycopg.connect(database_url) as connection:
+    with psycopg.connect(db.url) as connection:
         # As if an older state of the database had been put back.
         connection.execute("DROP TABLE samples.vmstat_linux CASCADE")
         connection.execute("TRUNCATE hosts, stats CASCADE")
     assert await queue.submit(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
-    assert query(database_url, "SELECT count(*) FROM stat.vmstat_linux") == [(9,)]
+    assert db.query("SELECT count(*) FROM stat.vmstat_linux") == [(9,)]
 
 
-async def test_a_table_that_another_process_has_made_is_found(engine: AsyncEngine, database_url: str) -> None:
+async def test_a_table_that_another_process_has_made_is_found(db: Database) -> None:
     """A process remembers that a stat has no table, until it needs one."""
     head = b"Device             tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n"
     disks = head + b"sda               1.00         2.00         3.00          4          5\n\n"
@@ -196,28 +165,26 @@ async def test_a_table_that_another_process_has_made_is_found(engine: AsyncEngin
         frame = stream(text, "iostat_linux", offset=offset, command="iostat -y -t 1")
         assert await queue.submit(job_of(host, frame), longest_wait_s=WAIT_S) == [Ack("k", offset + len(text))]
 
-    own, other_engine = IngestQueue(engine), make_engine(database_url, pool_size=2)
+    own, other_engine = IngestQueue(db.engine), make_engine(db.url, pool_size=2)
     try:
         await send(own, "alpha", begin + disks)
         await send(IngestQueue(other_engine), "beta", begin + cpu + disks)
         await send(own, "alpha", later + cpu + disks, offset=len(begin + disks))
     finally:
         await other_engine.dispose()
-    assert query(database_url, "SELECT count(*) FROM samples.iostat_linux") == [(3,)]
-    assert query(database_url, "SELECT count(*) FROM samples.iostat_linux_cpu") == [(2,)]
+    assert db.query("SELECT count(*) FROM samples.iostat_linux") == [(3,)]
+    assert db.query("SELECT count(*) FROM samples.iostat_linux_cpu") == [(2,)]
 
 
 @pytest.mark.usefixtures("instances_are_written_at_once")
-async def test_instances_are_written_now_and_then_and_when_they_end(
-    engine: AsyncEngine, database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_instances_are_written_now_and_then_and_when_they_end(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(instance_cache, "LAST_STEP_US", 300 * 1_000_000)
-    queue = IngestQueue(engine)
+    queue = IngestQueue(db.engine)
     two, one = mpstat_text(10, 2), mpstat_text(10, 1, start=START.replace(minute=1))
     rows = one[one.index(b"\n\n") :]
 
     async def lasts() -> dict[object, object]:
-        found = query(database_url, "SELECT name, extract(epoch FROM last_sample_at - '2026-11-21 12:00Z')::int FROM instances")
+        found = db.query("SELECT name, extract(epoch FROM last_sample_at - '2026-11-21 12:00Z')::int FROM instances")
         return dict(found)
 
     async def send(text: bytes, offset: int) -> None:
@@ -238,11 +205,11 @@ async def test_instances_are_written_now_and_then_and_when_they_end(
     assert (await lasts())["0"] == 9 * 60 + 3
 
 
-async def test_ids_are_not_remembered_beyond_their_epoch(engine: AsyncEngine, database_url: str) -> None:
-    queue = IngestQueue(engine)
+async def test_ids_are_not_remembered_beyond_their_epoch(db: Database) -> None:
+    queue = IngestQueue(db.engine)
     later = vmstat_text(vmstat_times(10, START.replace(hour=13)))
     await queue.submit(job_of("alpha", stream(TEXT)), longest_wait_s=WAIT_S)
-    with psycopg.connect(database_url) as connection:
+    with psycopg.connect(db.url) as connection:
         # What a reparse or retention does, with the host locked.
         connection.execute("DELETE FROM instances")
         connection.execute("UPDATE hosts SET instance_epoch = instance_epoch + 1")
@@ -252,21 +219,21 @@ async def test_ids_are_not_remembered_beyond_their_epoch(engine: AsyncEngine, da
         "SELECT count(*) FROM samples.vmstat_linux"
         " WHERE time > '2026-11-21 13:00Z' AND instance_id NOT IN (SELECT id FROM instances)"
     )
-    assert query(database_url, orphans) == [(0,)]
-    assert query(database_url, "SELECT count(*) > 0 FROM stat.vmstat_linux") == [(True,)]
+    assert db.query(orphans) == [(0,)]
+    assert db.query("SELECT count(*) > 0 FROM stat.vmstat_linux") == [(True,)]
 
 
-async def test_a_locked_host_holds_up_itself_alone(engine: AsyncEngine, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_locked_host_holds_up_itself_alone(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transaction, "BATCH_LOCK_TIMEOUT_S", 1)
     monkeypatch.setattr(transaction, "LOCK_TIMEOUT_S", 1)
-    queue = IngestQueue(engine)
+    queue = IngestQueue(db.engine)
     await take_all(queue, [job_of(host, stream(TEXT[:700])) for host in ("alpha", "beta", "gamma")])
     offset = TEXT.rindex(b"\n", 0, 700) + 1
-    with psycopg.connect(database_url) as connection:
+    with psycopg.connect(db.url) as connection:
         connection.execute("SELECT FROM hosts WHERE name = 'beta' FOR UPDATE")
         jobs = [job_of(host, stream(TEXT[offset:], offset=offset)) for host in ("alpha", "beta", "gamma")]
         alpha, beta, gamma = await take_all(queue, jobs)
     assert alpha == gamma == [Ack("k", len(TEXT))]
     assert isinstance(beta, DatabaseAway)
     assert await queue.submit(job_of("beta", stream(TEXT[offset:], offset=offset)), longest_wait_s=WAIT_S) == [Ack("k", len(TEXT))]
-    assert query(database_url, "SELECT count(*) FROM samples.vmstat_linux") == [(27,)]
+    assert db.query("SELECT count(*) FROM samples.vmstat_linux") == [(27,)]

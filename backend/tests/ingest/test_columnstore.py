@@ -8,17 +8,16 @@ import re
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.storage.hypertables import keep_columnstores
 from normstat.storage.schema.job_models import JobState
 from normstat.storage.stat_tables import SCHEMA
 from tests.addons import APP_USER, app_user_text
-from tests.databases import COMMUNITY_DSN, SERVERS, CommunityServer, ServerPool, Sessions, TestServer
+from tests.database_access import Database
+from tests.databases import COMMUNITY_DSN, SERVERS, CommunityServer, ServerPool, TestServer
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import books, export, put, reparse
 from tests.ingest.sending import Agent
-from tests.ingest.test_intake import query
 
 LONG_AGO = START - dt.timedelta(days=30)
 JOBS = """
@@ -70,65 +69,61 @@ async def fill(agent: Agent) -> None:
     await agent.send_file(vmstat_text(times), key="days")
 
 
-async def test_rows_come_back_as_they_were(agent: Agent, engine: AsyncEngine, database_url: str) -> None:
+async def test_rows_come_back_as_they_were(agent: Agent, db: Database) -> None:
     await fill(agent)
-    before = await export(engine)
+    before = await export(db.engine)
     assert before.count(b"\n") > 3000
-    assert loose(database_url) > 0
-    assert pack(database_url) == 0
-    assert await export(engine) == before
+    assert loose(db.url) > 0
+    assert pack(db.url) == 0
+    assert await export(db.engine) == before
 
 
-async def test_late_bytes_are_taken_and_packed_by_the_next_run(agent: Agent, engine: AsyncEngine, database_url: str) -> None:
+async def test_late_bytes_are_taken_and_packed_by_the_next_run(agent: Agent, db: Database) -> None:
     text = mpstat_text(300, 3, start=LONG_AGO)
     cut = text.index(b"\n", len(text) // 2) + 1
     acked = await agent.send_file(text[:cut], "mpstat_linux")
-    assert pack(database_url) == 0
+    assert pack(db.url) == 0
     assert await agent.send_file(text[acked:], "mpstat_linux", offset=acked) == len(text)
-    await Agent(engine, "beta").send_file(text, "mpstat_linux")
-    assert loose(database_url) > 0
-    assert query(database_url, "SELECT count(*), count(DISTINCT (host_id, instance_id, time)) FROM samples.mpstat_linux") == [
+    await Agent(db.engine, "beta").send_file(text, "mpstat_linux")
+    assert loose(db.url) > 0
+    assert db.query("SELECT count(*), count(DISTINCT (host_id, instance_id, time)) FROM samples.mpstat_linux") == [
         (2 * 300 * 4, 2 * 300 * 4)
     ]
-    before = await export(engine), await export(engine, "beta")
-    assert pack(database_url) == 0
-    assert (await export(engine), await export(engine, "beta")) == before
+    before = await export(db.engine), await export(db.engine, "beta")
+    assert pack(db.url) == 0
+    assert (await export(db.engine), await export(db.engine, "beta")) == before
 
 
-async def test_a_column_of_a_packed_table_is_widened(agent: Agent, engine: AsyncEngine, database_url: str) -> None:
+async def test_a_column_of_a_packed_table_is_widened(agent: Agent, db: Database) -> None:
     text = vmstat_text(vmstat_times(50, LONG_AGO))
     await agent.send_file(text, key="old")
-    before = (await export(engine)).splitlines()
-    assert pack(database_url) == 0
+    before = (await export(db.engine)).splitlines()
+    assert pack(db.url) == 0
     later = re.sub(rb"(?m)^ *\d+ ", b"5000000000 ", vmstat_text(vmstat_times(50, LONG_AGO + dt.timedelta(hours=1))))
     await agent.send_file(later, key="new")
-    assert query(database_url, "SELECT count(*), max(procs_r) FROM stat.vmstat_linux WHERE procs_r = 5000000000") == [
-        (49, 5_000_000_000)
-    ]
-    assert (await export(engine)).splitlines()[: len(before)] == before
-    assert pack(database_url) == 0
-    assert (await export(engine)).splitlines()[: len(before)] == before
+    assert db.query("SELECT count(*), max(procs_r) FROM stat.vmstat_linux WHERE procs_r = 5000000000") == [(49, 5_000_000_000)]
+    assert (await export(db.engine)).splitlines()[: len(before)] == before
+    assert pack(db.url) == 0
+    assert (await export(db.engine)).splitlines()[: len(before)] == before
 
 
-async def test_streams_are_read_again(agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
-    await put(sessions, "app_user", APP_USER)
+async def test_streams_are_read_again(agent: Agent, db: Database) -> None:
+    await put(db.sessions, "app_user", APP_USER)
     await agent.send_file(app_user_text(500, start_s=int(LONG_AGO.timestamp())), "app_user")
     await fill(agent)
-    before = await export(engine), books(database_url)
-    assert pack(database_url) == 0
-    record = await reparse(sessions, database_url)
+    before = await export(db.engine), books(db.url)
+    assert pack(db.url) == 0
+    record = await reparse(db.sessions, db.url)
     assert (record.state, record.n_samples_before) == (JobState.DONE, record.n_samples_after)
-    assert (await export(engine), books(database_url)) == before
-    assert pack(database_url) == 0
-    assert (await export(engine), books(database_url)) == before
+    assert (await export(db.engine), books(db.url)) == before
+    assert pack(db.url) == 0
+    assert (await export(db.engine), books(db.url)) == before
 
 
-async def test_tables_of_another_edition_or_version_get_the_columnstore(
-    agent: Agent, sessions: Sessions, database_url: str
-) -> None:
+async def test_tables_of_another_edition_or_version_get_the_columnstore(agent: Agent, db: Database) -> None:
     await agent.send_file(vmstat_text(vmstat_times(50, LONG_AGO)))
     await agent.send_file(mpstat_text(10, 2, start=LONG_AGO), "mpstat_linux", "m")
-    with psycopg.connect(database_url, autocommit=True) as connection:
+    with psycopg.connect(db.url, autocommit=True) as connection:
         wanted = connection.execute(SETTINGS, ["vmstat_linux"]).fetchall()
         assert wanted == [("host_id", 1, None), ("instance_id", None, 1), ("time", None, 2)]
         for name, change in (
@@ -140,7 +135,7 @@ async def test_tables_of_another_edition_or_version_get_the_columnstore(
             assert connection.execute(SETTINGS, [name]).fetchall() != wanted
         connection.execute("CALL add_columnstore_policy('samples.mpstat_linux', interval '7 days')")
         for _ in range(2):
-            await keep_columnstores(sessions, SCHEMA)
+            await keep_columnstores(db.sessions, SCHEMA)
             assert [connection.execute(SETTINGS, [name]).fetchall() for name in ("vmstat_linux", "mpstat_linux")] == [wanted] * 2
             assert len(connection.execute(JOBS).fetchall()) == 2
-    assert pack(database_url) == 0
+    assert pack(db.url) == 0

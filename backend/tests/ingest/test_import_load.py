@@ -26,12 +26,12 @@ from normstat.stats.records import NO_TIME, NO_TIMING
 from normstat.storage.import_rows import ImportedFile
 from normstat.storage.session import make_engine, make_sessions
 from normstat.window import to_us
+from tests.database_access import Database, query
 from tests.databases import on_either_database
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.golden_captures import Capture, captures, specs_of_families
 from tests.ingest.rereading import export
 from tests.ingest.sending import Agent, stream
-from tests.ingest.test_intake import query
 
 NOTHING = ImportOptions()
 # Of each capture.
@@ -115,11 +115,11 @@ FIRST_OF_EACH_FAMILY = [names[0] for names in specs_of_families().values()]
     ],
 )
 async def test_an_import_is_the_same_as_live_streaming_of_the_same_bytes(
-    engine: AsyncEngine, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, specs: list[str]
+    db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, specs: list[str]
 ) -> None:
     monkeypatch.setattr(load, "PIECE_BYTES", 3000)
     rng = random.Random(1)
-    live = Agent(engine, host="live")
+    live = Agent(db.engine, host="live")
     for spec, capture in richest_captures(specs).items():
         data = whole_lines(capture)
         at = 0
@@ -136,33 +136,33 @@ async def test_an_import_is_the_same_as_live_streaming_of_the_same_bytes(
             await live.send(last, recording=Recording(NO_TIMING, is_final=True))
         path = tmp_path / f"{spec}.capture"
         path.write_bytes(data)
-        (result,) = await load_files(engine, path, options=ImportOptions(spec=spec), host="imported")
+        (result,) = await load_files(db.engine, path, options=ImportOptions(spec=spec), host="imported")
         assert result.spec == spec
-    of_live, of_import = await rows_of(engine, database_url, "live"), await rows_of(engine, database_url, "imported")
+    of_live, of_import = await rows_of(db.engine, db.url, "live"), await rows_of(db.engine, db.url, "imported")
     for name, rows in of_live.items():
         assert of_import[name] == rows, name
-    assert len((await export(engine, "live")).splitlines()) > 100
-    hosts: dict[str, object] = dict(query(database_url, "SELECT name, last_seen_at FROM hosts"))
+    assert len((await export(db.engine, "live")).splitlines()) > 100
+    hosts: dict[str, object] = dict(db.query("SELECT name, last_seen_at FROM hosts"))
     assert hosts["imported"] is None
     assert hosts["live"] is not None
 
 
-async def test_loading_twice_changes_nothing(engine: AsyncEngine, database_url: str, tmp_path: Path) -> None:
+async def test_loading_twice_changes_nothing(db: Database, tmp_path: Path) -> None:
     text = vmstat_text(vmstat_times(301))
     (tmp_path / "vmstat.out").write_bytes(text)
-    (first,) = await load_files(engine, tmp_path)
+    (first,) = await load_files(db.engine, tmp_path)
     assert (first.n_samples, first.n_samples_new, first.n_reports, first.n_rejected, first.note) == (300, 300, 300, 0, "")
-    before = await rows_of(engine, database_url, "alpha")
-    (again,) = await load_files(engine, tmp_path)
+    before = await rows_of(db.engine, db.url, "alpha")
+    (again,) = await load_files(db.engine, tmp_path)
     assert (again.n_samples, again.n_samples_new, again.note) == (300, 0, "already loaded")
     # The same content in another form and under another name is the same content.
     (tmp_path / "other").mkdir()
     (tmp_path / "other/x.gz").write_bytes(gzip.compress(text))
-    (packed,) = await load_files(engine, tmp_path / "other")
+    (packed,) = await load_files(db.engine, tmp_path / "other")
     assert (packed.n_samples_new, packed.note) == (0, "already loaded")
-    assert await rows_of(engine, database_url, "alpha") == before
+    assert await rows_of(db.engine, db.url, "alpha") == before
     # Another host is another story, and so are other times.
-    (elsewhere,) = await load_files(engine, tmp_path / "vmstat.out", host="beta")
+    (elsewhere,) = await load_files(db.engine, tmp_path / "vmstat.out", host="beta")
     assert elsewhere.n_samples_new == 300
 
 
@@ -180,45 +180,43 @@ async def test_the_same_file_twice_in_one_archive_is_loaded_once(engine: AsyncEn
 
 
 @on_either_database
-async def test_a_file_that_grows_is_one_stream(engine: AsyncEngine, database_url: str, tmp_path: Path) -> None:
+async def test_a_file_that_grows_is_one_stream(db: Database, tmp_path: Path) -> None:
     text = vmstat_text(vmstat_times(201))
     whole = tmp_path / "whole"
     whole.write_bytes(text)
-    await load_files(engine, whole, host="whole")
+    await load_files(db.engine, whole, host="whole")
     growing = tmp_path / "growing"
     bounds = [text.rfind(b"\n", 0, int(len(text) * cut)) + 1 for cut in (0.5, 0.501, 0.9)]
     total = 0
     for bound in [*bounds, len(text)]:
         growing.write_bytes(text[:bound])
-        (result,) = await load_files(engine, growing)
+        (result,) = await load_files(db.engine, growing)
         total += result.n_samples_new
     assert total == result.n_samples == 200
     assert "were already loaded" in result.note
-    grown, at_once = await rows_of(engine, database_url, "alpha"), await rows_of(engine, database_url, "whole")
+    grown, at_once = await rows_of(db.engine, db.url, "alpha"), await rows_of(db.engine, db.url, "whole")
     assert grown == at_once
     # What it was earlier is known too.
     growing.write_bytes(text[: bounds[0]])
-    (earlier,) = await load_files(engine, growing)
+    (earlier,) = await load_files(db.engine, growing)
     assert (earlier.n_samples_new, earlier.note) == (0, "already loaded")
-    assert await rows_of(engine, database_url, "alpha") == grown
+    assert await rows_of(db.engine, db.url, "alpha") == grown
 
 
 @on_either_database
-async def test_a_file_that_grew_behind_a_cut_line_loses_that_line_alone(
-    engine: AsyncEngine, database_url: str, tmp_path: Path
-) -> None:
+async def test_a_file_that_grew_behind_a_cut_line_loses_that_line_alone(db: Database, tmp_path: Path) -> None:
     text = vmstat_text(vmstat_times(50))
     middle = text.rfind(b"\n", 0, len(text) // 2) + 30
     path = tmp_path / "vmstat.out"
     path.write_bytes(text[:middle])
-    (first,) = await load_files(engine, path)
+    (first,) = await load_files(db.engine, path)
     path.write_bytes(text)
-    (second,) = await load_files(engine, path)
+    (second,) = await load_files(db.engine, path)
     assert first.n_rejected == 1
     assert second.n_samples == 48
     # Its beginning was refused as cut off; its rest is refused, not read as a row of its own.
     assert [total.reason for total in second.reasons] == ["cut off: the last line has no newline and may be incomplete"]
-    ((n_bytes,),) = query(database_url, "SELECT sum(v::bigint) FROM streams, jsonb_each_text(bytes_by_kind) AS b(k, v)")
+    ((n_bytes,),) = db.query("SELECT sum(v::bigint) FROM streams, jsonb_each_text(bytes_by_kind) AS b(k, v)")
     assert int(str(n_bytes)) == len(text)
 
 
@@ -235,32 +233,30 @@ async def test_different_endings_of_one_beginning_are_different_streams(engine: 
 
 
 @on_either_database
-async def test_an_import_that_was_stopped_goes_on(
-    engine: AsyncEngine, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_import_that_was_stopped_goes_on(db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load, "PIECE_BYTES", 4000)
     text = vmstat_text(vmstat_times(401))
     (tmp_path / "vmstat.out").write_bytes(text)
-    await load_files(engine, tmp_path, host="whole")
+    await load_files(db.engine, tmp_path, host="whole")
     with pytest.raises(Stopped):
-        await run_import(engine, ImportSource("alpha", [tmp_path], NOTHING, 1 << 40), Results(stop_at=len(text) // 2))
-    ((n_there,),) = query(database_url, "SELECT acked_offset FROM streams JOIN hosts h ON h.id = host_id WHERE h.name = 'alpha'")
+        await run_import(db.engine, ImportSource("alpha", [tmp_path], NOTHING, 1 << 40), Results(stop_at=len(text) // 2))
+    ((n_there,),) = db.query("SELECT acked_offset FROM streams JOIN hosts h ON h.id = host_id WHERE h.name = 'alpha'")
     assert 0 < int(str(n_there)) < len(text)
-    (result,) = await load_files(engine, tmp_path)
+    (result,) = await load_files(db.engine, tmp_path)
     assert result.n_samples == 400
-    assert await rows_of(engine, database_url, "alpha") == await rows_of(engine, database_url, "whole")
+    assert await rows_of(db.engine, db.url, "alpha") == await rows_of(db.engine, db.url, "whole")
 
 
 @on_either_database
-async def test_what_was_said_of_the_times_stays_with_the_stream(engine: AsyncEngine, database_url: str, tmp_path: Path) -> None:
+async def test_what_was_said_of_the_times_stays_with_the_stream(db: Database, tmp_path: Path) -> None:
     lines = mpstat_text(3, 2).decode().splitlines()[2:]
     (tmp_path / "mpstat.out").write_text("\n".join(lines) + "\n")
     options = ImportOptions(zone="Europe/Berlin", date=dt.date(2026, 11, 21))
-    (result,) = await load_files(engine, tmp_path, options=options)
+    (result,) = await load_files(db.engine, tmp_path, options=options)
     assert result.n_samples
     assert result.first_sample_at is not None
     assert result.first_sample_at.date() == dt.date(2026, 11, 21)
-    (told,) = query(database_url, "SELECT time_zone, first_day, start_at, interval_s, is_finished FROM streams")
+    (told,) = db.query("SELECT time_zone, first_day, start_at, interval_s, is_finished FROM streams")
     assert told == ("Europe/Berlin", dt.date(2026, 11, 21), None, None, True)
 
 
@@ -278,31 +274,31 @@ Count     nsec Lock                         Caller
 
 
 @on_either_database
-async def test_what_answers_a_question_once_is_an_artefact_too(engine: AsyncEngine, database_url: str, tmp_path: Path) -> None:
+async def test_what_answers_a_question_once_is_an_artefact_too(db: Database, tmp_path: Path) -> None:
     (tmp_path / "plockstat.txt").write_bytes(LOCKS)
     (tmp_path / "vmstat.out").write_bytes(vmstat_text(vmstat_times(5)))
     with tarfile.open(tmp_path / "all.tar.gz", "w:gz") as archive:
         archive.add(tmp_path / "plockstat.txt", "deep/plockstat.txt")
     start = dt.datetime(2026, 11, 21, 10, tzinfo=dt.UTC)
     options = ImportOptions(start_us=to_us(start))
-    results = {Path(result.path).name: result for result in await load_files(engine, tmp_path / "plockstat.txt", options=options)}
+    results = {
+        Path(result.path).name: result for result in await load_files(db.engine, tmp_path / "plockstat.txt", options=options)
+    }
     made = results["plockstat.txt"].artefact
     assert made is not None
-    rows = query(database_url, "SELECT id, file_name, source, tool, n_bytes, start_at FROM artefacts")
+    rows = db.query("SELECT id, file_name, source, tool, n_bytes, start_at FROM artefacts")
     assert rows == [(made, str(tmp_path / "plockstat.txt"), "import", "plockstat", len(LOCKS), start)]
     # Again, and within an archive, it is the same one.
     for path in (tmp_path / "plockstat.txt", tmp_path / "all.tar.gz"):
-        [again] = await load_files(engine, path, options=options)
+        [again] = await load_files(db.engine, path, options=options)
         assert again.artefact == made
-    [other] = await load_files(engine, tmp_path / "vmstat.out")
+    [other] = await load_files(db.engine, tmp_path / "vmstat.out")
     assert other.artefact is None
-    assert query(database_url, "SELECT count(*) FROM artefacts") == [(1,)]
+    assert db.query("SELECT count(*) FROM artefacts") == [(1,)]
 
 
 @on_either_database
-async def test_stacks_that_no_spec_reads_are_artefacts(
-    engine: AsyncEngine, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_stacks_that_no_spec_reads_are_artefacts(db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folded = b"java;main;run 12\njava;main;stop 3\n"
     (tmp_path / "out.folded").write_bytes(folded)
     (tmp_path / "perf.txt").write_bytes(SAMPLES * 2)
@@ -310,13 +306,13 @@ async def test_stacks_that_no_spec_reads_are_artefacts(
     with tarfile.open(tmp_path / "all.tar.gz", "w:gz") as archive:
         for name in ("letter.txt", "out.folded", "perf.txt"):
             archive.add(tmp_path / name, f"deep/{name}")
-    found = {Path(file.path).name: file for file in await load_files(engine, tmp_path / "all.tar.gz")}
+    found = {Path(file.path).name: file for file in await load_files(db.engine, tmp_path / "all.tar.gz")}
     assert {name: file.spec for name, file in found.items()} == {
         "letter.txt": None, "out.folded": "folded", "perf.txt": "perf_script",
     }  # fmt: skip
     assert [(file.note, file.missing, file.n_samples) for name, file in found.items() if name != "letter.txt"] == [("", [], 0)] * 2
     assert found["letter.txt"].artefact is None
-    rows = query(database_url, "SELECT id, spec, source, n_bytes FROM artefacts ORDER BY spec")
+    rows = db.query("SELECT id, spec, source, n_bytes FROM artefacts ORDER BY spec")
     assert rows == [
         (found["out.folded"].artefact, "folded", "import", len(folded)),
         (found["perf.txt"].artefact, "perf_script", "import", 2 * len(SAMPLES)),
@@ -327,10 +323,10 @@ async def test_stacks_that_no_spec_reads_are_artefacts(
     (tmp_path / "more.folded").write_bytes(folded * 2)
     start = dt.datetime(2026, 11, 21, 10, tzinfo=dt.UTC)
     for name in ("plockstat.txt", "more.folded"):
-        [file] = await load_files(engine, tmp_path / name, options=ImportOptions(start_us=to_us(start)))
+        [file] = await load_files(db.engine, tmp_path / name, options=ImportOptions(start_us=to_us(start)))
         assert file.artefact is None
         assert "no artefact: it has 0 MB, and an artefact has up to 0 MB" in file.note
-    assert query(database_url, "SELECT count(*) FROM artefacts") == [(2,)]
+    assert db.query("SELECT count(*) FROM artefacts") == [(2,)]
 
 
 @on_either_database

@@ -7,14 +7,13 @@ import random
 
 import psycopg
 import pytest
-from psycopg.rows import TupleRow
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, DatabaseAway, NotAllowed
 from normstat.ingest.batching import AgentIdentity
 from normstat.storage import ingest_rows, stream_rows
 from normstat.storage.chunks import unpack_body
 from normstat.storage.session import make_engine
+from tests.database_access import Database, query
 from tests.databases import on_either_database
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent, gap, stream
@@ -23,11 +22,6 @@ VMSTAT_ROWS = (
     "SELECT time, procs_r, procs_b, memory_swpd, memory_free, memory_buff, memory_cache, swap_si, swap_so, io_bi, io_bo, system_in,"
     " system_cs, cpu_us, cpu_sy, cpu_id, cpu_wa, cpu_st FROM stat.vmstat_linux ORDER BY stream_id, line_offset"
 )
-
-
-def query(url: str, statement: str) -> list[TupleRow]:
-    with psycopg.connect(url, options="-c timezone=UTC") as connection:
-        return connection.execute(statement).fetchall()
 
 
 def vmstat_rows(text: bytes) -> list[tuple[object, ...]]:
@@ -94,16 +88,16 @@ async def test_senders_at_once_double_nothing(agent: Agent, database_url: str) -
     assert raw_bytes(database_url) == text
 
 
-async def test_hosts_at_once_share_new_tables(engine: AsyncEngine, database_url: str) -> None:
+async def test_hosts_at_once_share_new_tables(db: Database) -> None:
     text = vmstat_text(vmstat_times(30))
     cpu_text = mpstat_text(30, 2)
-    agents = [Agent(engine, host=f"host{number}") for number in range(4)]
+    agents = [Agent(db.engine, host=f"host{number}") for number in range(4)]
     answers = await asyncio.gather(
         *(agent.send(stream(text), stream(cpu_text, "mpstat_linux", "m", command="mpstat -P ALL 1")) for agent in agents)
     )
     assert all(answer == {"k": len(text), "m": len(cpu_text)} for answer in answers)
-    assert query(database_url, "SELECT count(*), count(DISTINCT host_id) FROM stat.vmstat_linux") == [(4 * 29, 4)]
-    assert query(database_url, "SELECT count(*) FROM stat.mpstat_linux") == [(4 * 30 * 3,)]
+    assert db.query("SELECT count(*), count(DISTINCT host_id) FROM stat.vmstat_linux") == [(4 * 29, 4)]
+    assert db.query("SELECT count(*) FROM stat.mpstat_linux") == [(4 * 30 * 3,)]
 
 
 @on_either_database
@@ -158,15 +152,15 @@ async def test_spec_that_becomes_known_goes_on_with_the_right_state(agent: Agent
 
 
 @on_either_database
-async def test_token_of_one_host_is_for_no_other(engine: AsyncEngine, database_url: str) -> None:
-    await Agent(engine, host="alpha").send_file(b"")
-    ((host_id,),) = query(database_url, "SELECT id FROM hosts")
+async def test_token_of_one_host_is_for_no_other(db: Database) -> None:
+    await Agent(db.engine, host="alpha").send_file(b"")
+    ((host_id,),) = db.query("SELECT id FROM hosts")
     bound = AgentIdentity(host_id=int(str(host_id)), token_id=1)
     text = vmstat_text(vmstat_times(3))
-    assert await Agent(engine, "alpha", bound).send_file(text) == len(text)
+    assert await Agent(db.engine, "alpha", bound).send_file(text) == len(text)
     with pytest.raises(NotAllowed):
-        await Agent(engine, "beta", bound).send_file(text)
-    assert query(database_url, "SELECT name FROM hosts") == [("alpha",)]
+        await Agent(db.engine, "beta", bound).send_file(text)
+    assert db.query("SELECT name FROM hosts") == [("alpha",)]
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a/b", "..", "\0", "ä", "x" * 201])
@@ -183,15 +177,15 @@ async def test_database_away_is_no_acknowledgement() -> None:
 
 
 @on_either_database
-async def test_host_knows_what_its_agent_said(engine: AsyncEngine, database_url: str) -> None:
-    await Agent(engine).send_file(vmstat_text(vmstat_times(3)))
-    assert query(
-        database_url, "SELECT name, os, agent_version, last_seen_at > now() - interval '1 min', clock_offset_s FROM hosts"
-    ) == [("alpha", "Linux 6.1.0 x86_64", "1.0", True, None)]
-    assert query(database_url, "SELECT command, first_sample_at, last_sample_at FROM streams") == [
+async def test_host_knows_what_its_agent_said(db: Database) -> None:
+    await Agent(db.engine).send_file(vmstat_text(vmstat_times(3)))
+    assert db.query("SELECT name, os, agent_version, last_seen_at > now() - interval '1 min', clock_offset_s FROM hosts") == [
+        ("alpha", "Linux 6.1.0 x86_64", "1.0", True, None)
+    ]
+    assert db.query("SELECT command, first_sample_at, last_sample_at FROM streams") == [
         ("vmstat -n -t 1", START + dt.timedelta(seconds=1), START + dt.timedelta(seconds=2))
     ]
-    assert query(database_url, "SELECT name, first_sample_at, last_sample_at FROM instances") == [
+    assert db.query("SELECT name, first_sample_at, last_sample_at FROM instances") == [
         ("", START + dt.timedelta(seconds=1), START + dt.timedelta(seconds=2))
     ]
 

@@ -1,14 +1,14 @@
 """Names of instances may be as long as a folded stack; longer ones are rejected lines."""
 
 import psycopg
-from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.ingest.stream_samples import LONG_INSTANCE_REASON, MAX_INSTANCE_LENGTH
 from normstat.storage.instance_cache import FIND
 from normstat.storage.lookup import find_instances
+from tests.database_access import Database, query
 from tests.databases import on_either_database
 from tests.ingest.sending import Agent
-from tests.ingest.test_intake import assert_books_balance, query
+from tests.ingest.test_intake import assert_books_balance
 
 pytestmark = on_either_database
 
@@ -31,22 +31,20 @@ def stack(n_chars: int, last: str) -> bytes:
     return (frames[: n_chars - len(last)] + last).encode()
 
 
-async def test_ten_kilobytes_are_a_name_like_any_other(
-    agent: Agent, database_url: str, sessions: async_sessionmaker[AsyncSession]
-) -> None:
+async def test_ten_kilobytes_are_a_name_like_any_other(agent: Agent, db: Database) -> None:
     commands = [stack(10_000, "a"), stack(10_000, "b"), b"short"]
     text = BANNER + b"".join(report(1795254257 + second, *commands) for second in range(3))
     half = text.index(HEADER, len(text) // 2)
     assert await agent.send_file(text[:half], SPEC) == half
     assert await agent.send_file(text[half:], SPEC, offset=half) == len(text)
-    assert_books_balance(database_url)
-    found = query(database_url, f"SELECT id, name FROM instances WHERE {OF_PROCESSES} ORDER BY id")
+    assert_books_balance(db.url)
+    found = db.query(f"SELECT id, name FROM instances WHERE {OF_PROCESSES} ORDER BY id")
     assert sorted(str(name) for _, name in found) == sorted(
         f"{pid}/{command.decode()}" for pid, command in enumerate(commands, start=1)
     )
-    assert query(database_url, "SELECT count(*) FROM stat.pidstat_linux") == [(9,)]
-    (host_id, stat_id) = query(database_url, f"SELECT host_id, stat_id FROM instances WHERE {OF_PROCESSES} LIMIT 1")[0]
-    async with sessions() as session:
+    assert db.query("SELECT count(*) FROM stat.pidstat_linux") == [(9,)]
+    (host_id, stat_id) = db.query(f"SELECT host_id, stat_id FROM instances WHERE {OF_PROCESSES} LIMIT 1")[0]
+    async with db.sessions() as session:
         (ref,) = await find_instances(session, int(str(host_id)), int(str(stat_id)), [str(found[0][1])])
     assert ref.id == found[0][0]
 

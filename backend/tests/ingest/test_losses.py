@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat import metrics
 from normstat.ingest.batching import Recording
@@ -11,10 +10,10 @@ from normstat.query.own_figures import read_losses
 from normstat.stats.timing import Timing
 from normstat.storage.event_rows import EventFilter, delete_event, list_events
 from normstat.storage.session import open_read_session, open_write_session
+from tests.database_access import Database
 from tests.databases import Sessions, on_either_database
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent, gap, stream
-from tests.ingest.test_intake import query
 
 pytestmark = on_either_database
 WHY = "were lost before they could be sent: spool limit reached"
@@ -27,37 +26,35 @@ async def told(sessions: Sessions) -> list[tuple[str, str]]:
     return sorted((host, event.text) for event in events for host in event.hosts or () if event.kind == "loss")
 
 
-async def test_lost_bytes_are_one_event_an_hour_that_adds_them_up(
-    engine: AsyncEngine, sessions: Sessions, database_url: str
-) -> None:
+async def test_lost_bytes_are_one_event_an_hour_that_adds_them_up(db: Database) -> None:
     def counted() -> float:
         return metrics.REGISTRY.get_sample_value("normstat_ingest_lost_bytes_total") or 0.0
 
     n_before = counted()
-    one, other = Agent(engine), Agent(engine, "beta")
+    one, other = Agent(db.engine), Agent(db.engine, "beta")
     cpu, memory = mpstat_text(3, 2), vmstat_text(vmstat_times(5))
     await one.send(stream(cpu, "mpstat_linux"), stream(memory, key="m"), gap(len(memory), 1000, key="m"))
     await one.send(gap(len(memory), 1000, key="m"))  # sent again: it is the same
-    assert await told(sessions) == [("alpha", f"1,000 bytes of vmstat_linux {WHY}")]
+    assert await told(db.sessions) == [("alpha", f"1,000 bytes of vmstat_linux {WHY}")]
     await one.send(gap(len(cpu), 500, "mpstat_linux"), gap(len(memory) + 1000, 5, key="m"))
     await other.send(stream(memory), gap(len(memory), 7))
-    assert await told(sessions) == [
+    assert await told(db.sessions) == [
         ("alpha", f"1,505 bytes of mpstat_linux, vmstat_linux {WHY}"),
         ("beta", f"7 bytes of vmstat_linux {WHY}"),
     ]
     assert counted() - n_before == 1512
-    async with open_read_session(sessions) as session:
+    async with open_read_session(db.sessions) as session:
         losses = await read_losses(session, datetime.now(UTC) - timedelta(hours=1))
         assert [(loss.host, loss.n_bytes) for loss in losses] == [("alpha", 1505), ("beta", 7)]
         assert await read_losses(session, datetime.now(UTC) + timedelta(hours=1)) == []
     # A later hour is another event; so is the next loss after somebody deleted one.
-    query(database_url, "UPDATE events SET start_at = start_at - interval '2 hours' WHERE text LIKE '1,505%' RETURNING 1")
+    db.query("UPDATE events SET start_at = start_at - interval '2 hours' WHERE text LIKE '1,505%' RETURNING 1")
     await one.send(gap(len(memory) + 1005, 3, key="m"))
-    async with open_write_session(sessions) as writing:
+    async with open_write_session(db.sessions) as writing:
         events, _ = await list_events(writing, EventFilter(words=("7 bytes of",)), limit=1)
         await delete_event(writing, events[0].id)
     await other.send(gap(len(memory) + 7, 2))
-    assert await told(sessions) == [
+    assert await told(db.sessions) == [
         ("alpha", f"1,505 bytes of mpstat_linux, vmstat_linux {WHY}"),
         ("alpha", f"3 bytes of vmstat_linux {WHY}"),
         ("beta", f"2 bytes of vmstat_linux {WHY}"),
@@ -65,9 +62,9 @@ async def test_lost_bytes_are_one_event_an_hour_that_adds_them_up(
 
 
 @pytest.mark.parametrize("key", ["import-1", "bundle-1"])
-async def test_losses_of_what_was_recorded_are_not_of_now(engine: AsyncEngine, sessions: Sessions, key: str) -> None:
+async def test_losses_of_what_was_recorded_are_not_of_now(db: Database, key: str) -> None:
     memory = vmstat_text(vmstat_times(5))
-    await Agent(engine).send(stream(memory, key=key), gap(len(memory), 9, key=key), recording=Recording(Timing("UTC")))
-    assert await told(sessions) == []
-    async with open_read_session(sessions) as session:
+    await Agent(db.engine).send(stream(memory, key=key), gap(len(memory), 9, key=key), recording=Recording(Timing("UTC")))
+    assert await told(db.sessions) == []
+    async with open_read_session(db.sessions) as session:
         assert await read_losses(session, datetime.now(UTC) - timedelta(hours=1)) == []

@@ -7,10 +7,11 @@ import pytest
 
 from normstat.errors import TooLarge
 from normstat.storage.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM
+from tests.database_access import query
 from tests.databases import TestServer, on_either_database
 from tests.generated import START, VMSTAT_HEADER, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent, gap, stream
-from tests.ingest.test_intake import VMSTAT_ROWS, accounts, assert_books_balance, query, raw_bytes, vmstat_rows
+from tests.ingest.test_intake import VMSTAT_ROWS, accounts, assert_books_balance, raw_bytes, vmstat_rows
 
 pytestmark = on_either_database
 

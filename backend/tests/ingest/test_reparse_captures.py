@@ -5,16 +5,16 @@ import random
 from collections.abc import Collection
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.ingest.batching import Recording
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.records import Timing
 from normstat.storage.schema.job_models import JobState
+from tests.database_access import Database
 from tests.golden_captures import Capture, captures, specs_of_families
 from tests.ingest.rereading import books, export, reparse
 from tests.ingest.sending import Agent, stream
-from tests.ingest.test_intake import query
 
 # What tools that print no times, or no days, must be told.
 TIMING = Timing(date=dt.date(2026, 11, 21), start_us=1_795_262_400_000_000, interval_us=10_000_000)
@@ -63,19 +63,17 @@ FULL = (pytest.mark.matrix,)
     ],
     indirect=["server"],
 )
-async def test_reading_again_changes_nothing(
-    engine: AsyncEngine, sessions: async_sessionmaker[AsyncSession], database_url: str, specs: list[str], *, is_timed: bool
-) -> None:
+async def test_reading_again_changes_nothing(db: Database, specs: list[str], *, is_timed: bool) -> None:
     numbers = random.Random(1)
     for capture in chosen(specs):
-        await load(engine, capture, numbers, is_timed=is_timed)
-    before, books_before = await export(engine), books(database_url)
-    ids = query(database_url, "SELECT id, name FROM instances ORDER BY id")
-    record = await reparse(sessions, database_url)
+        await load(db.engine, capture, numbers, is_timed=is_timed)
+    before, books_before = await export(db.engine), books(db.url)
+    ids = db.query("SELECT id, name FROM instances ORDER BY id")
+    record = await reparse(db.sessions, db.url)
     assert (record.state, record.message) == (JobState.DONE, "")
     assert record.n_samples_before == record.n_samples_after > 100
-    assert await export(engine) == before
-    books_after = books(database_url)
+    assert await export(db.engine) == before
+    books_after = books(db.url)
     for name, rows in books_before.items():
         for old, new in zip(rows, books_after[name], strict=True):
             if name == "rejected":
@@ -83,4 +81,4 @@ async def test_reading_again_changes_nothing(
                 assert str(new["received_at"]) <= str(old["received_at"])
                 old["received_at"] = new["received_at"]
             assert new == old
-    assert query(database_url, "SELECT id, name FROM instances ORDER BY id") == ids
+    assert db.query("SELECT id, name FROM instances ORDER BY id") == ids

@@ -5,18 +5,17 @@ from collections.abc import Callable
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import DatabaseAway
 from normstat.ingest.batching import IngestQueue
 from normstat.ingest.protocol import Ack
 from normstat.storage import ingest_rows, stream_cache
 from normstat.storage.session import make_engine
+from tests.database_access import Database
 from tests.databases import on_either_database
 from tests.generated import mpstat_text
 from tests.ingest.sending import opened_engine, stream
 from tests.ingest.test_batches import WAIT_S, job_of
-from tests.ingest.test_intake import query
 
 pytestmark = on_either_database
 
@@ -57,48 +56,44 @@ async def send_all(queues: list[IngestQueue], host: str = "alpha") -> None:
     assert at == len(TEXT)
 
 
-async def test_rows_that_nobody_else_wrote_are_not_read_again(
-    engine: AsyncEngine, database_url: str, n_read: Callable[[], int]
-) -> None:
-    await send_all([IngestQueue(engine)])
+async def test_rows_that_nobody_else_wrote_are_not_read_again(db: Database, n_read: Callable[[], int]) -> None:
+    await send_all([IngestQueue(db.engine)])
     assert n_read() == 2
-    (found,) = query(database_url, STATES)
+    (found,) = db.query(STATES)
     # Exactly what a process without a cache would have written.
-    engines = [make_engine(database_url, pool_size=2) for _ in CUTS[1:]]
+    engines = [make_engine(db.url, pool_size=2) for _ in CUTS[1:]]
     try:
         await send_all([IngestQueue(each) for each in engines], host="beta")
     finally:
         for each in engines:
             await each.dispose()
     assert n_read() == 2 + len(CUTS) - 1
-    one, other = query(database_url, STATES)
+    one, other = db.query(STATES)
     assert one == other == found
 
 
-async def test_rows_that_another_process_wrote_are_read(engine: AsyncEngine, database_url: str, n_read: Callable[[], int]) -> None:
-    async with opened_engine(database_url, pool_size=2) as other:
-        await send_all([IngestQueue(engine), IngestQueue(other)])
+async def test_rows_that_another_process_wrote_are_read(db: Database, n_read: Callable[[], int]) -> None:
+    async with opened_engine(db.url, pool_size=2) as other:
+        await send_all([IngestQueue(db.engine), IngestQueue(other)])
     assert n_read() == 1 + len(CUTS) - 1
-    assert query(database_url, "SELECT count(*), count(DISTINCT time) FROM samples.mpstat_linux") == [(36, 12)]
+    assert db.query("SELECT count(*), count(DISTINCT time) FROM samples.mpstat_linux") == [(36, 12)]
 
 
 @pytest.mark.parametrize("change", ["acked_offset = 333", "command = 'changed'"])
-async def test_a_row_that_was_changed_by_hand_is_read(engine: AsyncEngine, database_url: str, change: str) -> None:
-    queue = IngestQueue(engine)
+async def test_a_row_that_was_changed_by_hand_is_read(db: Database, change: str) -> None:
+    queue = IngestQueue(db.engine)
     at = await send(queue, 0, 700)
-    with psycopg.connect(database_url) as connection:
+    with psycopg.connect(db.url) as connection:
         connection.execute(f"UPDATE streams SET {change}")
     if "333" in change:
         assert await send(queue, at, 1100) == 333, "the agent is told where the stream stands"
     else:
         assert await send(queue, at, 1100) > at
-        assert query(database_url, "SELECT command FROM streams") == [("changed",)]
+        assert db.query("SELECT command FROM streams") == [("changed",)]
 
 
-async def test_what_was_rolled_back_is_not_remembered(
-    engine: AsyncEngine, database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    queue = IngestQueue(engine)
+async def test_what_was_rolled_back_is_not_remembered(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = IngestQueue(db.engine)
     at = await send(queue, 0, 700)
 
     async def fail(*_: object) -> None:
@@ -108,16 +103,14 @@ async def test_what_was_rolled_back_is_not_remembered(
     with pytest.raises(DatabaseAway):
         await send(queue, at, 1100)
     monkeypatch.undo()
-    assert query(database_url, "SELECT acked_offset FROM streams") == [(at,)]
+    assert db.query("SELECT acked_offset FROM streams") == [(at,)]
     assert await send(queue, at, len(TEXT)) == len(TEXT)
-    assert query(database_url, "SELECT count(*), count(DISTINCT time) FROM samples.mpstat_linux") == [(36, 12)]
+    assert db.query("SELECT count(*), count(DISTINCT time) FROM samples.mpstat_linux") == [(36, 12)]
 
 
-async def test_the_cache_is_bounded(
-    engine: AsyncEngine, monkeypatch: pytest.MonkeyPatch, n_read: Callable[[], int], database_url: str
-) -> None:
+async def test_the_cache_is_bounded(db: Database, monkeypatch: pytest.MonkeyPatch, n_read: Callable[[], int]) -> None:
     monkeypatch.setattr(stream_cache, "MAX_STREAMS", 2)
-    queue = IngestQueue(engine)
+    queue = IngestQueue(db.engine)
     for host in ("alpha", "beta", "gamma"):
         await send(queue, 0, 700, host)
     for host in ("gamma", "beta", "alpha"):
@@ -127,7 +120,7 @@ async def test_the_cache_is_bounded(
     await send(queue, 700, len(TEXT), "alpha")
     await send(queue, 700, len(TEXT), "alpha")
     assert n_read() == 1 + 5
-    assert query(database_url, "SELECT count(*) FROM samples.mpstat_linux WHERE host_id = 1") == [(36,)]
+    assert db.query("SELECT count(*) FROM samples.mpstat_linux WHERE host_id = 1") == [(36,)]
 
 
 @pytest.mark.parametrize("state", [{"n": 2**70}, {"a": {"b": [1, 2.5, None, "é\x01"]}}])

@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from tests.database_access import Database
 from tests.databases import Sessions, on_either_database
 from tests.fork_server import ForkedProcess, start_forked
 from tests.generated import vmstat_text, vmstat_times
@@ -52,16 +53,16 @@ async def assert_all_there(sessions: Sessions, texts: dict[str, bytes]) -> None:
 
 
 @pytest.mark.slow
-async def test_killed_in_any_step_nothing_is_lost(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
-    texts = await fill(engine, database_url)
-    n_chunks, _ = counts(database_url)
+async def test_killed_in_any_step_nothing_is_lost(db: Database) -> None:
+    texts = await fill(db.engine, db.url)
+    n_chunks, _ = counts(db.url)
     for step in STEPS:
-        await asyncio.to_thread(kill_at, database_url, step)
-        assert counts(database_url) == (n_chunks, 0)
-        await assert_all_there(sessions, texts)
-    assert start_packing(database_url).wait(60) == 0
-    assert counts(database_url) == (0, len(texts))
-    await assert_all_there(sessions, texts)
+        await asyncio.to_thread(kill_at, db.url, step)
+        assert counts(db.url) == (n_chunks, 0)
+        await assert_all_there(db.sessions, texts)
+    assert start_packing(db.url).wait(60) == 0
+    assert counts(db.url) == (0, len(texts))
+    await assert_all_there(db.sessions, texts)
 
 
 def kill_at(url: str, step: str) -> None:
@@ -70,19 +71,19 @@ def kill_at(url: str, step: str) -> None:
 
 
 @pytest.mark.matrix
-async def test_killed_again_and_again_it_comes_to_an_end(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+async def test_killed_again_and_again_it_comes_to_an_end(db: Database) -> None:
     """Each run is killed some milliseconds after its first pack: in the middle of the next one, or between two."""
-    texts = await fill(engine, database_url, "abcdef")
+    texts = await fill(db.engine, db.url, "abcdef")
     n_kills = 0
-    with psycopg.connect(database_url, autocommit=True) as looker:
-        while (before := counts(database_url))[0]:
-            process = start_packing(database_url)
+    with psycopg.connect(db.url, autocommit=True) as looker:
+        while (before := counts(db.url))[0]:
+            process = start_packing(db.url)
             while process.poll() is None and looker.execute(N_PACKS).fetchone() == before[1:]:  # noqa: ASYNC110
                 await asyncio.sleep(0.002)
             await asyncio.sleep(0.004 * (n_kills % 5))
             n_kills += process.poll() is None
             process.kill()
             process.wait()
-            await assert_all_there(sessions, texts)
+            await assert_all_there(db.sessions, texts)
     assert n_kills > 1
-    assert counts(database_url) == (0, len(texts))
+    assert counts(db.url) == (0, len(texts))

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import DamagedChunk
 from normstat.packing import packing_run
@@ -21,11 +20,11 @@ from normstat.storage.reparse_rows import ReparseScope
 from normstat.storage.schema.job_models import JobState
 from normstat.storage.session import make_sessions
 from normstat.storage.turns import Turns
-from tests.databases import Sessions, on_either_database
+from tests.database_access import Database
+from tests.databases import on_either_database
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.rereading import books, export, reparse
 from tests.ingest.sending import Agent, gap
-from tests.ingest.test_intake import query
 from tests.ingest.test_reparse import fill, send_in_pieces
 from tests.packing.raw_view import counts, pack_all, read_whole, stream_ids, views
 
@@ -100,26 +99,25 @@ def test_bytes_that_are_no_text_are_packed_as_they_are() -> None:
 
 @on_either_database
 @pytest.mark.usefixtures("small_packs")
-async def test_all_ways_to_read_give_the_same(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
-    await fill(Agent(engine))
-    before, csv, kept = await views(sessions, OFFSETS), await export(engine), books(database_url)
-    n_chunks, _ = counts(database_url)
-    done = await pack_all(sessions)
+async def test_all_ways_to_read_give_the_same(db: Database) -> None:
+    await fill(Agent(db.engine))
+    before, csv, kept = await views(db.sessions, OFFSETS), await export(db.engine), books(db.url)
+    n_chunks, _ = counts(db.url)
+    done = await pack_all(db.sessions)
     assert done.is_all
-    left, n_packs = counts(database_url)
+    left, n_packs = counts(db.url)
     assert left == 0
     assert len(before) < n_packs < n_chunks
-    assert await views(sessions, OFFSETS) == before
-    ((n_bytes, n_packed),) = query(
-        database_url,
+    assert await views(db.sessions, OFFSETS) == before
+    ((n_bytes, n_packed),) = db.query(
         "SELECT sum(acked_offset - n_gap_bytes), sum(packed_bytes) FROM streams LEFT JOIN stream_changes ON stream_id = id",
     )
     assert n_bytes == n_packed == done.n_bytes
     # Samples derived from packed bytes are the same, and when a rejected line came is so to the second.
-    record = await reparse(sessions, database_url)
+    record = await reparse(db.sessions, db.url)
     assert (record.state, record.message) == (JobState.DONE, "")
-    assert await export(engine) == csv
-    again = books(database_url)
+    assert await export(db.engine) == csv
+    again = books(db.url)
     assert len(again["rejected"]) == len(kept["rejected"]) > 5
     for old, new in zip(kept["rejected"], again["rejected"], strict=True):
         assert isinstance(old["received_at"], datetime)
@@ -129,16 +127,14 @@ async def test_all_ways_to_read_give_the_same(engine: AsyncEngine, sessions: Ses
 
 @on_either_database
 @pytest.mark.usefixtures("small_packs")
-async def test_agents_go_on_and_their_new_chunks_follow_the_packed_ones(
-    engine: AsyncEngine, sessions: Sessions, database_url: str
-) -> None:
-    agent, text = Agent(engine), vmstat_text(vmstat_times(300))
+async def test_agents_go_on_and_their_new_chunks_follow_the_packed_ones(db: Database) -> None:
+    agent, text = Agent(db.engine), vmstat_text(vmstat_times(300))
     stop = await send_in_pieces(agent, text[:12_345], "vmstat_linux")
-    await pack_all(sessions)
+    await pack_all(db.sessions)
     # Sent once more, with bytes that are packed: known ones are skipped.
     assert await send_in_pieces(agent, text, "vmstat_linux") == len(text)
-    (stream_id,) = await stream_ids(sessions)
-    async with sessions() as session:
+    (stream_id,) = await stream_ids(db.sessions)
+    async with db.sessions() as session:
         chunks = await read_whole(session, stream_id)
         assert b"".join(chunk.data for chunk in chunks) == text
         assert stop in {chunk.start for chunk in chunks}
@@ -153,24 +149,22 @@ async def test_agents_go_on_and_their_new_chunks_follow_the_packed_ones(
         found = await read_context(session, stream_id, stop, before=3, after=3)
         assert "".join(f"{line.text}\n" for line in found.lines).encode() in text
         assert [line.is_target for line in found.lines] == 3 * [False] + [True] + 3 * [False]
-    csv = await export(engine)
-    await reparse(sessions, database_url, ReparseScope())
-    assert await export(engine) == csv
-    await pack_all(sessions)
-    async with sessions() as session:
+    csv = await export(db.engine)
+    await reparse(db.sessions, db.url, ReparseScope())
+    assert await export(db.engine) == csv
+    await pack_all(db.sessions)
+    async with db.sessions() as session:
         assert b"".join(chunk.data for chunk in await read_whole(session, stream_id)) == text
 
 
 @on_either_database
 @pytest.mark.usefixtures("small_packs")
 @pytest.mark.matrix
-async def test_readers_see_all_bytes_while_two_processes_pack(
-    engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_readers_see_all_bytes_while_two_processes_pack(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     text = vmstat_text(vmstat_times(900))
-    await send_in_pieces(Agent(engine), text, "vmstat_linux", size=400)
-    (stream_id,) = await stream_ids(sessions)
-    other = make_sessions(engine)
+    await send_in_pieces(Agent(db.engine), text, "vmstat_linux", size=400)
+    (stream_id,) = await stream_ids(db.sessions)
+    other = make_sessions(db.engine)
     is_read = threading.Event()
 
     def pack_when_read(data: bytes) -> bytes:
@@ -179,10 +173,10 @@ async def test_readers_see_all_bytes_while_two_processes_pack(
         return pack_frame(data)
 
     monkeypatch.setattr(packing_run, "pack_frame", pack_when_read)
-    tasks = [asyncio.create_task(pack_all(sessions)), asyncio.create_task(pack_all(other))]
+    tasks = [asyncio.create_task(pack_all(db.sessions)), asyncio.create_task(pack_all(other))]
     n_reads = 0
     while not all(task.done() for task in tasks):
-        async with sessions() as session:
+        async with db.sessions() as session:
             assert b"".join(chunk.data for chunk in await read_whole(session, stream_id, 3000)) == text
             # Each batch in a transaction of its own sees another state, as that of a reparse does.
         n_reads += 1
@@ -192,53 +186,51 @@ async def test_readers_see_all_bytes_while_two_processes_pack(
     n_bytes = sum([(await task).n_bytes for task in tasks])
     while n_bytes < len(text):
         # One of them came upon chunks that the other had packed, and left them.
-        n_bytes += (await pack_all(sessions)).n_bytes
+        n_bytes += (await pack_all(db.sessions)).n_bytes
     assert n_bytes == len(text)
-    assert query(database_url, "SELECT packed_to, packed_bytes FROM stream_changes") == [(len(text), len(text))]
+    assert db.query("SELECT packed_to, packed_bytes FROM stream_changes") == [(len(text), len(text))]
 
 
-async def test_what_is_removed_meanwhile_is_not_brought_back(
-    engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_removed_meanwhile_is_not_brought_back(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     text = vmstat_text(vmstat_times(100))
-    await send_in_pieces(Agent(engine), text, "vmstat_linux", size=500)
-    (stream_id,) = await stream_ids(sessions)
-    ((host_id,),) = query(database_url, "SELECT id FROM hosts")
+    await send_in_pieces(Agent(db.engine), text, "vmstat_linux", size=500)
+    (stream_id,) = await stream_ids(db.sessions)
+    ((host_id,),) = db.query("SELECT id FROM hosts")
     assert isinstance(host_id, int)
 
     def pack_slowly(data: bytes) -> bytes:
-        with psycopg.connect(database_url) as connection:
+        with psycopg.connect(db.url) as connection:
             connection.execute("DELETE FROM chunks WHERE start_offset < 1000")
         return pack_frame(data)
 
     before = datetime.now(UTC) + DAY
     with monkeypatch.context() as patch:
         patch.setattr(packing_run, "pack_frame", pack_slowly)
-        assert await pack_next(sessions, stream_id, host_id, before=before, share=1) is None
-    n_chunks, n_packs = counts(database_url)
+        assert await pack_next(db.sessions, stream_id, host_id, before=before, share=1) is None
+    n_chunks, n_packs = counts(db.url)
     assert (n_chunks > 5, n_packs) == (True, 0)
-    assert await pack_next(sessions, stream_id, host_id, before=before, share=1) is not None
-    assert counts(database_url) == (0, 1)
+    assert await pack_next(db.sessions, stream_id, host_id, before=before, share=1) is not None
+    assert counts(db.url) == (0, 1)
 
 
-async def test_a_damaged_chunk_stops_no_other_stream(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
-    agent = Agent(engine)
+async def test_a_damaged_chunk_stops_no_other_stream(db: Database) -> None:
+    agent = Agent(db.engine)
     for key in ("a", "b", "c"):
         await agent.send_file(vmstat_text(vmstat_times(20)), key=key)
-    with psycopg.connect(database_url) as connection:
+    with psycopg.connect(db.url) as connection:
         connection.execute("UPDATE chunks SET body = '\\x00' FROM streams WHERE streams.id = stream_id AND key = 'b'")
     turns: Turns[int] = Turns("packing_failed")
-    done = await pack_chunks(sessions, before=datetime.now(UTC) + DAY, budget_s=60, turns=turns)
+    done = await pack_chunks(db.sessions, before=datetime.now(UTC) + DAY, budget_s=60, turns=turns)
     assert (done.n_streams, done.n_done, done.n_failed, done.is_all) == (3, 2, 1, False)
-    assert counts(database_url) == (1, 2)
+    assert counts(db.url) == (1, 2)
 
 
-async def test_a_full_disk_loses_nothing(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+async def test_a_full_disk_loses_nothing(db: Database) -> None:
     texts = {key: vmstat_text(vmstat_times(40), seed) for seed, key in enumerate("ab")}
     for key, text in texts.items():
-        await send_in_pieces(Agent(engine), text, "vmstat_linux", key, size=500)
-    n_chunks, _ = counts(database_url)
-    with psycopg.connect(database_url, autocommit=True) as connection:
+        await send_in_pieces(Agent(db.engine), text, "vmstat_linux", key, size=500)
+    n_chunks, _ = counts(db.url)
+    with psycopg.connect(db.url, autocommit=True) as connection:
         connection.execute(
             "CREATE FUNCTION fill_up() RETURNS trigger LANGUAGE plpgsql AS"
             " $$ BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = 'disk_full'; END $$"
@@ -246,28 +238,26 @@ async def test_a_full_disk_loses_nothing(engine: AsyncEngine, sessions: Sessions
         connection.execute("CREATE TRIGGER full_disk BEFORE INSERT ON packed_chunks FOR EACH ROW EXECUTE FUNCTION fill_up()")
         # As if the database were away: the next run tries again.
         with pytest.raises(DBAPIError, match="No space left"):
-            await pack_all(sessions)
-        assert counts(database_url) == (n_chunks, 0)
+            await pack_all(db.sessions)
+        assert counts(db.url) == (n_chunks, 0)
         connection.execute("DROP TRIGGER full_disk ON packed_chunks")
-    assert (await pack_all(sessions)).is_all
-    assert counts(database_url) == (0, 2)
-    async with sessions() as session:
-        for stream_id, text in zip(await stream_ids(sessions), texts.values(), strict=True):
+    assert (await pack_all(db.sessions)).is_all
+    assert counts(db.url) == (0, 2)
+    async with db.sessions() as session:
+        for stream_id, text in zip(await stream_ids(db.sessions), texts.values(), strict=True):
             assert b"".join(chunk.data for chunk in await read_whole(session, stream_id)) == text
 
 
-async def test_young_chunks_stay_and_the_job_tells_how_far_it_is(
-    engine: AsyncEngine, sessions: Sessions, database_url: str
-) -> None:
-    agent = Agent(engine)
+async def test_young_chunks_stay_and_the_job_tells_how_far_it_is(db: Database) -> None:
+    agent = Agent(db.engine)
     await agent.send_file(vmstat_text(vmstat_times(20)), key="old")
     await agent.send(gap(5000, 10, key="old"))
-    with psycopg.connect(database_url) as connection:
+    with psycopg.connect(db.url) as connection:
         connection.execute("UPDATE chunks SET received_at = now() - interval '3 days'")
     await agent.send_file(vmstat_text(vmstat_times(20)), key="young")
-    await packing_run.run_packing(sessions, after_days=1, budget_s=60, turns=Turns("packing_failed"))
-    assert counts(database_url) == (1, 1)
+    await packing_run.run_packing(db.sessions, after_days=1, budget_s=60, turns=Turns("packing_failed"))
+    assert counts(db.url) == (1, 1)
     jobs = "SELECT state, n_done, n_total, unit, message FROM jobs WHERE kind = 'packing'"
-    assert query(database_url, jobs) == [("done", 1, 1, "streams", "")]
-    await packing_run.run_packing(sessions, after_days=1, budget_s=60, turns=Turns("packing_failed"))
-    assert query(database_url, jobs) == [("done", 0, 0, "streams", "")]
+    assert db.query(jobs) == [("done", 1, 1, "streams", "")]
+    await packing_run.run_packing(db.sessions, after_days=1, budget_s=60, turns=Turns("packing_failed"))
+    assert db.query(jobs) == [("done", 0, 0, "streams", "")]

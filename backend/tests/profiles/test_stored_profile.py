@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 from sqlalchemy import func, select, update
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.jobs.claims import PROFILES, open_claims_in
 from normstat.profiles import profile_job
@@ -30,6 +29,7 @@ from normstat.storage.session import driver_of, open_read_session, open_write_se
 from normstat.storage.stream_rows import lock_host_by_id
 from normstat.window import Window
 from tests.addons import APP_USER, app_user_text
+from tests.database_access import Database
 from tests.databases import Sessions, on_either_database
 from tests.generated import START as GENERATED
 from tests.generated import vmstat_text
@@ -201,30 +201,30 @@ async def test_like_hours_over_a_change_of_the_clocks(sessions: Sessions) -> Non
     assert abs(band.steps[-1].p50 - 60) <= 4
 
 
-async def test_lines_that_come_late_or_are_read_again(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
-    agent = Agent(engine)
-    await put(sessions, "app_user", APP_USER)
+async def test_lines_that_come_late_or_are_read_again(db: Database) -> None:
+    agent = Agent(db.engine)
+    await put(db.sessions, "app_user", APP_USER)
     await agent.send_file(app_user_text(50), "app_user")
     every_five_seconds = [GENERATED + timedelta(seconds=5 * number) for number in range(1800)]
     await agent.send_file(vmstat_text(every_five_seconds), key="early")
-    async with sessions() as session:
+    async with db.sessions() as session:
         host = (await session.scalars(select(Host.name))).one()
         first = min(await session.scalars(select(Instance.first_sample_at)))
-    async with open_write_session(sessions) as session:
+    async with open_write_session(db.sessions) as session:
         window = Window(first, GENERATED + timedelta(hours=3))
         baseline_id = (await create_baseline(session, BaselineDraft("all", "", (host,), (window,), "ann"))).id
-    await make(sessions)
-    before = await loaded(sessions, baseline_id)
+    await make(db.sessions)
+    before = await loaded(db.sessions, baseline_id)
     late = [GENERATED + timedelta(minutes=90, seconds=number) for number in range(120)]
     await agent.send_file(vmstat_text(late, seed=2), key="late")
-    assert await load(sessions, baseline_id) is None
-    await make(sessions)
-    assert (await loaded(sessions, baseline_id)).n_samples > before.n_samples
-    await put(sessions, "app_user", APP_USER.replace('key = "wait"', 'key = "wait_ms"'))
-    await reparse(sessions, database_url)
-    assert await load(sessions, baseline_id) is None
-    await make(sessions)
-    keys = {key.field for key in (await loaded(sessions, baseline_id)).series if key.stat == "app_user"}
+    assert await load(db.sessions, baseline_id) is None
+    await make(db.sessions)
+    assert (await loaded(db.sessions, baseline_id)).n_samples > before.n_samples
+    await put(db.sessions, "app_user", APP_USER.replace('key = "wait"', 'key = "wait_ms"'))
+    await reparse(db.sessions, db.url)
+    assert await load(db.sessions, baseline_id) is None
+    await make(db.sessions)
+    keys = {key.field for key in (await loaded(db.sessions, baseline_id)).series if key.stat == "app_user"}
     assert "wait_ms" in keys
     assert "wait" not in keys
 

@@ -25,6 +25,7 @@ from normstat.stats.spec import Field, Kind, Storage, Worse
 from normstat.storage.sample_pages import NO_SHORT, PageQuery, to_floats
 from normstat.storage.schema.models import Host, Rollup, RollupMark, StatTable
 from normstat.window import Window, to_us
+from tests.database_access import Database
 from tests.databases import Sessions, on_either_database
 from tests.lock_waits import until_waiting
 from tests.query.filling import fill_capture, fill_stat, fill_values
@@ -56,9 +57,9 @@ async def read_lines(engine: AsyncEngine, request: ExportRequest) -> list[list[s
     return list(csv.reader(io.StringIO(body.decode(), newline="")))
 
 
-async def test_a_capture_comes_back_digit_for_digit(engine: AsyncEngine, sessions: Sessions) -> None:
-    await fill_capture(sessions, "web1", "vmstat_linux", VMSTAT)
-    header, *lines = await read_lines(engine, ExportRequest("web1", DAY, "vmstat_linux"))
+async def test_a_capture_comes_back_digit_for_digit(db: Database) -> None:
+    await fill_capture(db.sessions, "web1", "vmstat_linux", VMSTAT)
+    header, *lines = await read_lines(db.engine, ExportRequest("web1", DAY, "vmstat_linux"))
     assert header[:6] == ["time", "epoch", "instance", "procs_r[processes]", "procs_b[processes]", "memory_swpd[KiB]"]
     # The first report says what was since boot, so it is no sample.
     printed = [line.split()[:18] for line in VMSTAT.decode().splitlines()[3:]]
@@ -76,9 +77,9 @@ PRINTED_ORDER = (
 )  # fmt: skip
 
 
-async def test_words_that_are_not_canonical_come_back_too(engine: AsyncEngine, sessions: Sessions) -> None:
-    await fill_capture(sessions, "web1", "mpstat_linux", MPSTAT)
-    header, *lines = await read_lines(engine, ExportRequest("web1", DAY, "mpstat_linux"))
+async def test_words_that_are_not_canonical_come_back_too(db: Database) -> None:
+    await fill_capture(db.sessions, "web1", "mpstat_linux", MPSTAT)
+    header, *lines = await read_lines(db.engine, ExportRequest("web1", DAY, "mpstat_linux"))
     # Columns that this release does not print (CORE, intr/s) are not there.
     assert header == [
         "time", "epoch", "instance", "usr_pct[%]", "nice_pct[%]", "sys_pct[%]", "iowait_pct[%]", "irq_pct[%]", "soft_pct[%]",
@@ -88,13 +89,14 @@ async def test_words_that_are_not_canonical_come_back_too(engine: AsyncEngine, s
 
 
 @on_either_database
-async def test_chosen_lines_come_alone_and_no_other_value_with_them(engine: AsyncEngine, sessions: Sessions) -> None:
-    await fill_capture(sessions, "web1", "mpstat_linux", MPSTAT)
+async def test_chosen_lines_come_alone_and_no_other_value_with_them(db: Database) -> None:
+    await fill_capture(db.sessions, "web1", "mpstat_linux", MPSTAT)
 
     async def read(*lines: tuple[str, str], fields: tuple[str, ...] = ()) -> list[list[str]]:
         chosen = [ExportedLine(field, instance) for field, instance in lines]
         return [
-            line[2:] for line in await read_lines(engine, ExportRequest("web1", DAY, "mpstat_linux", fields=fields, lines=chosen))
+            line[2:]
+            for line in await read_lines(db.engine, ExportRequest("web1", DAY, "mpstat_linux", fields=fields, lines=chosen))
         ]
 
     # The columns have the order of the stat; of CPU 0 only sys was chosen, printed as the tool did.
@@ -108,10 +110,10 @@ async def test_chosen_lines_come_alone_and_no_other_value_with_them(engine: Asyn
         await read(("us", "0"))
 
 
-async def test_all_stats_come_long(engine: AsyncEngine, sessions: Sessions) -> None:
-    await fill_capture(sessions, "web1", "mpstat_linux", MPSTAT)
-    await fill_capture(sessions, "web1", "vmstat_linux", VMSTAT)
-    header, *lines = await read_lines(engine, ExportRequest("web1", DAY))
+async def test_all_stats_come_long(db: Database) -> None:
+    await fill_capture(db.sessions, "web1", "mpstat_linux", MPSTAT)
+    await fill_capture(db.sessions, "web1", "vmstat_linux", VMSTAT)
+    header, *lines = await read_lines(db.engine, ExportRequest("web1", DAY))
     assert header == ["time", "epoch", "stat", "instance", "field", "value", "unit"]
     assert len(lines) == 3 * 10 + 2 * 18
     assert lines[0] == ["2026-11-21T12:00:02Z", "1795262402", "mpstat_linux", "all", "usr_pct", "1.01", "%"]
@@ -119,13 +121,11 @@ async def test_all_stats_come_long(engine: AsyncEngine, sessions: Sessions) -> N
     assert ["2026-11-21T12:00:03Z", "1795262403", "vmstat_linux", "", "memory_free", "9007199254740993", "KiB"] in lines
 
 
-async def test_lines_are_ordered_by_time_instance_stream_and_line(
-    engine: AsyncEngine, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_lines_are_ordered_by_time_instance_stream_and_line(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     second = to_us(START) + np.array([2, 2, 1, 1, 1]) * 1_000_000
     for key in ("a", "b"):
         await fill_values(
-            sessions,
+            db.sessions,
             "web1",
             "mpstat_linux",
             time_us=second,
@@ -139,18 +139,18 @@ async def test_lines_are_ordered_by_time_instance_stream_and_line(
     ]  # fmt: skip
     for n_rows in (1000, 7, 2, 1):
         monkeypatch.setattr(PageQuery, "n_rows_per_page", n_rows)
-        _, *lines = await read_lines(engine, ExportRequest("web1", DAY, "mpstat_linux"))
+        _, *lines = await read_lines(db.engine, ExportRequest("web1", DAY, "mpstat_linux"))
         assert [(line[2], line[3]) for line in lines] == expected
 
 
-async def test_a_missing_value_is_an_empty_cell_and_no_line(engine: AsyncEngine, sessions: Sessions) -> None:
+async def test_a_missing_value_is_an_empty_cell_and_no_line(db: Database) -> None:
     await fill_stat(
-        sessions, "iostat_linux", START, [0], ("sda", "=1+1,x"), util_pct=[np.nan, 0.0], r_per_s=[1.5, np.nan], w_per_s=np.nan
+        db.sessions, "iostat_linux", START, [0], ("sda", "=1+1,x"), util_pct=[np.nan, 0.0], r_per_s=[1.5, np.nan], w_per_s=np.nan
     )
-    header, *lines = await read_lines(engine, ExportRequest("web1", DAY, "iostat_linux"))
+    header, *lines = await read_lines(db.engine, ExportRequest("web1", DAY, "iostat_linux"))
     assert header[3:] == ["r_per_s[1/s]", "util_pct[%]"]
     assert [line[2:] for line in lines] == [["=1+1,x", "", "0.00"], ["sda", "1.50", ""]]
-    _, *lines = await read_lines(engine, ExportRequest("web1", DAY))
+    _, *lines = await read_lines(db.engine, ExportRequest("web1", DAY))
     assert [line[3:] for line in lines] == [["=1+1,x", "util_pct", "0.00", "%"], ["sda", "r_per_s", "1.50", "1/s"]]
 
 
@@ -162,61 +162,59 @@ async def fill_seconds(sessions: Sessions, first_s: int, n: int, *, has_writes: 
 
 @pytest.mark.parametrize(("first_s", "n_expected"), [(0, 20), (15, 10), (100, 10), (109, 1), (110, 0)])
 async def test_a_last_sample_that_is_recorded_late_takes_nothing_from_an_export(
-    engine: AsyncEngine, sessions: Sessions, first_s: int, n_expected: int
+    db: Database, first_s: int, n_expected: int
 ) -> None:
-    await fill_seconds(sessions, 0, 10)
-    await fill_seconds(sessions, 100, 10, has_writes=True)
+    await fill_seconds(db.sessions, 0, 10)
+    await fill_seconds(db.sessions, 100, 10, has_writes=True)
     window = Window(START + timedelta(seconds=first_s), START + timedelta(hours=1))
-    header, *lines = await read_lines(engine, ExportRequest("web1", window, "iostat_linux"))
+    header, *lines = await read_lines(db.engine, ExportRequest("web1", window, "iostat_linux"))
     assert len(lines) == n_expected
     if n_expected:
         # A field that only the last samples have is a column too.
         assert header[3:] == ["r_per_s[1/s]", "w_per_s[1/s]"]
         assert lines[-1][3:] == ["1.50", "2.50"]
-    _, *lines = await read_lines(engine, ExportRequest("web1", window))
+    _, *lines = await read_lines(db.engine, ExportRequest("web1", window))
     assert len(lines) == n_expected + min(10, n_expected)
 
 
-async def test_an_empty_window_is_a_header(engine: AsyncEngine, sessions: Sessions) -> None:
-    await fill_capture(sessions, "web1", "vmstat_linux", VMSTAT)
+async def test_an_empty_window_is_a_header(db: Database) -> None:
+    await fill_capture(db.sessions, "web1", "vmstat_linux", VMSTAT)
     later = Window(DAY.end, DAY.end + timedelta(hours=1))
-    [header] = await read_lines(engine, ExportRequest("web1", later, "vmstat_linux"))
+    [header] = await read_lines(db.engine, ExportRequest("web1", later, "vmstat_linux"))
     assert header[:4] == ["time", "epoch", "instance", "procs_r[processes]"]
-    assert await read_lines(engine, ExportRequest("web1", later)) == [
+    assert await read_lines(db.engine, ExportRequest("web1", later)) == [
         ["time", "epoch", "stat", "instance", "field", "value", "unit"]
     ]
-    assert await read_lines(engine, ExportRequest("web1", DAY, "iostat_linux")) == [["time", "epoch", "instance"]]
+    assert await read_lines(db.engine, ExportRequest("web1", DAY, "iostat_linux")) == [["time", "epoch", "instance"]]
 
 
-async def test_columns_of_much_come_from_the_rollups(
-    engine: AsyncEngine, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_columns_of_much_come_from_the_rollups(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     n = 20
     intr = np.where(np.arange(n) == n - 1, 5.0, np.nan)
-    await fill_stat(sessions, "mpstat_linux", DAY.start, 1800 * np.arange(n), ("all",), usr_pct=1.0, intr_per_s=intr)
+    await fill_stat(db.sessions, "mpstat_linux", DAY.start, 1800 * np.arange(n), ("all",), usr_pct=1.0, intr_per_s=intr)
     request = ExportRequest("web1", DAY, "mpstat_linux")
     exactly = ["usr_pct[%]", "intr_per_s[1/s]"]
-    assert (await read_lines(engine, request))[0][3:] == exactly
+    assert (await read_lines(db.engine, request))[0][3:] == exactly
     # Too much to look through, and nothing is rolled up: no column is left out, whatever stands in it.
     monkeypatch.setattr(sample_counts, "ROWS_LOOKED_AT", 5)
-    everything = (await read_lines(engine, request))[0][3:]
+    everything = (await read_lines(db.engine, request))[0][3:]
     assert len(everything) > 10
-    await roll_up(sessions, now=DAY.end + timedelta(days=2), budget_s=60)
-    assert (await read_lines(engine, request))[0][3:] == exactly
+    await roll_up(db.sessions, now=DAY.end + timedelta(days=2), budget_s=60)
+    assert (await read_lines(db.engine, request))[0][3:] == exactly
     # What changed after it was rolled up is looked for among the samples.
-    async with sessions() as session, session.begin():
+    async with db.sessions() as session, session.begin():
         stat_id = await session.scalar(select(StatTable.id).where(StatTable.name == "mpstat_linux"))
         host_id = await session.scalar(select(Host.id))
         await session.execute(delete(Rollup).where(Rollup.field_key == "intr_per_s"))
         last = DAY.start + timedelta(hours=9)
         session.add(RollupMark(host_id=host_id, stat_id=stat_id, hour_at=last))
-    assert (await read_lines(engine, request))[0][3:] == exactly
+    assert (await read_lines(db.engine, request))[0][3:] == exactly
 
 
-async def test_closing_it_cancels_its_statement(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
-    await fill_capture(sessions, "web1", "mpstat_linux", MPSTAT)
-    pieces = await stream_csv(engine, ExportRequest("web1", DAY))
-    async with await psycopg.AsyncConnection.connect(database_url) as other:
+async def test_closing_it_cancels_its_statement(db: Database) -> None:
+    await fill_capture(db.sessions, "web1", "mpstat_linux", MPSTAT)
+    pieces = await stream_csv(db.engine, ExportRequest("web1", DAY))
+    async with await psycopg.AsyncConnection.connect(db.url) as other:
         # The statement waits as long as this transaction lasts.
         await other.execute('LOCK TABLE samples."mpstat_linux" IN ACCESS EXCLUSIVE MODE')
         coming = asyncio.ensure_future(anext(pieces))
@@ -226,21 +224,21 @@ async def test_closing_it_cancels_its_statement(engine: AsyncEngine, sessions: S
             await coming
         await pieces.aclose()
         await until_waiting(other, 0)
-    assert len(await read_lines(engine, ExportRequest("web1", DAY))) == 1 + 3 * 10
+    assert len(await read_lines(db.engine, ExportRequest("web1", DAY))) == 1 + 3 * 10
 
 
-async def test_unknown_names_are_said_before_the_first_byte(engine: AsyncEngine, sessions: Sessions) -> None:
-    await fill_capture(sessions, "web1", "vmstat_linux", VMSTAT)
+async def test_unknown_names_are_said_before_the_first_byte(db: Database) -> None:
+    await fill_capture(db.sessions, "web1", "vmstat_linux", VMSTAT)
     with pytest.raises(NotFound, match="no host 'web9'"):
-        await stream_csv(engine, ExportRequest("web9", DAY))
+        await stream_csv(db.engine, ExportRequest("web9", DAY))
     with pytest.raises(NotFound, match="no stat 'no_stat'"):
-        await stream_csv(engine, ExportRequest("web1", DAY, "no_stat"))
+        await stream_csv(db.engine, ExportRequest("web1", DAY, "no_stat"))
 
 
-async def test_an_export_that_fails_is_not_ended(engine: AsyncEngine, sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
-    await fill_stat(sessions, "mpstat_linux", START, np.arange(50), ("all",), usr_pct=0.0)
+async def test_an_export_that_fails_is_not_ended(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fill_stat(db.sessions, "mpstat_linux", START, np.arange(50), ("all",), usr_pct=0.0)
     monkeypatch.setattr(PageQuery, "n_rows_per_page", 10)
-    pieces = await stream_csv(engine, ExportRequest("web1", DAY, "mpstat_linux"))
+    pieces = await stream_csv(db.engine, ExportRequest("web1", DAY, "mpstat_linux"))
     assert (await anext(pieces)).startswith(b"time,")
     await anext(pieces)
     monkeypatch.setattr(csv_export, "sort_lines", lambda page, names: 1 / 0)
@@ -250,17 +248,17 @@ async def test_an_export_that_fails_is_not_ended(engine: AsyncEngine, sessions: 
 
 @on_either_database
 @pytest.mark.parametrize("stat", ["mpstat_linux", None])
-async def test_memory_stays_constant(
-    engine: AsyncEngine, sessions: Sessions, stat: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_memory_stays_constant(db: Database, stat: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     n_seconds, names = 10_000, ("all", "0", "1", "2")
     monkeypatch.setattr(PageQuery, "n_rows_per_page", 2500)
-    await fill_stat(sessions, "mpstat_linux", DAY.start, np.arange(n_seconds), names, usr_pct=12.34, sys_pct=12.34, idle_pct=12.34)
+    await fill_stat(
+        db.sessions, "mpstat_linux", DAY.start, np.arange(n_seconds), names, usr_pct=12.34, sys_pct=12.34, idle_pct=12.34
+    )
     # What the first export of a process loads is not counted.
-    await read_lines(engine, ExportRequest("web1", Window(DAY.start, DAY.start + timedelta(seconds=9)), stat))
+    await read_lines(db.engine, ExportRequest("web1", Window(DAY.start, DAY.start + timedelta(seconds=9)), stat))
     tracemalloc.start()
     try:
-        n_bytes = sum([len(piece) async for piece in await stream_csv(engine, ExportRequest("web1", DAY, stat))])
+        n_bytes = sum([len(piece) async for piece in await stream_csv(db.engine, ExportRequest("web1", DAY, stat))])
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

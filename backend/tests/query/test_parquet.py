@@ -17,7 +17,8 @@ from normstat.query.export.csv_export import ExportRequest, stream_csv
 from normstat.query.export.parquet_export import stream_parquet
 from normstat.storage.printed_words import parse_printed
 from normstat.window import Window
-from tests.databases import Sessions, on_either_database
+from tests.database_access import Database
+from tests.databases import on_either_database
 from tests.query.filling import fill_capture, fill_stat
 from tests.query.test_export import DAY, MPSTAT, START, VMSTAT
 
@@ -58,11 +59,11 @@ def headers_of(schema: pa.Schema) -> Sequence[str]:
 
 
 @pytest.mark.parametrize(("stat", "capture"), [("vmstat_linux", VMSTAT), ("mpstat_linux", MPSTAT)])
-async def test_it_says_what_the_csv_says(engine: AsyncEngine, sessions: Sessions, stat: str, capture: bytes) -> None:
-    await fill_capture(sessions, "web1", stat, capture)
+async def test_it_says_what_the_csv_says(db: Database, stat: str, capture: bytes) -> None:
+    await fill_capture(db.sessions, "web1", stat, capture)
     request = ExportRequest("web1", DAY, stat)
-    header, *lines = await read_csv(engine, request)
-    table = (await read_file(engine, request)).read()
+    header, *lines = await read_csv(db.engine, request)
+    table = (await read_file(db.engine, request)).read()
     assert header[3:] == headers_of(table.schema)
     assert to_lines(table) == lines
     assert len(lines) > 1
@@ -70,9 +71,7 @@ async def test_it_says_what_the_csv_says(engine: AsyncEngine, sessions: Sessions
     assert (table.schema.metadata[b"normstat.host"], table.schema.metadata[b"normstat.stat"]) == (b"web1", stat.encode())
 
 
-async def test_row_groups_of_many_pages_keep_every_row_and_every_gap(
-    engine: AsyncEngine, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_row_groups_of_many_pages_keep_every_row_and_every_gap(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     n_seconds, names = 3000, ("sda", "sdb", "=x,y")
     rng = np.random.default_rng(5)
     n = n_seconds * len(names)
@@ -81,35 +80,35 @@ async def test_row_groups_of_many_pages_keep_every_row_and_every_gap(
     # The first page has no value of this one, and the second some.
     late = np.where(np.arange(n) < n // 2, np.nan, 0.25)
     rkb = np.round(rng.gamma(2, 1e5, n), 2)
-    await fill_stat(sessions, "iostat_linux", START, np.arange(n_seconds), names, util_pct=util, aqu_sz=late, rkb_per_s=rkb)
+    await fill_stat(db.sessions, "iostat_linux", START, np.arange(n_seconds), names, util_pct=util, aqu_sz=late, rkb_per_s=rkb)
     monkeypatch.setattr(parquet_export, "VALUES_PER_PAGE", 1)
     monkeypatch.setattr(parquet_export, "VALUES_PER_GROUP", 1)
     request = ExportRequest("web1", DAY, "iostat_linux")
-    file = await read_file(engine, request)
+    file = await read_file(db.engine, request)
     assert file.metadata.num_row_groups > 5
     assert max(file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)) <= 1000
-    _, *lines = await read_csv(engine, request)
+    _, *lines = await read_csv(db.engine, request)
     assert to_lines(file.read()) == lines
     table = file.read()
     assert table.column("util_pct").null_count == np.isnan(util).sum()
     assert table.column("aqu_sz").null_count == n // 2
 
 
-async def test_an_empty_window_is_an_empty_file(engine: AsyncEngine, sessions: Sessions) -> None:
-    await fill_capture(sessions, "web1", "vmstat_linux", VMSTAT)
+async def test_an_empty_window_is_an_empty_file(db: Database) -> None:
+    await fill_capture(db.sessions, "web1", "vmstat_linux", VMSTAT)
     later = Window(DAY.end, datetime(2026, 12, 1, tzinfo=UTC))
-    table = (await read_file(engine, ExportRequest("web1", later, "vmstat_linux"))).read()
+    table = (await read_file(db.engine, ExportRequest("web1", later, "vmstat_linux"))).read()
     assert (table.num_rows, table.column_names[:3]) == (0, ["time", "instance", "procs_r"])
     # A stat of which no host has sent anything yet.
-    nothing = (await read_file(engine, ExportRequest("web1", DAY, "iostat_linux"))).read()
+    nothing = (await read_file(db.engine, ExportRequest("web1", DAY, "iostat_linux"))).read()
     assert (nothing.num_rows, nothing.column_names) == (0, ["time", "instance", "printed"])
     with pytest.raises(NotFound, match="no host 'web9'"):
-        await stream_parquet(engine, ExportRequest("web9", DAY, "vmstat_linux"))
+        await stream_parquet(db.engine, ExportRequest("web9", DAY, "vmstat_linux"))
 
 
-async def test_a_file_that_fails_is_not_ended(engine: AsyncEngine, sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
-    await fill_capture(sessions, "web1", "vmstat_linux", VMSTAT)
+async def test_a_file_that_fails_is_not_ended(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fill_capture(db.sessions, "web1", "vmstat_linux", VMSTAT)
     monkeypatch.setattr(parquet_export, "to_batch", lambda *_: 1 / 0)
-    pieces = await stream_parquet(engine, ExportRequest("web1", DAY, "vmstat_linux"))
+    pieces = await stream_parquet(db.engine, ExportRequest("web1", DAY, "vmstat_linux"))
     with pytest.raises(ZeroDivisionError):
         await anext(pieces)

@@ -9,7 +9,6 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.rows import TupleRow
-from sqlalchemy.ext.asyncio import AsyncEngine
 from typer.testing import CliRunner
 
 from normstat.cli import app
@@ -26,12 +25,12 @@ from normstat.storage.stat_tables import read_stored_stats, table_of
 from normstat.storage.stream_rows import lock_host_by_id
 from normstat.window import Window, from_us, to_us
 from tests.addons import APP_USER, app_user_text
+from tests.database_access import Database
 from tests.databases import Sessions, on_either_database
 from tests.generated import START as GENERATED
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.rereading import put, reparse
 from tests.ingest.sending import Agent
-from tests.ingest.test_intake import query
 from tests.query.filling import fill_stat
 
 pytestmark = on_either_database
@@ -388,62 +387,60 @@ async def command(database_url: str, *words: str) -> str:
     return result.output
 
 
-async def test_late_lines_are_in_the_rollups_and_in_the_graph_before(
-    engine: AsyncEngine, sessions: Sessions, database_url: str
-) -> None:
-    agent = Agent(engine)
+async def test_late_lines_are_in_the_rollups_and_in_the_graph_before(db: Database) -> None:
+    agent = Agent(db.engine)
     await agent.send_file(vmstat_text(vmstat_times(4000)), key="early")
     # All until the end of what is waited for, with samples or without.
-    assert await roll_all(sessions) == 9
+    assert await roll_all(db.sessions) == 9
     late = [GENERATED + timedelta(minutes=90, seconds=number) for number in range(120)]
     await agent.send_file(vmstat_text(late, seed=2), key="late")
-    n_rows = query(database_url, "SELECT count(*) FROM samples.vmstat_linux")[0][0]
-    assert query(database_url, "SELECT extract(hour FROM hour_at AT TIME ZONE 'UTC')::int FROM rollup_marks") == [(13,)]
+    n_rows = db.query("SELECT count(*) FROM samples.vmstat_linux")[0][0]
+    assert db.query("SELECT extract(hour FROM hour_at AT TIME ZONE 'UTC')::int FROM rollup_marks") == [(13,)]
     window = Window(GENERATED - timedelta(hours=1), END + timedelta(hours=1))
     for n_hours in (0, 1):
-        async with open_read_session(sessions) as session:
+        async with open_read_session(db.sessions) as session:
             drawn = await read_series(session, SeriesRequest("alpha", "vmstat_linux", window, 16, ("procs_r",)))
         assert (drawn.n_raw, drawn.source) == (n_rows, "rollup_minute" if n_hours else "mixed")
-        assert await roll_all(sessions) == 1 - n_hours
-    assert int(minutes_of(database_url, "vmstat_linux", "procs_r").n.sum()) == n_rows
+        assert await roll_all(db.sessions) == 1 - n_hours
+    assert int(minutes_of(db.url, "vmstat_linux", "procs_r").n.sum()) == n_rows
 
 
-async def test_streams_that_are_read_again_are_rolled_up_again(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
-    agent = Agent(engine)
-    await put(sessions, "app_user", APP_USER)
+async def test_streams_that_are_read_again_are_rolled_up_again(db: Database) -> None:
+    agent = Agent(db.engine)
+    await put(db.sessions, "app_user", APP_USER)
     await agent.send_file(app_user_text(50), "app_user")
-    first = query(database_url, "SELECT min(first_sample_at), max(last_sample_at) FROM streams")[0]
-    done = await roll_up(sessions, now=first[1] + timedelta(hours=2) + DELAY, budget_s=600)
+    first = db.query("SELECT min(first_sample_at), max(last_sample_at) FROM streams")[0]
+    done = await roll_up(db.sessions, now=first[1] + timedelta(hours=2) + DELAY, budget_s=600)
     assert done.n_hours > 0
-    before = minutes_of(database_url, "app_user", "wait")
+    before = minutes_of(db.url, "app_user", "wait")
     assert len(before)
     # Another key for the column, and users that are no instances any more.
     await put(
-        sessions,
+        db.sessions,
         "app_user",
         APP_USER.replace('key = "wait"', 'key = "wait_ms"').replace('instance = ["User"]', 'labels = ["User"]'),
     )
-    await reparse(sessions, database_url)
-    assert query(database_url, "SELECT count(*) FROM rollup_marks")[0][0] > 0
-    await roll_up(sessions, now=first[1] + timedelta(hours=2) + DELAY, budget_s=600)
-    assert query(database_url, "SELECT count(*) FROM rollup_marks")[0][0] == 0
-    assert len(minutes_of(database_url, "app_user", "wait")) == 0
-    after = minutes_of(database_url, "app_user", "wait_ms")
-    assert int(after.n.sum()) == query(database_url, "SELECT count(*) FROM samples.app_user")[0][0]
+    await reparse(db.sessions, db.url)
+    assert db.query("SELECT count(*) FROM rollup_marks")[0][0] > 0
+    await roll_up(db.sessions, now=first[1] + timedelta(hours=2) + DELAY, budget_s=600)
+    assert db.query("SELECT count(*) FROM rollup_marks")[0][0] == 0
+    assert len(minutes_of(db.url, "app_user", "wait")) == 0
+    after = minutes_of(db.url, "app_user", "wait_ms")
+    assert int(after.n.sum()) == db.query("SELECT count(*) FROM samples.app_user")[0][0]
     assert len(np.unique(after.instance)) < len(np.unique(before.instance))
 
 
-async def test_rollups_are_dropped_and_made_anew_by_one_command(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
-    await Agent(engine).send_file(vmstat_text(vmstat_times(5000)))
-    assert "all" in await command(database_url, "status")
+async def test_rollups_are_dropped_and_made_anew_by_one_command(db: Database) -> None:
+    await Agent(db.engine).send_file(vmstat_text(vmstat_times(5000)))
+    assert "all" in await command(db.url, "status")
     # `rebuild` goes by the clock of the machine, which may be before or after that of the test.
-    await roll_all(sessions)
-    before = minutes_of(database_url, "vmstat_linux", "procs_r")
+    await roll_all(db.sessions)
+    before = minutes_of(db.url, "vmstat_linux", "procs_r")
     assert len(before) == 84
-    assert "2026-11-21 21:00" in await command(database_url, "status")
-    assert "1 host " in await command(database_url, "drop", "--host", "alpha")
-    assert query(database_url, "SELECT count(*) FROM rollups")[0][0] == 0
-    assert "rolled up" in await command(database_url, "rebuild")
-    await roll_all(sessions)
-    after = minutes_of(database_url, "vmstat_linux", "procs_r")
+    assert "2026-11-21 21:00" in await command(db.url, "status")
+    assert "1 host " in await command(db.url, "drop", "--host", "alpha")
+    assert db.query("SELECT count(*) FROM rollups")[0][0] == 0
+    assert "rolled up" in await command(db.url, "rebuild")
+    await roll_all(db.sessions)
+    after = minutes_of(db.url, "vmstat_linux", "procs_r")
     assert all(np.array_equal(getattr(before, name), getattr(after, name)) for name in Buckets.__slots__)

@@ -26,13 +26,13 @@ from normstat.storage.lookup import require_host
 from normstat.storage.session import open_read_session
 from normstat.window import LATEST, Window, from_us, to_us
 from tests.cli.commands import Commands
+from tests.database_access import Database
 from tests.databases import Sessions, on_either_database, on_one_database
 from tests.fork_server import start_forked
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.golden_captures import GOLDEN
 from tests.ingest.rereading import books, export, reparse
 from tests.ingest.sending import Agent
-from tests.ingest.test_intake import query
 from tests.query.filling import seal_all
 from tests.storage.test_retention import apply
 
@@ -64,90 +64,81 @@ async def seen(engine: AsyncEngine, sessions: Sessions, url: str) -> tuple[objec
 
 
 @on_either_database
-async def test_everything_is_seen_as_before(agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+async def test_everything_is_seen_as_before(agent: Agent, db: Database) -> None:
     await fill(agent)
-    before = await seen(engine, sessions, database_url)
-    n_rows = query(database_url, ROWS_LEFT)[0][0]
-    assert await seal_all(sessions, "alpha") >= n_rows > 300
-    assert query(database_url, ROWS_LEFT) == [(0,)]
-    assert await seen(engine, sessions, database_url) == before
+    before = await seen(db.engine, db.sessions, db.url)
+    n_rows = db.query(ROWS_LEFT)[0][0]
+    assert await seal_all(db.sessions, "alpha") >= n_rows > 300
+    assert db.query(ROWS_LEFT) == [(0,)]
+    assert await seen(db.engine, db.sessions, db.url) == before
 
 
 @on_either_database
-async def test_late_samples_are_seen_at_once_and_join_the_block(
-    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
-) -> None:
-    other = Agent(engine, "beta")
+async def test_late_samples_are_seen_at_once_and_join_the_block(agent: Agent, db: Database) -> None:
+    other = Agent(db.engine, "beta")
     texts = [vmstat_text(vmstat_times(100)), vmstat_text(vmstat_times(100, START + timedelta(seconds=50))), mpstat_text(20, 3)]
     for own in (agent, other):
         await own.send_file(texts[0], key="1")
-    await seal_all(sessions, "beta")
+    await seal_all(db.sessions, "beta")
     for own in (agent, other):
         await own.send_file(texts[1], key="2")
         await own.send_file(texts[2], "mpstat_linux", "m")
-    expected = (await export(engine)).replace(b"alpha", b"beta")
-    assert await export(engine, "beta") == expected
-    assert await seal_all(sessions, "beta") > 0
-    assert await export(engine, "beta") == expected
-    assert query(database_url, "SELECT count(*) FROM sealed_blocks") == [(2,)]
+    expected = (await export(db.engine)).replace(b"alpha", b"beta")
+    assert await export(db.engine, "beta") == expected
+    assert await seal_all(db.sessions, "beta") > 0
+    assert await export(db.engine, "beta") == expected
+    assert db.query("SELECT count(*) FROM sealed_blocks") == [(2,)]
 
 
 @on_either_database
-async def test_a_reparse_and_an_older_spec_find_what_is_sealed(
-    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
-) -> None:
+async def test_a_reparse_and_an_older_spec_find_what_is_sealed(agent: Agent, db: Database) -> None:
     await fill(agent)
-    before = await seen(engine, sessions, database_url)
-    await seal_all(sessions, "alpha")
-    record = await reparse(sessions, database_url)
+    before = await seen(db.engine, db.sessions, db.url)
+    await seal_all(db.sessions, "alpha")
+    record = await reparse(db.sessions, db.url)
     assert record.n_samples_before == record.n_samples_after > 300
-    assert query(database_url, SEALED) == [(0,)], "all of it was read again"
-    assert await seen(engine, sessions, database_url) == before
+    assert db.query(SEALED) == [(0,)], "all of it was read again"
+    assert await seen(db.engine, db.sessions, db.url) == before
 
 
 @on_either_database
-async def test_retention_and_deletion_take_blocks(agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
-    other = Agent(engine, "beta")
+async def test_retention_and_deletion_take_blocks(agent: Agent, db: Database) -> None:
+    other = Agent(db.engine, "beta")
     for own in (agent, other):
         await own.send_file(vmstat_text(vmstat_times(100, START)), key="1")
         await own.send_file(vmstat_text(vmstat_times(100, START + timedelta(days=2))), key="2")
-    await seal_all(sessions, "beta")
+    await seal_all(db.sessions, "beta")
     now = START + timedelta(days=3)
-    run = await apply(sessions, RetentionRuleRequest(stat=None, samples_days=2, chunks_days=None), now=now)
+    run = await apply(db.sessions, RetentionRuleRequest(stat=None, samples_days=2, chunks_days=None), now=now)
     assert run.n_samples == 198
-    assert books(database_url, "beta")["instances"] == books(database_url)["instances"]
-    assert await export(engine, "beta") == (await export(engine)).replace(b"alpha", b"beta") != b""
-    assert query(database_url, SEALED) == [(99,)]
+    assert books(db.url, "beta")["instances"] == books(db.url)["instances"]
+    assert await export(db.engine, "beta") == (await export(db.engine)).replace(b"alpha", b"beta") != b""
+    assert db.query(SEALED) == [(99,)]
 
 
 @on_either_database
-async def test_unsealed_rows_are_those_that_were_sealed(agent: Agent, sessions: Sessions, database_url: str) -> None:
+async def test_unsealed_rows_are_those_that_were_sealed(agent: Agent, db: Database) -> None:
     await fill(agent)
-    names = [str(name) for (name,) in query(database_url, "SELECT name FROM stats ORDER BY name")]
-    tables = {
-        name: query(database_url, f'SELECT * FROM samples."{name}" ORDER BY host_id, time, instance_id, line_offset')
-        for name in names
-    }
-    await seal_all(sessions, "alpha")
-    async with open_read_session(sessions) as session:
+    names = [str(name) for (name,) in db.query("SELECT name FROM stats ORDER BY name")]
+    tables = {name: db.query(f'SELECT * FROM samples."{name}" ORDER BY host_id, time, instance_id, line_offset') for name in names}
+    await seal_all(db.sessions, "alpha")
+    async with open_read_session(db.sessions) as session:
         host_id = await require_host(session, "alpha")
     until = datetime.now(UTC) + timedelta(days=1)
-    done = await unseal(sessions, host_id, until=until)
+    done = await unseal(db.sessions, host_id, until=until)
     assert done.n_rows == sum(len(rows) for rows in tables.values())
     for name, rows in tables.items():
-        assert query(database_url, f'SELECT * FROM samples."{name}" ORDER BY host_id, time, instance_id, line_offset') == rows
+        assert db.query(f'SELECT * FROM samples."{name}" ORDER BY host_id, time, instance_id, line_offset') == rows
     # They stay so until then.
-    assert await seal_next(sessions, host_id, to_us(LATEST), datetime.now(UTC)) is None
-    assert await seal_next(sessions, host_id, to_us(LATEST), until + timedelta(seconds=1)) is not None
+    assert await seal_next(db.sessions, host_id, to_us(LATEST), datetime.now(UTC)) is None
+    assert await seal_next(db.sessions, host_id, to_us(LATEST), until + timedelta(seconds=1)) is not None
 
 
 @on_either_database
-async def test_what_was_unsealed_for_good_is_sealed_again_by_the_command_that_is_named(
-    agent: Agent, sessions: Sessions, database_url: str
-) -> None:
+async def test_what_was_unsealed_for_good_is_sealed_again_by_the_command_that_is_named(agent: Agent, db: Database) -> None:
     await fill(agent)
-    n_rows = await seal_all(sessions, "alpha")
-    normstat = Commands(database_url)
+    n_rows = await seal_all(db.sessions, "alpha")
+    normstat = Commands(db.url)
     code, out, _ = await normstat("unseal", "--all")
     assert (code, out.strip().endswith("are rows again, for good; back: normstat seal --unsealed")) == (0, True)
     assert (await normstat.do("seal", "--after-days", "0")).strip() == "0 samples sealed"
@@ -155,9 +146,7 @@ async def test_what_was_unsealed_for_good_is_sealed_again_by_the_command_that_is
 
 
 @on_either_database
-async def test_what_comes_while_it_is_sealed_is_kept(
-    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
-) -> None:
+async def test_what_comes_while_it_is_sealed_is_kept(agent: Agent, db: Database) -> None:
     lines = vmstat_text(vmstat_times(600)).splitlines(keepends=True)
     head, body = b"".join(lines[:2]), lines[2:]
 
@@ -172,35 +161,33 @@ async def test_what_comes_while_it_is_sealed_is_kept(
 
     async def seal() -> None:
         for _ in range(30):
-            if query(database_url, "SELECT 1 FROM hosts WHERE name = 'alpha'"):
-                await seal_all(sessions, "alpha")
+            if db.query("SELECT 1 FROM hosts WHERE name = 'alpha'"):
+                await seal_all(db.sessions, "alpha")
             await asyncio.sleep(0.02)
 
     await asyncio.gather(send(), seal())
-    assert len((await export(engine, stat="vmstat_linux")).splitlines()) == 600
-    await seal_all(sessions, "alpha")
-    assert query(database_url, SEALED) == [(599,)]
+    assert len((await export(db.engine, stat="vmstat_linux")).splitlines()) == 600
+    await seal_all(db.sessions, "alpha")
+    assert db.query(SEALED) == [(599,)]
 
 
 @on_either_database
-async def test_only_whole_days_that_ended_are_sealed_and_empty_chunks_go(
-    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str
-) -> None:
+async def test_only_whole_days_that_ended_are_sealed_and_empty_chunks_go(agent: Agent, db: Database) -> None:
     await agent.send_file(vmstat_text(vmstat_times(100, START)), key="1")
     await agent.send_file(vmstat_text(vmstat_times(50, START + timedelta(days=1))), key="2")
-    sealing = Sealing(sessions, 1)
+    sealing = Sealing(db.sessions, 1)
     day_end = datetime(START.year, START.month, START.day, tzinfo=UTC) + timedelta(days=1)
     for now, n_sealed in ((day_end + timedelta(hours=23), 0), (day_end + timedelta(hours=25), 99)):
         assert (await sealing.seal(now=now, budget_s=60)).n_rows == n_sealed
-    before = await export(engine)
+    before = await export(db.engine)
     parts = EmptyParts()
-    assert await parts.drop(sessions, "samples", before=day_end) == 0, "somebody could still see its rows"
+    assert await parts.drop(db.sessions, "samples", before=day_end) == 0, "somebody could still see its rows"
     n_chunks = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'samples.vmstat_linux'::regclass"
-    n_before = int(str(query(database_url, n_chunks)[0][0]))
-    n_dropped = await parts.drop(sessions, "samples", before=day_end)
+    n_before = int(str(db.query(n_chunks)[0][0]))
+    n_dropped = await parts.drop(db.sessions, "samples", before=day_end)
     assert n_dropped == (1 if n_before else 0)
-    assert query(database_url, n_chunks) == [(n_before - n_dropped,)]
-    assert await export(engine) == before
+    assert db.query(n_chunks) == [(n_before - n_dropped,)]
+    assert await export(db.engine) == before
 
 
 def test_a_block_has_about_as_many_values_as_are_read_at_once() -> None:
@@ -211,27 +198,25 @@ def test_a_block_has_about_as_many_values_as_are_read_at_once() -> None:
 
 
 @on_either_database
-async def test_a_busy_day_is_several_blocks(
-    agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_busy_day_is_several_blocks(agent: Agent, db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seal_job, "VALUES_PER_BLOCK", 2000)
     await fill(agent)
-    before = await seen(engine, sessions, database_url)
-    await seal_all(sessions, "alpha")
-    assert int(str(query(database_url, "SELECT count(*) FROM sealed_blocks")[0][0])) > 6
-    assert await seen(engine, sessions, database_url) == before
+    before = await seen(db.engine, db.sessions, db.url)
+    await seal_all(db.sessions, "alpha")
+    assert int(str(db.query("SELECT count(*) FROM sealed_blocks")[0][0])) > 6
+    assert await seen(db.engine, db.sessions, db.url) == before
     spans = (
         "SELECT count(*) FROM sealed_blocks AS a JOIN sealed_blocks AS b USING (host_id, stat_id)"
         " WHERE a.start_at < b.start_at AND a.end_at > b.start_at"
     )
-    assert query(database_url, spans) == [(0,)], "no two overlap"
+    assert db.query(spans) == [(0,)], "no two overlap"
 
 
 @on_either_database
-async def test_a_full_disk_loses_nothing(agent: Agent, engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
+async def test_a_full_disk_loses_nothing(agent: Agent, db: Database) -> None:
     await fill(agent)
-    before = await seen(engine, sessions, database_url)
-    with psycopg.connect(database_url, autocommit=True) as connection:
+    before = await seen(db.engine, db.sessions, db.url)
+    with psycopg.connect(db.url, autocommit=True) as connection:
         connection.execute(
             "CREATE FUNCTION fill_up() RETURNS trigger LANGUAGE plpgsql AS"
             " $$ BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = 'disk_full'; END $$"
@@ -239,47 +224,45 @@ async def test_a_full_disk_loses_nothing(agent: Agent, engine: AsyncEngine, sess
         connection.execute("CREATE TRIGGER full_disk BEFORE INSERT ON sealed_blocks FOR EACH ROW EXECUTE FUNCTION fill_up()")
         # As if the database were away: the next run tries again.
         with pytest.raises(psycopg.errors.DiskFull):
-            await Sealing(sessions, 1).seal(now=START + timedelta(days=9), budget_s=60)
-        assert query(database_url, SEALED) == [(0,)]
-        assert await seen(engine, sessions, database_url) == before
+            await Sealing(db.sessions, 1).seal(now=START + timedelta(days=9), budget_s=60)
+        assert db.query(SEALED) == [(0,)]
+        assert await seen(db.engine, db.sessions, db.url) == before
         connection.execute("DROP TRIGGER full_disk ON sealed_blocks")
-    assert (await Sealing(sessions, 1).seal(now=START + timedelta(days=9), budget_s=60)).n_failed == 0
-    assert query(database_url, ROWS_LEFT) == [(0,)]
-    assert await seen(engine, sessions, database_url) == before
+    assert (await Sealing(db.sessions, 1).seal(now=START + timedelta(days=9), budget_s=60)).n_failed == 0
+    assert db.query(ROWS_LEFT) == [(0,)]
+    assert await seen(db.engine, db.sessions, db.url) == before
 
 
 @on_either_database
-async def test_a_block_that_cannot_be_read_stops_no_other_host(sessions: Sessions, engine: AsyncEngine, database_url: str) -> None:
+async def test_a_block_that_cannot_be_read_stops_no_other_host(db: Database) -> None:
     for host in ("alpha", "beta"):
-        await Agent(engine, host).send_file(vmstat_text(vmstat_times(20)), key="1")
-        await seal_all(sessions, host)
-        await Agent(engine, host).send_file(vmstat_text(vmstat_times(20, START + timedelta(hours=1))), key="2")
-    with psycopg.connect(database_url) as connection:
+        await Agent(db.engine, host).send_file(vmstat_text(vmstat_times(20)), key="1")
+        await seal_all(db.sessions, host)
+        await Agent(db.engine, host).send_file(vmstat_text(vmstat_times(20, START + timedelta(hours=1))), key="2")
+    with psycopg.connect(db.url) as connection:
         connection.execute("UPDATE sealed_blocks SET head = '\\x09' FROM hosts WHERE id = host_id AND name = 'alpha'")
-    done = await Sealing(sessions, 1).seal(now=START + timedelta(days=9), budget_s=60, is_throttled=False)
+    done = await Sealing(db.sessions, 1).seal(now=START + timedelta(days=9), budget_s=60, is_throttled=False)
     assert (done.n_rows, done.is_all, done.n_failed) == (19, True, 1)
     left = "SELECT name, count(*) FROM samples.vmstat_linux JOIN hosts ON id = host_id GROUP BY 1"
-    assert query(database_url, left) == [("alpha", 19)], "they stay rows"
+    assert db.query(left) == [("alpha", 19)], "they stay rows"
 
 
 @on_one_database
 @pytest.mark.matrix
-async def test_a_kill_at_any_moment_leaves_each_sample_once(
-    agent: Agent, engine: AsyncEngine, database_url: str, tmp_path: Path
-) -> None:
+async def test_a_kill_at_any_moment_leaves_each_sample_once(agent: Agent, db: Database, tmp_path: Path) -> None:
     for day in range(6):
         await agent.send_file(mpstat_text(300, 4, start=START - timedelta(days=20 - day)), "mpstat_linux", f"{day}")
-    before = await export(engine)
+    before = await export(db.engine)
     left = "SELECT count(*) FROM samples.mpstat_linux"
-    ended = [await asyncio.to_thread(seal_and_kill, database_url, tmp_path / "log", 0.004 * number) for number in range(6)]
+    ended = [await asyncio.to_thread(seal_and_kill, db.url, tmp_path / "log", 0.004 * number) for number in range(6)]
     for _ in range(10):
-        assert await export(engine) == before
-        if query(database_url, left) == [(0,)]:
+        assert await export(db.engine) == before
+        if db.query(left) == [(0,)]:
             break
-        ended.append(await asyncio.to_thread(seal_and_kill, database_url, tmp_path / "log", 60))
+        ended.append(await asyncio.to_thread(seal_and_kill, db.url, tmp_path / "log", 60))
     assert -signal.SIGKILL in ended
     assert set(ended) <= {0, -signal.SIGKILL}, (tmp_path / "log").read_text()
-    assert query(database_url, left) == [(0,)]
+    assert db.query(left) == [(0,)]
 
 
 def seal_and_kill(url: str, log_path: Path, after_s: float) -> int:
@@ -332,23 +315,23 @@ def damage(url: str, how: str) -> None:
 
 
 @on_either_database
-async def test_who_reads_it_is_told_and_a_reparse_mends_it(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
-    await fill_blocks(engine, sessions)
-    before, accounts = await export(engine, stat="vmstat_linux"), books(database_url)["streams"]
-    cpus = await export(engine, stat="mpstat_linux")
+async def test_who_reads_it_is_told_and_a_reparse_mends_it(db: Database) -> None:
+    await fill_blocks(db.engine, db.sessions)
+    before, accounts = await export(db.engine, stat="vmstat_linux"), books(db.url)["streams"]
+    cpus = await export(db.engine, stat="mpstat_linux")
     window = Window(START, START.replace(hour=START.hour + 1))
     for how in DAMAGE.values():
-        damage(database_url, how)
+        damage(db.url, how)
         n_counted = DAMAGED_BLOCKS._value.get()
         with pytest.raises(DamagedSamples, match=SAID):
-            await export(engine, stat="vmstat_linux")
+            await export(db.engine, stat="vmstat_linux")
         assert DAMAGED_BLOCKS._value.get() == n_counted + 1, how
-        assert await export(engine, stat="mpstat_linux") == cpus, "the other stats are not concerned"
-        async with open_read_session(sessions) as session:
+        assert await export(db.engine, stat="mpstat_linux") == cpus, "the other stats are not concerned"
+        async with open_read_session(db.sessions) as session:
             with pytest.raises(DamagedSamples, match=SAID):
                 await run_comparison(session, ComparisonRequest(["alpha"], window, BaselineChoice(window=window)), max_rows=10**6)
-        await reparse(sessions, database_url)
-        assert await export(engine, stat="vmstat_linux") == before, how
-        assert books(database_url)["streams"] == accounts
-        assert await seal_all(sessions, "alpha") > 0
-        assert await export(engine, stat="vmstat_linux") == before, how
+        await reparse(db.sessions, db.url)
+        assert await export(db.engine, stat="vmstat_linux") == before, how
+        assert books(db.url)["streams"] == accounts
+        assert await seal_all(db.sessions, "alpha") > 0
+        assert await export(db.engine, stat="vmstat_linux") == before, how

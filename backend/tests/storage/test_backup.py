@@ -45,12 +45,12 @@ from normstat.storage.schema.models import Base
 from normstat.storage.schema.schema_version import require_current_schema
 from normstat.storage.session import make_sessions, open_read_session, open_write_session
 from normstat.window import Window
+from tests.database_access import Database, query
 from tests.databases import SERVERS, CommunityServer, ServerPool, Sessions, TestServer, on_either_database
 from tests.debian_root import DatabaseUnavailable
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, reparse
 from tests.ingest.sending import Agent, gap, opened_engine, stream
-from tests.ingest.test_intake import query
 from tests.killed_commands import killed_at_lock
 from tests.packing.raw_view import counts, pack_all
 from tests.query.filling import seal_all
@@ -171,15 +171,15 @@ async def bring(url: str, folder: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_round_trip_into_another_kind_of_store(engine: AsyncEngine, database_url: str, bare_url: str, tmp_path: Path) -> None:
-    agent = await fill(engine)
-    compress(database_url)
-    before, csv = content(database_url), await export(engine)
+async def test_round_trip_into_another_kind_of_store(db: Database, bare_url: str, tmp_path: Path) -> None:
+    agent = await fill(db.engine)
+    compress(db.url)
+    before, csv = content(db.url), await export(db.engine)
     assert len(before["samples.mpstat_linux"]) > 400
     assert any(row[5] for row in before["samples.mpstat_linux"])
     assert [name for name, rows in before.items() if "." not in name and "baseline" in name and not rows] == []
     assert all(before[table] for table in ("host_groups", "exclusions", "muted_series", "comparisons"))
-    manifest, _ = await save(database_url, tmp_path / "backup")
+    manifest, _ = await save(db.url, tmp_path / "backup")
     assert manifest.n_rows > 1000
     await bring(bare_url, tmp_path / "backup")
     assert content(bare_url) == before
@@ -192,8 +192,8 @@ async def test_round_trip_into_another_kind_of_store(engine: AsyncEngine, databa
         more = mpstat_text(5, 4, start=START + timedelta(days=9))
         for each in (Agent(other), agent):
             await each.send_file(more, "mpstat_linux", "new")
-        assert await export(other) == await export(engine)
-        assert content(bare_url)["instances"] == content(database_url)["instances"]
+        assert await export(other) == await export(db.engine)
+        assert content(bare_url)["instances"] == content(db.url)["instances"]
     require_current_schema(bare_url)
 
 
@@ -202,11 +202,11 @@ def modes_of(folder: Path) -> set[int]:
     return {stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*") if path.is_file()}
 
 
-async def test_the_next_backup_copies_what_is_new(engine: AsyncEngine, database_url: str, tmp_path: Path) -> None:
-    agent = await fill(engine)
-    first, _ = await save(database_url, tmp_path)
+async def test_the_next_backup_copies_what_is_new(db: Database, tmp_path: Path) -> None:
+    agent = await fill(db.engine)
+    first, _ = await save(db.url, tmp_path)
     assert modes_of(tmp_path) == {0o600}
-    again, progress = await save(database_url, tmp_path)
+    again, progress = await save(db.url, tmp_path)
     assert [piece for piece in again.pieces if piece.mark] == [piece for piece in first.pieces if piece.mark]
     assert progress.n_kept >= sum(1 for piece in again.pieces if piece.mark)
     # One stream goes on, on its last day: no other day and no other stat.
@@ -215,7 +215,7 @@ async def test_the_next_backup_copies_what_is_new(engine: AsyncEngine, database_
     await agent.send_file(text[at:], key="v2", offset=at)
     # And one brings what is two days old.
     await agent.send_file(mpstat_text(2, 1, start=START + timedelta(hours=2)), "mpstat_linux", "late")
-    third, _ = await save(database_url, tmp_path)
+    third, _ = await save(db.url, tmp_path)
     new = {piece.key for piece in third.pieces if piece not in again.pieces and piece.schema == "samples"}
     days = [(START + timedelta(days=number)).date().isoformat() for number in (0, 2)]
     changed = {"/".join([*key.split("/")[1:2], key.split("/")[-1][:10]]) for key in new}
@@ -227,45 +227,43 @@ async def test_the_next_backup_copies_what_is_new(engine: AsyncEngine, database_
 
 @pytest.mark.matrix
 @on_either_database
-async def test_samples_that_were_read_again_are_copied_again(
-    engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path
-) -> None:
+async def test_samples_that_were_read_again_are_copied_again(db: Database, other_url: str, tmp_path: Path) -> None:
     """The same lines of the same streams: nothing but the count of reparses tells that their numbers may be others."""
-    await Agent(engine).send_file(vmstat_text(vmstat_times(50)))
-    await save(database_url, tmp_path)
-    with psycopg.connect(database_url) as connection:
+    await Agent(db.engine).send_file(vmstat_text(vmstat_times(50)))
+    await save(db.url, tmp_path)
+    with psycopg.connect(db.url) as connection:
         connection.execute("UPDATE samples.vmstat_linux SET procs_r = procs_r + 1")
-    same, _ = await save(database_url, tmp_path)
-    await reparse(make_sessions(engine), database_url)
-    third, _ = await save(database_url, tmp_path)
+    same, _ = await save(db.url, tmp_path)
+    await reparse(make_sessions(db.engine), db.url)
+    third, _ = await save(db.url, tmp_path)
     files = [[piece.file for piece in manifest.pieces if piece.schema == "samples"] for manifest in (same, third)]
     assert len(files[0]) == len(files[1]) == 1
     assert [piece.mark for piece in same.pieces] != [piece.mark for piece in third.pieces]
     await bring(other_url, tmp_path)
-    assert content(other_url) == content(database_url)
+    assert content(other_url) == content(db.url)
 
 
 @on_either_database
 async def test_artefacts_are_restored_and_only_changed_ones_copied_again(
-    engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    db: Database, other_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(backup_plan, "ARTEFACTS_PER_PIECE", 1)
     monkeypatch.setattr(artefact_rows, "PIECE_BYTES", 10_000)
-    sessions = make_sessions(engine)
+    sessions = make_sessions(db.engine)
     # Several pieces, and bytes that are no UTF-8.
     text = b"".join(b"java;caf\xe9;f%d %d\n" % (number, number + 1) for number in range(1000))
     assert len(text) > artefact_rows.PIECE_BYTES
     made = [await add_artefact(sessions, tmp_path, text), await add_artefact(sessions, tmp_path, b"nobody knows this\r\n\x00")]
-    first, _ = await save(database_url, tmp_path / "backup")
+    first, _ = await save(db.url, tmp_path / "backup")
     keys = {f"{table}/{artefact.id}" for table in ("artefact_bytes", "artefact_parts") for artefact in made}
     assert {piece.key for piece in first.pieces if piece.key.startswith("artefact_")} == keys
     made.append(await add_artefact(sessions, tmp_path, b"a;b 1\nc;d 2\n"))
     await reparse_artefact(sessions, made[0].id)
-    second, _ = await save(database_url, tmp_path / "backup")
+    second, _ = await save(db.url, tmp_path / "backup")
     copied = {piece.key for piece in second.pieces if piece.key.startswith("artefact_") and piece not in first.pieces}
     assert copied == {f"artefact_parts/{made[0].id}", f"artefact_bytes/{made[2].id}", f"artefact_parts/{made[2].id}"}
     await bring(other_url, tmp_path / "backup")
-    assert content(other_url) == content(database_url)
+    assert content(other_url) == content(db.url)
     async with opened_engine(other_url, pool_size=2) as other:
         async with open_read_session(make_sessions(other)) as session:
             assert b"".join([piece async for piece in read_text(session, made[0].id)]) == text
@@ -285,49 +283,49 @@ async def add_artefact(sessions: Sessions, folder: Path, text: bytes) -> Artefac
 @pytest.mark.matrix
 @on_either_database
 async def test_packing_between_backups_changes_no_byte(
-    engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    db: Database, other_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Packs reach over the edges of the windows that raw bytes are copied by."""
     monkeypatch.setattr(backup_plan, "WINDOW_BYTES", 1500)
     monkeypatch.setattr(packing_run, "MAX_PACK_BYTES", 2500)
-    sessions, agent = make_sessions(engine), Agent(engine)
+    sessions, agent = make_sessions(db.engine), Agent(db.engine)
     text = vmstat_text(vmstat_times(150))
     for end in range(1000, 10_000, 700):
         await agent.send(stream(text[:end], key="long"), stream(text[: end // 2], key="short"))
-    await save(database_url, tmp_path)
-    ids = query(database_url, "SELECT id, host_id FROM streams ORDER BY id")
+    await save(db.url, tmp_path)
+    ids = db.query("SELECT id, host_id FROM streams ORDER BY id")
     for _ in range(2):
         # One pack of each stream, then a backup: it has some windows of a stream packed, and others not.
         for stream_id, host_id in ids:
             later = datetime.now(UTC) + timedelta(days=1)
             await pack_next(sessions, int(str(stream_id)), int(str(host_id)), before=later, share=1)
-        manifest, _ = await save(database_url, tmp_path)
-    again, progress = await save(database_url, tmp_path)
+        manifest, _ = await save(db.url, tmp_path)
+    again, progress = await save(db.url, tmp_path)
     raw = {"chunks", "packed_chunks"}
     assert [piece for piece in again.pieces if piece.table in raw] == [piece for piece in manifest.pieces if piece.table in raw]
     assert progress.n_kept >= sum(piece.table in raw for piece in again.pieces)
-    n_chunks, n_packs = counts(database_url)
+    n_chunks, n_packs = counts(db.url)
     assert (n_chunks > 3, n_packs > 3) == (True, True)
     await agent.send_file(text, key="long")
     await pack_all(sessions)
-    await save(database_url, tmp_path)
+    await save(db.url, tmp_path)
     await bring(other_url, tmp_path)
-    assert content(other_url) == content(database_url)
+    assert content(other_url) == content(db.url)
 
 
 @on_either_database
 @pytest.mark.slow
-async def test_killed_in_the_middle_both_go_on(engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path) -> None:
-    await fill(engine)
-    with killed_at_lock(database_url, "LOCK TABLE samples.vmstat_linux IN ACCESS EXCLUSIVE MODE", "backup", str(tmp_path)):
+async def test_killed_in_the_middle_both_go_on(db: Database, other_url: str, tmp_path: Path) -> None:
+    await fill(db.engine)
+    with killed_at_lock(db.url, "LOCK TABLE samples.vmstat_linux IN ACCESS EXCLUSIVE MODE", "backup", str(tmp_path)):
         with pytest.raises(BadRequest, match="never finished"):
             read_manifest(tmp_path)
         n_there = len(files_of(tmp_path))
         assert n_there == 3
     # What was copied of the first day is not all of it any more, and one more stream is there.
-    await Agent(engine).send_file(mpstat_text(2, 1, start=START + timedelta(hours=2)), "mpstat_linux", "late")
-    before = content(database_url)
-    _, progress = await save(database_url, tmp_path)
+    await Agent(db.engine).send_file(mpstat_text(2, 1, start=START + timedelta(hours=2)), "mpstat_linux", "late")
+    before = content(db.url)
+    _, progress = await save(db.url, tmp_path)
     assert progress.n_kept == n_there - 1
 
     with killed_at_lock(other_url, "LOCK TABLE rejected_lines IN SHARE MODE", "restore", str(tmp_path)):
@@ -345,12 +343,12 @@ async def test_killed_in_the_middle_both_go_on(engine: AsyncEngine, database_url
 
 
 @on_either_database
-async def test_all_of_a_backup_is_of_one_instant(engine: AsyncEngine, database_url: str, other_url: str, tmp_path: Path) -> None:
+async def test_all_of_a_backup_is_of_one_instant(db: Database, other_url: str, tmp_path: Path) -> None:
     """Agents send all the time while it is made: every stream has just the samples of the bytes that are there."""
     texts = {key: vmstat_text(vmstat_times(400), seed) for seed, key in enumerate("abcd")}
-    agent = Agent(engine)
+    agent = Agent(db.engine)
     at = {key: await agent.send_file(text[:700], key=key) for key, text in texts.items()}
-    task = asyncio.create_task(save(database_url, tmp_path))
+    task = asyncio.create_task(save(db.url, tmp_path))
     while not task.done():
         for key, text in texts.items():
             at[key] = await agent.send_file(text[at[key] : at[key] + 700], key=key, offset=at[key])
@@ -367,17 +365,15 @@ async def test_all_of_a_backup_is_of_one_instant(engine: AsyncEngine, database_u
     # Sent once more from where each stream stands, all of it is there once.
     async with opened_engine(other_url, pool_size=2) as other:
         for key, text in texts.items():
-            for url_engine in (engine, other):
+            for url_engine in (db.engine, other):
                 await Agent(url_engine).send_file(text, key=key)
-        assert await export(other) == await export(engine)
+        assert await export(other) == await export(db.engine)
 
 
 @on_either_database
-async def test_damage_is_named_before_anything_is_restored(
-    engine: AsyncEngine, database_url: str, bare_url: str, tmp_path: Path
-) -> None:
-    await fill(engine)
-    manifest, _ = await save(database_url, tmp_path)
+async def test_damage_is_named_before_anything_is_restored(db: Database, bare_url: str, tmp_path: Path) -> None:
+    await fill(db.engine)
+    manifest, _ = await save(db.url, tmp_path)
     samples = [piece for piece in manifest.pieces if piece.schema == "samples"]
     path = tmp_path / samples[0].file
     body = bytearray(path.read_bytes())
@@ -391,18 +387,18 @@ async def test_damage_is_named_before_anything_is_restored(
     with psycopg.connect(bare_url) as connection:
         assert connection.execute("SELECT FROM pg_tables WHERE tablename = 'hosts'").fetchall() == []
     # The next backup copies what is not there any more.
-    _, progress = await save(database_url, tmp_path)
+    _, progress = await save(db.url, tmp_path)
     assert progress.n_done - progress.n_kept >= 1
     with pytest.raises(BadRequest, match="is damaged"):
         await asyncio.to_thread(check_backup, tmp_path, quiet)
 
 
 @on_either_database
-async def test_what_is_refused(engine: AsyncEngine, database_url: str, other_url: str, server: TestServer, tmp_path: Path) -> None:
-    await Agent(engine).send_file(vmstat_text(vmstat_times(5)))
-    await save(database_url, tmp_path / "a")
+async def test_what_is_refused(db: Database, other_url: str, server: TestServer, tmp_path: Path) -> None:
+    await Agent(db.engine).send_file(vmstat_text(vmstat_times(5)))
+    await save(db.url, tmp_path / "a")
     with pytest.raises(Conflict, match="The database is not empty"):
-        await bring(database_url, tmp_path / "a")
+        await bring(db.url, tmp_path / "a")
     with server.fresh_database() as url:
         with psycopg.connect(url) as connection:
             # Databases of tests are copies of one.
@@ -412,7 +408,7 @@ async def test_what_is_refused(engine: AsyncEngine, database_url: str, other_url
     (tmp_path / "b").mkdir()
     (tmp_path / "b/thesis.txt").write_text("mine")
     with pytest.raises(BadRequest, match="not empty and is not a backup"):
-        await save(database_url, tmp_path / "b")
+        await save(db.url, tmp_path / "b")
     with pytest.raises(BadRequest, match="it is not a backup"):
         await bring(other_url, tmp_path / "b")
     body = json.loads((tmp_path / "a/manifest.json").read_text())
@@ -426,12 +422,10 @@ async def test_what_is_refused(engine: AsyncEngine, database_url: str, other_url
 
 
 @on_either_database
-async def test_what_a_first_start_writes_gives_way_to_a_backup(
-    engine: AsyncEngine, database_url: str, other_url: str, bare_url: str, tmp_path: Path
-) -> None:
-    await Agent(engine).send_file(vmstat_text(vmstat_times(5)))
-    await save(database_url, tmp_path)
-    before = content(database_url)
+async def test_what_a_first_start_writes_gives_way_to_a_backup(db: Database, other_url: str, bare_url: str, tmp_path: Path) -> None:
+    await Agent(db.engine).send_file(vmstat_text(vmstat_times(5)))
+    await save(db.url, tmp_path)
+    before = content(db.url)
     async with opened_engine(other_url, pool_size=2) as other:
         sessions = make_sessions(other)
         async with open_write_session(sessions) as session:
@@ -458,22 +452,20 @@ async def test_what_a_first_start_writes_gives_way_to_a_backup(
 
 
 @on_either_database
-async def test_chunks_that_go_under_the_snapshot_are_noticed(
-    engine: AsyncEngine, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_chunks_that_go_under_the_snapshot_are_noticed(db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """TRUNCATE, as dropping and compressing a chunk do it, does not wait for snapshots: they see an empty table then."""
-    await fill(engine)
+    await fill(db.engine)
     truncated: list[PieceRequest] = []
 
     def read_behind_truncate(connection: Connection, request: PieceRequest) -> tuple[int, str]:
         if request.table == "vmstat_linux" and not truncated:
             truncated.append(request)
-            with psycopg.connect(database_url) as other:
+            with psycopg.connect(db.url) as other:
                 other.execute("TRUNCATE samples.vmstat_linux")
         return read_fingerprint(connection, request)
 
     monkeypatch.setattr(dump, "read_fingerprint", read_behind_truncate)
-    manifest, progress = await save(database_url, tmp_path)
+    manifest, progress = await save(db.url, tmp_path)
     assert truncated
     # The pieces of before are kept; those of the table are what the new snapshot sees: nothing.
     assert progress.n_kept > 0
@@ -484,25 +476,23 @@ async def test_chunks_that_go_under_the_snapshot_are_noticed(
 
 
 @on_either_database
-async def test_rows_that_were_sealed_since_are_not_restored_twice(
-    engine: AsyncEngine, sessions: Sessions, database_url: str, other_url: str, tmp_path: Path
-) -> None:
-    await fill(engine)
-    csv = await export(engine), await export(engine, "beta")
-    await save(database_url, tmp_path)
-    await seal_all(sessions, "alpha")
-    manifest, _ = await save(database_url, tmp_path)
+async def test_rows_that_were_sealed_since_are_not_restored_twice(db: Database, other_url: str, tmp_path: Path) -> None:
+    await fill(db.engine)
+    csv = await export(db.engine), await export(db.engine, "beta")
+    await save(db.url, tmp_path)
+    await seal_all(db.sessions, "alpha")
+    manifest, _ = await save(db.url, tmp_path)
     assert any(piece.key.startswith("sealed/") for piece in manifest.pieces)
-    again, progress = await save(database_url, tmp_path)
+    again, progress = await save(db.url, tmp_path)
     assert [piece for piece in again.pieces if piece.mark] == [piece for piece in manifest.pieces if piece.mark]
     assert progress.n_kept >= sum(1 for piece in again.pieces if piece.mark)
     # Late, in a time that is sealed: a row, then part of the block.
-    await Agent(engine).send_file(vmstat_text(vmstat_times(7)), key="late")
-    await save(database_url, tmp_path)
-    await seal_all(sessions, "alpha")
-    last, _ = await save(database_url, tmp_path)
+    await Agent(db.engine).send_file(vmstat_text(vmstat_times(7)), key="late")
+    await save(db.url, tmp_path)
+    await seal_all(db.sessions, "alpha")
+    last, _ = await save(db.url, tmp_path)
     assert files_of(tmp_path) == {piece.file for piece in last.pieces}
-    csv = await export(engine), csv[1]
+    csv = await export(db.engine), csv[1]
     await bring(other_url, tmp_path)
     async with opened_engine(other_url, pool_size=2) as other:
         assert (await export(other), await export(other, "beta")) == csv

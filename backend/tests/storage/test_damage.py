@@ -21,6 +21,7 @@ from normstat.storage.database_facts import read_data_checks
 from normstat.storage.saved_comparison_rows import SavedComparisonDraft, create_saved
 from normstat.storage.session import make_sessions, open_read_session, open_write_session
 from tests.cli.commands import Commands
+from tests.database_access import Database
 from tests.databases import on_either_database
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
@@ -70,19 +71,17 @@ HEADS = [
 ]
 
 
-async def test_each_damaged_value_is_named_by_a_check_and_by_each_backup_until_it_is_whole(
-    engine: AsyncEngine, database_url: str, tmp_path: Path
-) -> None:
+async def test_each_damaged_value_is_named_by_a_check_and_by_each_backup_until_it_is_whole(db: Database, tmp_path: Path) -> None:
     async def back_up_again() -> Manifest:
         # A folder for each round: what an earlier backup has whole is not copied again.
-        return await asyncio.to_thread(back_up, database_url, tmp_path / places[0][1], quiet, CHECKS)
+        return await asyncio.to_thread(back_up, db.url, tmp_path / places[0][1], quiet, CHECKS)
 
-    await fill(engine, tmp_path)
-    assert (await asyncio.to_thread(inspect_store, database_url, CHECKS, quiet)).damage == []
+    await fill(db.engine, tmp_path)
+    assert (await asyncio.to_thread(inspect_store, db.url, CHECKS, quiet)).damage == []
     for places in (BODIES, HEADS):
         for table, column, _ in places:
-            flip(database_url, table, column)
-        told = [one.describe() for one in (await asyncio.to_thread(inspect_store, database_url, CHECKS, quiet)).damage]
+            flip(db.url, table, column)
+        told = [one.describe() for one in (await asyncio.to_thread(inspect_store, db.url, CHECKS, quiet)).damage]
         assert len(told) == len(places)
         for (table, _, named), line in zip(places, told, strict=True):
             assert line.startswith(f"{table}: {named}")
@@ -90,7 +89,7 @@ async def test_each_damaged_value_is_named_by_a_check_and_by_each_backup_until_i
         damaged = await back_up_again()
         assert (damaged.damaged, (await back_up_again()).damaged) == (told, told)
         for table, column, _ in places:
-            flip(database_url, table, column)
+            flip(db.url, table, column)
         whole = await back_up_again()
         assert (whole.damaged, whole.n_rows) == ([], damaged.n_rows)
 
@@ -135,15 +134,15 @@ def lose(url: str, lost: LostValue) -> None:
 
 @pytest.mark.parametrize("lost", LOST, ids=lambda lost: lost.table)
 async def test_what_postgresql_cannot_read_is_left_out_and_all_else_is_restored(
-    engine: AsyncEngine, database_url: str, bare_url: str, tmp_path: Path, lost: LostValue
+    db: Database, bare_url: str, tmp_path: Path, lost: LostValue
 ) -> None:
-    agent = Agent(engine)
+    agent = Agent(db.engine)
     for number, key in enumerate("abcd"):
         await agent.send_file(vmstat_text(vmstat_times(20, START.replace(hour=8 + number))), key=key)
-    before = content(database_url)
-    lose(database_url, lost)
-    found = await asyncio.to_thread(inspect_store, database_url, CHECKS, quiet)
-    manifest = await asyncio.to_thread(back_up, database_url, tmp_path, quiet, CHECKS)
+    before = content(db.url)
+    lose(db.url, lost)
+    found = await asyncio.to_thread(inspect_store, db.url, CHECKS, quiet)
+    manifest = await asyncio.to_thread(back_up, db.url, tmp_path, quiet, CHECKS)
     assert [damage.describe() for damage in found.damage] == manifest.damaged
     [told] = manifest.damaged
     assert told.startswith(lost.named)
@@ -153,26 +152,24 @@ async def test_what_postgresql_cannot_read_is_left_out_and_all_else_is_restored(
     assert content(bare_url)[name] == [row for row in before[name] if row[place] != 3]
 
 
-async def test_commands_end_with_a_status_of_their_own_and_the_doctor_tells(
-    engine: AsyncEngine, database_url: str, tmp_path: Path
-) -> None:
-    normstat, sessions = Commands(database_url), make_sessions(engine)
+async def test_commands_end_with_a_status_of_their_own_and_the_doctor_tells(db: Database, tmp_path: Path) -> None:
+    normstat, sessions = Commands(db.url), make_sessions(db.engine)
 
     async def doctor() -> CheckStatus:
         async with open_read_session(sessions) as session:
             found = await read_data_checks(session)
         return check_stored_data(found, max((one.checked_at for one in found), default=vmstat_times(1)[0])).status
 
-    await fill(engine, tmp_path)
+    await fill(db.engine, tmp_path)
     assert await doctor() is CheckStatus.NOT_CHECKED
-    flip(database_url, "sealed_blocks", "body", "n_rows > 0")
+    flip(db.url, "sealed_blocks", "body", "n_rows > 0")
     code, _, err = await normstat("backup", tmp_path / "backup")
     assert code == 3
     assert "damaged: sealed_blocks: alpha, vmstat_linux, " in err
     assert await doctor() is CheckStatus.ERROR
     code, out, err = await normstat("storage", "check")
     assert (code, "1 damaged" in out, "sealed_blocks: alpha" in err) == (3, True, True)
-    flip(database_url, "sealed_blocks", "body", "n_rows > 0")
+    flip(db.url, "sealed_blocks", "body", "n_rows > 0")
     code, out, err = await normstat("storage", "check")
     assert (code, "0 damaged" in out) == (0, True)
     assert await doctor() is CheckStatus.OK

@@ -7,14 +7,13 @@ import psycopg
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.storage.heartbeats import BEAT_S, Heartbeat
 from normstat.storage.leader import NotLeading, try_lead
 from normstat.storage.session import make_sessions, open_read_session, open_write_session
+from tests.database_access import Database
 from tests.databases import on_either_database
 from tests.ingest.sending import opened_engine
-from tests.ingest.test_intake import query
 
 pytestmark = on_either_database
 NOTE = text("INSERT INTO storage_days (day, sizes) VALUES (:day, '{}')")
@@ -35,16 +34,14 @@ def make_hung(url: str) -> str:
     return f"{url}{'&' if '?' in url else '?'}application_name=normstat%200.1.0%20hung-7"
 
 
-async def test_a_leader_that_hangs_is_replaced_and_can_write_no_more(
-    engine: AsyncEngine, database_url: str, clock: Iterator[float]
-) -> None:
-    heartbeat = Heartbeat(make_sessions(engine), clock=lambda: next(clock))
-    async with opened_engine(make_hung(database_url), pool_size=3) as hung, try_lead(hung) as leadership:
+async def test_a_leader_that_hangs_is_replaced_and_can_write_no_more(db: Database, clock: Iterator[float]) -> None:
+    heartbeat = Heartbeat(make_sessions(db.engine), clock=lambda: next(clock))
+    async with opened_engine(make_hung(db.url), pool_size=3) as hung, try_lead(hung) as leadership:
         assert leadership is not None
         as_leader = leadership.make_sessions(hung)
         async with open_write_session(as_leader) as session:
             await session.execute(NOTE, {"day": "2026-01-01"})
-        async with try_lead(engine) as other:
+        async with try_lead(db.engine) as other:
             assert other is None
         async with as_leader() as session:
             await session.execute(NOTE, {"day": "2026-01-02"})
@@ -54,7 +51,7 @@ async def test_a_leader_that_hangs_is_replaced_and_can_write_no_more(
             assert (cut_off.place, cut_off.n_connections, cut_off.age_s > 30) == ("web1:7", 2, True)
             with pytest.raises(DBAPIError):
                 await session.commit()
-        async with try_lead(engine) as other:
+        async with try_lead(db.engine) as other:
             assert other is not None
             # It goes on: new connections, whatever it meant to do as the leader.
             for open_session in (open_read_session, open_write_session):
@@ -65,20 +62,18 @@ async def test_a_leader_that_hangs_is_replaced_and_can_write_no_more(
                 await session.execute(NOTE, {"day": "2026-01-04"})
         with pytest.raises(DBAPIError):
             await leadership.check()
-    assert query(database_url, "SELECT day::text FROM storage_days ORDER BY 1") == [("2026-01-01",), ("2026-01-04",)]
+    assert db.query("SELECT day::text FROM storage_days ORDER BY 1") == [("2026-01-01",), ("2026-01-04",)]
 
 
-async def test_nobody_is_cut_off_by_one_that_hung_itself_or_could_not_reach_the_database(
-    engine: AsyncEngine, database_url: str
-) -> None:
+async def test_nobody_is_cut_off_by_one_that_hung_itself_or_could_not_reach_the_database(db: Database) -> None:
     moments = iter([0.0, 60.0, 60.0 + BEAT_S])
-    heartbeat = Heartbeat(make_sessions(engine), clock=lambda: next(moments))
-    async with opened_engine(make_hung(database_url)) as hung, hung.connect() as connection:
+    heartbeat = Heartbeat(make_sessions(db.engine), clock=lambda: next(moments))
+    async with opened_engine(make_hung(db.url)) as hung, hung.connect() as connection:
         assert await heartbeat.beat() == await heartbeat.beat() == []
         assert await connection.scalar(text("SELECT 1")) == 1
         # Meanwhile the other one is back.
-        query(database_url, "UPDATE server_processes SET beat_at = now() WHERE id = 'hung-7' RETURNING 1")
+        db.query("UPDATE server_processes SET beat_at = now() WHERE id = 'hung-7' RETURNING 1")
         assert await heartbeat.beat() == []
         assert await connection.scalar(text("SELECT 1")) == 1
     await heartbeat.end()
-    assert query(database_url, "SELECT place FROM server_processes") == [("web1:7",)]
+    assert db.query("SELECT place FROM server_processes") == [("web1:7",)]

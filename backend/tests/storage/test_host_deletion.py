@@ -29,13 +29,13 @@ from normstat.storage.reparse_rows import ReparseScope
 from normstat.storage.schema.job_models import JobState
 from normstat.storage.schema.models import Base
 from normstat.storage.session import open_read_session, open_write_session
+from tests.database_access import Database, query
 from tests.databases import Sessions, on_either_database
 from tests.e2e.product import wait_until
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.rereading import export, look, reparse, wish
 from tests.ingest.sending import Agent
 from tests.ingest.test_import_load import LOCKS
-from tests.ingest.test_intake import query
 from tests.killed_commands import killed_at_lock
 from tests.packing.raw_view import pack_all
 
@@ -97,95 +97,93 @@ def left_of(url: str, host_id: int) -> dict[str, int]:
     return {table: n for table, n in found.items() if n}
 
 
-async def test_everything_goes_and_nothing_of_others(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
-    await fill(engine)
-    await reparse(sessions, database_url, ReparseScope(host="alpha"))
-    await pack_all(sessions)
-    n_packs = query(database_url, "SELECT count(*) FROM packed_chunks")[0][0]
-    other = await export(engine, "beta")
-    ((alpha,),) = query(database_url, "SELECT id FROM hosts WHERE name = 'alpha'")
-    n_samples = sum(left_of(database_url, int(str(alpha)))[f"samples.{stat}"] for stat in ("vmstat_linux", "mpstat_linux"))
-    record = await request(sessions)
+async def test_everything_goes_and_nothing_of_others(db: Database) -> None:
+    await fill(db.engine)
+    await reparse(db.sessions, db.url, ReparseScope(host="alpha"))
+    await pack_all(db.sessions)
+    n_packs = db.query("SELECT count(*) FROM packed_chunks")[0][0]
+    other = await export(db.engine, "beta")
+    ((alpha,),) = db.query("SELECT id FROM hosts WHERE name = 'alpha'")
+    n_samples = sum(left_of(db.url, int(str(alpha)))[f"samples.{stat}"] for stat in ("vmstat_linux", "mpstat_linux"))
+    record = await request(db.sessions)
     assert (record.host, record.state, record.n_samples) == ("alpha", JobState.QUEUED, 0)
-    assert await names(sessions) == ["beta"]
-    assert await work_off_removals(database_url)
-    async with open_read_session(sessions) as session:
+    assert await names(db.sessions) == ["beta"]
+    assert await work_off_removals(db.url)
+    async with open_read_session(db.sessions) as session:
         (ended,) = (await host_deletion.list_deletions(session)).deletions
     assert (ended.state, ended.n_samples) == (JobState.DONE, n_samples)
-    assert left_of(database_url, host_of(database_url, record)) == {}
-    assert query(database_url, "SELECT name FROM hosts") == [("beta",)]
-    assert await export(engine, "beta") == other
-    left = query(database_url, "SELECT count(*) FROM packed_chunks JOIN streams ON id = stream_id")[0][0]
+    assert left_of(db.url, host_of(db.url, record)) == {}
+    assert db.query("SELECT name FROM hosts") == [("beta",)]
+    assert await export(db.engine, "beta") == other
+    left = db.query("SELECT count(*) FROM packed_chunks JOIN streams ON id = stream_id")[0][0]
     assert 0 < left < n_packs
 
 
-async def test_its_artefacts_are_hidden_at_once_and_go_with_it(
-    engine: AsyncEngine, sessions: Sessions, database_url: str, tmp_path: Path
-) -> None:
-    await fill(engine)
-    made = {host: await add_artefact(sessions, tmp_path, host) for host in ("alpha", "beta")}
-    assert await artefacts_of(sessions) == ({"alpha", "beta"}, ["folded", "plockstat"])
-    await request(sessions)
+async def test_its_artefacts_are_hidden_at_once_and_go_with_it(db: Database, tmp_path: Path) -> None:
+    await fill(db.engine)
+    made = {host: await add_artefact(db.sessions, tmp_path, host) for host in ("alpha", "beta")}
+    assert await artefacts_of(db.sessions) == ({"alpha", "beta"}, ["folded", "plockstat"])
+    await request(db.sessions)
     # Before a row of it is deleted.
-    assert await artefacts_of(sessions) == ({"beta"}, ["folded"])
-    assert await artefacts_of(sessions, "alpha") == (set(), ["folded"])
+    assert await artefacts_of(db.sessions) == ({"beta"}, ["folded"])
+    assert await artefacts_of(db.sessions, "alpha") == (set(), ["folded"])
     gone = made["alpha"].id
-    async with open_read_session(sessions) as session:
+    async with open_read_session(db.sessions) as session:
         assert [time.host for time in await read_artefact_times(session, None)] == ["beta"]
         for look_for in (read_artefact_row(session, gone), read_part_body(session, gone, 0), read_part_stamp(session, gone, 0)):
             with pytest.raises(NotFound):
                 await look_for
     # A new host of that name has none of them, and keeps its own.
-    again = await add_artefact(sessions, tmp_path, "alpha")
+    again = await add_artefact(db.sessions, tmp_path, "alpha")
     assert again.id != gone
-    assert await work_off_removals(database_url)
-    assert query(database_url, "SELECT id FROM artefacts ORDER BY id") == [(made["beta"].id,), (again.id,)]
+    assert await work_off_removals(db.url)
+    assert db.query("SELECT id FROM artefacts ORDER BY id") == [(made["beta"].id,), (again.id,)]
     for table in ("artefact_bytes", "artefact_parts"):
-        found = query(database_url, f"SELECT DISTINCT artefact_id FROM {table} ORDER BY 1")
+        found = db.query(f"SELECT DISTINCT artefact_id FROM {table} ORDER BY 1")
         assert found == [(made["beta"].id,), (again.id,)], table
-    assert await artefacts_of(sessions) == ({"alpha", "beta"}, ["folded", "plockstat"])
+    assert await artefacts_of(db.sessions) == ({"alpha", "beta"}, ["folded", "plockstat"])
 
 
-async def test_it_comes_back_as_new_at_once(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
-    await fill(engine)
-    async with open_write_session(sessions) as session:
+async def test_it_comes_back_as_new_at_once(db: Database) -> None:
+    await fill(db.engine)
+    async with open_write_session(db.sessions) as session:
         _, token = await create_agent_token(session, name="bound", host="alpha", created_by="anna")
         bound = AgentIdentity(host_id=token.host_id, token_id=token.id)
-    reparse_id = await wish(sessions, ReparseScope(host="alpha"))
-    old = await request(sessions)
-    assert (await look(sessions, reparse_id)).state is JobState.STOPPED
-    assert query(database_url, "SELECT revoked_at IS NOT NULL FROM agent_tokens") == [(True,)]
+    reparse_id = await wish(db.sessions, ReparseScope(host="alpha"))
+    old = await request(db.sessions)
+    assert (await look(db.sessions, reparse_id)).state is JobState.STOPPED
+    assert db.query("SELECT revoked_at IS NOT NULL FROM agent_tokens") == [(True,)]
     with pytest.raises(NotAllowed):
-        await Agent(engine, identity=bound).send_file(vmstat_text(vmstat_times(5)))
-    assert query(database_url, "SELECT count(*) FROM hosts") == [(2,)]
+        await Agent(db.engine, identity=bound).send_file(vmstat_text(vmstat_times(5)))
+    assert db.query("SELECT count(*) FROM hosts") == [(2,)]
     text = vmstat_text(vmstat_times(7))
-    assert await Agent(engine).send_file(text, key="new") == len(text)
-    assert await names(sessions) == ["alpha", "beta"]
-    assert await work_off_removals(database_url)
-    assert left_of(database_url, host_of(database_url, old)) == {}
-    assert query(database_url, "SELECT host, count(*) FROM stat.vmstat_linux GROUP BY 1 ORDER BY 1")[0] == ("alpha", 6)
+    assert await Agent(db.engine).send_file(text, key="new") == len(text)
+    assert await names(db.sessions) == ["alpha", "beta"]
+    assert await work_off_removals(db.url)
+    assert left_of(db.url, host_of(db.url, old)) == {}
+    assert db.query("SELECT host, count(*) FROM stat.vmstat_linux GROUP BY 1 ORDER BY 1")[0] == ("alpha", 6)
     # The name again, while it is another host.
-    assert host_of(database_url, await request(sessions)) != host_of(database_url, old)
+    assert host_of(db.url, await request(db.sessions)) != host_of(db.url, old)
 
 
 @on_either_database
-async def test_killed_in_the_middle_the_next_one_goes_on(engine: AsyncEngine, sessions: Sessions, database_url: str) -> None:
-    await fill(engine)
+async def test_killed_in_the_middle_the_next_one_goes_on(db: Database) -> None:
+    await fill(db.engine)
     # The rows of the second stat cannot be deleted now.
     lock = "LOCK TABLE samples.vmstat_linux IN SHARE MODE"
-    with killed_at_lock(database_url, lock, "host", "delete", "alpha", "--yes"):
-        assert await names(sessions) == ["beta"]
+    with killed_at_lock(db.url, lock, "host", "delete", "alpha", "--yes"):
+        assert await names(db.sessions) == ["beta"]
     free = f"SELECT WHERE pg_try_advisory_xact_lock({REMOVAL_LOCK})"
-    wait_until(lambda: bool(query(database_url, free)), "the lock of the killed command is free")
-    assert await names(sessions) == ["beta"]
-    assert await work_off_removals(database_url)
-    async with open_read_session(sessions) as session:
+    wait_until(lambda: bool(db.query(free)), "the lock of the killed command is free")
+    assert await names(db.sessions) == ["beta"]
+    assert await work_off_removals(db.url)
+    async with open_read_session(db.sessions) as session:
         (ended,) = (await host_deletion.list_deletions(session)).deletions
     assert ended.state is JobState.DONE
-    assert left_of(database_url, host_of(database_url, ended)) == {}
+    assert left_of(db.url, host_of(db.url, ended)) == {}
     # What was deleted before the kill counts, and once.
-    assert query(database_url, "SELECT host, count(*) FROM stat.vmstat_linux GROUP BY 1") == [("beta", 89)]
-    assert ended.n_samples == 89 + query(database_url, "SELECT count(*) FROM samples.mpstat_linux")[0][0]
+    assert db.query("SELECT host, count(*) FROM stat.vmstat_linux GROUP BY 1") == [("beta", 89)]
+    assert ended.n_samples == 89 + db.query("SELECT count(*) FROM samples.mpstat_linux")[0][0]
 
 
 async def test_an_unknown_host(sessions: Sessions) -> None:

@@ -9,8 +9,8 @@ from normstat.errors import BadRequest
 from normstat.retention import result_removal
 from normstat.retention.retention_rules import RESULTS, RetentionRuleRequest
 from normstat.storage.schema.job_models import JobState
+from tests.database_access import Database, query
 from tests.databases import Sessions, on_either_database
-from tests.ingest.test_intake import query
 from tests.storage.test_retention import NOW, apply
 
 pytestmark = on_either_database
@@ -65,16 +65,16 @@ def kept(url: str) -> list[object]:
     ]
 
 
-async def test_each_kind_goes_by_its_own_rule(sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_each_kind_goes_by_its_own_rule(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(result_removal, "ROWS_AT_ONCE", 7)
-    fill(database_url)
-    before = kept(database_url)
+    fill(db.url)
+    before = kept(db.url)
     # Not by the rule for all other stats.
-    run = await apply(sessions, RetentionRuleRequest(None, 10, 10))
+    run = await apply(db.sessions, RetentionRuleRequest(None, 10, 10))
     assert (run.state, run.n_results) == (JobState.DONE, 0)
-    assert kept(database_url) == before
-    run = await apply(sessions, *(RetentionRuleRequest(name, 30, None) for name in RESULTS))
-    assert kept(database_url) == [
+    assert kept(db.url) == before
+    run = await apply(db.sessions, *(RetentionRuleRequest(name, 30, None) for name in RESULTS))
+    assert kept(db.url) == [
         [(1, 10, BEFORE), (2, 10, BEFORE)],
         # What held on that day stays.
         [(host, source, [-2, 3]) for host in (1, 2) for source in ("cpu", "disk")],
@@ -82,7 +82,7 @@ async def test_each_kind_goes_by_its_own_rule(sessions: Sessions, database_url: 
         [("backtest", "running", "r"), ("backtest", "failed", "r"), ("import", "done", None)],
     ]
     assert (run.state, run.message, run.n_results) == (JobState.DONE, "", 2 * 90 + 2 * 2 * 2 + 1 + 1)
-    again = await apply(sessions, *(RetentionRuleRequest(name, 30, None) for name in RESULTS))
+    again = await apply(db.sessions, *(RetentionRuleRequest(name, 30, None) for name in RESULTS))
     assert again.n_results == 0
 
 

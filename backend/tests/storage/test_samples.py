@@ -18,6 +18,7 @@ from normstat.storage.session import driver_of, make_sessions, open_read_session
 from normstat.storage.stat_tables import Column, RequiredTable, StoredStat, make_stat_tables, read_stored_stats
 from normstat.storage.table_plan import MAX_COLUMNS, MAX_EXTRA_COLUMNS, MAX_EXTRA_OF_HOST, TablePlan
 from normstat.storage.wide_columns import find_wider
+from tests.database_access import Database
 from tests.databases import TestServer
 
 SECOND_US = 1_000_000
@@ -86,47 +87,47 @@ def rows(url: str, columns: str) -> list[tuple[object, ...]]:
         return connection.execute(f"SELECT {columns} FROM samples.teststat ORDER BY time").fetchall()
 
 
-async def test_values_come_out_of_every_type(engine: AsyncEngine, database_url: str) -> None:
+async def test_values_come_out_of_every_type(db: Database) -> None:
     block = make_block(
         {COUNT: [0, -1, 2**63 - 1, -(2**63)], SHARE: [0.0, 99.99, 0.01, 12345.67], RATE: [0.001, -1.5, 123456789.125, 1e300]}
     )
-    await store(engine, block)
-    assert rows(database_url, 'extract(epoch FROM time)::int8, host_id, instance_id, stream_id, line_offset, n, "order"') == [
+    await store(db.engine, block)
+    assert rows(db.url, 'extract(epoch FROM time)::int8, host_id, instance_id, stream_id, line_offset, n, "order"') == [
         (1_795_262_400 + number, 7, id_, 9, number * 100, n, rate)
         for number, (id_, n, rate) in enumerate([(1, 0, 0.001), (2, -1, -1.5), (3, 2**63 - 1, 123456789.125), (1, -(2**63), 1e300)])
     ]
-    assert rows(database_url, "share_pct::float8::numeric(9,2)::text, printed") == [
+    assert rows(db.url, "share_pct::float8::numeric(9,2)::text, printed") == [
         ("0.00", ""), ("99.99", ""), ("0.01", ""), ("12345.67", "")
     ]  # fmt: skip
 
 
-async def test_missing_values_are_null_and_nothing_else_moves(engine: AsyncEngine, database_url: str) -> None:
+async def test_missing_values_are_null_and_nothing_else_moves(db: Database) -> None:
     count: list[int | float | None] = [1, None, 3, None, 5]
     share: list[int | float | None] = [None, None, 0.5, 1.5, 2.5]
-    await store(engine, make_block({COUNT: count, SHARE: share, RATE: [9.0] * 5}))
-    assert rows(database_url, 'n, share_pct, "order", line_offset, printed') == [
+    await store(db.engine, make_block({COUNT: count, SHARE: share, RATE: [9.0] * 5}))
+    assert rows(db.url, 'n, share_pct, "order", line_offset, printed') == [
         (n, s, 9.0, number * 100, "") for number, (n, s) in enumerate(zip(count, share, strict=True))
     ]
 
 
-async def test_words_that_would_not_come_back_are_kept_by_key(engine: AsyncEngine, database_url: str) -> None:
+async def test_words_that_would_not_come_back_are_kept_by_key(db: Database) -> None:
     block = make_block(
         {SHARE: [1.0, None, 0.0, 2.0], COUNT: [7, 8, None, 9]},
         {0: "1.00 007", 2: "-0.00 -", 3: "2,00 9"},
     )
-    await store(engine, block)
-    assert rows(database_url, "share_pct, n, printed") == [
+    await store(db.engine, block)
+    assert rows(db.url, "share_pct, n, printed") == [
         (1.0, 7, "n=007"), (None, 8, ""), (0.0, None, "share_pct=-0.00"), (2.0, 9, "share_pct=2,00")
     ]  # fmt: skip
 
 
-async def test_column_made_with_other_decimals_keeps_the_words(engine: AsyncEngine, database_url: str) -> None:
+async def test_column_made_with_other_decimals_keeps_the_words(db: Database) -> None:
     first = make_field("new", Storage.FLOAT8, 0, is_documented=False)
     later = dataclasses.replace(first, decimals=2)
-    await store(engine, make_block({first: [5.0, 6.0]}))
+    await store(db.engine, make_block({first: [5.0, 6.0]}))
     block = make_block({later: [5.25, 6.0, None]})
-    await store(engine, dataclasses.replace(block, time_us=block.time_us + 10 * SECOND_US))
-    assert rows(database_url, "new, printed") == [
+    await store(db.engine, dataclasses.replace(block, time_us=block.time_us + 10 * SECOND_US))
+    assert rows(db.url, "new, printed") == [
         (5.0, ""), (6.0, ""), (5.25, "new=5.25"), (6.0, "new=6.00"), (None, "")
     ]  # fmt: skip
 
@@ -138,13 +139,13 @@ async def test_decimals_for_a_column_of_whole_numbers_are_refused(engine: AsyncE
         await store(engine, make_block({changed: [1.5]}))
 
 
-async def test_decimals_are_kept_as_whole_numbers_and_shown_as_printed(engine: AsyncEngine, database_url: str) -> None:
+async def test_decimals_are_kept_as_whole_numbers_and_shown_as_printed(db: Database) -> None:
     exact = make_field("exact_pct", Storage.DEC4, 2)
     few = make_field("few", Storage.INT4, 0)
     values: list[int | float | None] = [0.0, 12.34, -0.07, 21_474_836.47, None]
-    await store(engine, make_block({COUNT: [1] * 5, exact: values, few: [0, 2**31 - 1, -(2**31) + 1, None, 5]}))
-    assert rows(database_url, "exact_pct, few") == [(0, 0), (1234, 2**31 - 1), (-7, -(2**31) + 1), (2**31 - 1, None), (None, 5)]
-    with psycopg.connect(database_url) as connection:
+    await store(db.engine, make_block({COUNT: [1] * 5, exact: values, few: [0, 2**31 - 1, -(2**31) + 1, None, 5]}))
+    assert rows(db.url, "exact_pct, few") == [(0, 0), (1234, 2**31 - 1), (-7, -(2**31) + 1), (2**31 - 1, None), (None, 5)]
+    with psycopg.connect(db.url) as connection:
         connection.execute("INSERT INTO hosts (id, name) OVERRIDING SYSTEM VALUE VALUES (7, 'web1')")
         connection.execute(
             "INSERT INTO instances (id, host_id, stat_id, name, first_sample_at, last_sample_at) OVERRIDING SYSTEM VALUE"
@@ -184,11 +185,11 @@ def test_a_new_table_has_columns_wide_enough_for_its_first_numbers() -> None:
     assert [field.storage for field in wanted.fields] == [Storage.INT8]
 
 
-async def test_new_columns_join_table_and_view(engine: AsyncEngine, database_url: str) -> None:
+async def test_new_columns_join_table_and_view(db: Database) -> None:
     extra = make_field("extra", Storage.FLOAT8, 1, is_documented=False)
-    await store(engine, make_block({COUNT: [1]}))
-    await store(engine, make_block({COUNT: [2], extra: [0.5]}))
-    with psycopg.connect(database_url) as connection:
+    await store(db.engine, make_block({COUNT: [1]}))
+    await store(db.engine, make_block({COUNT: [2], extra: [0.5]}))
+    with psycopg.connect(db.url) as connection:
         columns = [column.name for column in connection.execute("SELECT * FROM stat.teststat").description or ()]
         fields = connection.execute("SELECT key, position, is_documented FROM stat_fields ORDER BY position").fetchall()
         comment = connection.execute("SELECT col_description('stat.teststat'::regclass, 10)").fetchall()
@@ -200,11 +201,11 @@ async def test_new_columns_join_table_and_view(engine: AsyncEngine, database_url
     assert comment == [("What's 100% of it [%]",)]
 
 
-async def test_table_is_a_hypertable_where_there_are_any(engine: AsyncEngine, database_url: str, server: TestServer) -> None:
-    await store(engine, make_block({COUNT: [1]}))
-    async with open_read_session(make_sessions(engine)) as session:
+async def test_table_is_a_hypertable_where_there_are_any(db: Database, server: TestServer) -> None:
+    await store(db.engine, make_block({COUNT: [1]}))
+    async with open_read_session(make_sessions(db.engine)) as session:
         assert await read_storage(session) == server.storage
-    with psycopg.connect(database_url) as connection:
+    with psycopg.connect(db.url) as connection:
         indexes = connection.execute("SELECT indexname FROM pg_indexes WHERE schemaname = 'samples' ORDER BY 1").fetchall()
         assert indexes == [("ix_teststat__host_time",)]
         if server.storage != "postgresql":
@@ -256,15 +257,15 @@ def test_all_hosts_together_bring_so_many_columns() -> None:
     assert reserved.refusal == "stored without the column time: every table has a column of that name"
 
 
-async def test_a_column_unknown_to_the_spec_is_its_hosts(engine: AsyncEngine, database_url: str) -> None:
+async def test_a_column_unknown_to_the_spec_is_its_hosts(db: Database) -> None:
     plan = TablePlan([SPEC], {})
     plan.admit(make_block({COUNT: [1], **extras(MAX_EXTRA_OF_HOST)}), 7)
-    async with open_write_session(make_sessions(engine)) as session:
+    async with open_write_session(make_sessions(db.engine)) as session:
         await make_stat_tables(session, plan.lacking([STAT.name]))
-    with psycopg.connect(database_url) as connection:
+    with psycopg.connect(db.url) as connection:
         owners = connection.execute("SELECT DISTINCT is_documented, host_id FROM stat_fields ORDER BY 1").fetchall()
     assert owners == [(False, 7), (True, None)]
-    async with open_read_session(make_sessions(engine)) as session:
+    async with open_read_session(make_sessions(db.engine)) as session:
         stored = await read_stored_stats(session, [STAT.name])
     assert TablePlan([SPEC], stored).admit(make_block(extras(1, 500)), 7).block is None
     assert TablePlan([SPEC], stored).admit(make_block(extras(1, 500)), 8).refusal is None
@@ -281,7 +282,7 @@ async def test_a_table_has_room_for_a_column_for_each_of_many_cpus(engine: Async
     assert "the most that a table has" in (admission.refusal or "")
 
 
-async def test_blocks_of_several_streams_are_written_as_each_alone(engine: AsyncEngine, database_url: str) -> None:
+async def test_blocks_of_several_streams_are_written_as_each_alone(db: Database) -> None:
     ids = {"a": 1, "b": 2, "c": 3}
     other_share = dataclasses.replace(SHARE, decimals=1)
     blocks = [
@@ -294,13 +295,13 @@ async def test_blocks_of_several_streams_are_written_as_each_alone(engine: Async
         make_block({COUNT: [9]}),
     ]
     parts = [(block, RowTarget(number, 10 + number, ids)) for number, block in enumerate(blocks)]
-    await store(engine, blocks[0])
+    await store(db.engine, blocks[0])
     columns = "host_id, stream_id, instance_id, time, line_offset, n, share_pct, printed"
     found = []
     for together in (False, True):
-        with psycopg.connect(database_url) as connection:
+        with psycopg.connect(db.url) as connection:
             connection.execute("DELETE FROM samples.teststat")
-        async with open_write_session(make_sessions(engine)) as session:
+        async with open_write_session(make_sessions(db.engine)) as session:
             stored = (await read_stored_stats(session, [STAT.name]))[STAT.name]
             driver = await driver_of(session)
             if together:
@@ -308,7 +309,7 @@ async def test_blocks_of_several_streams_are_written_as_each_alone(engine: Async
             else:
                 for block, place in parts:
                     await copy_block(driver, stored, block, place)
-        found.append(sorted(rows(database_url, columns), key=str))
+        found.append(sorted(rows(db.url, columns), key=str))
     alone, joined = found
     assert joined == alone
     assert len(alone) == sum(map(len, blocks))

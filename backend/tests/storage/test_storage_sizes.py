@@ -7,17 +7,16 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.query.disk_usage import StorageInfo, StorageMonitor, build_info, read_storage_info
 from normstat.storage import storage_sizes
 from normstat.storage.hypertables import TableSize
 from normstat.storage.session import open_read_session
 from normstat.storage.storage_sizes import DaySizes, DiskSpace, HostSize, RawSizes, SealedSize, Sizes, note_sizes
+from tests.database_access import Database
 from tests.databases import Sessions, TestServer
 from tests.generated import mpstat_text, vmstat_text, vmstat_times
 from tests.ingest.sending import Agent
-from tests.ingest.test_intake import query
 
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -143,21 +142,19 @@ async def read(sessions: Sessions, url: str, folder: Path | None = None) -> Stor
         return await read_storage_info(session, url, folder, None)
 
 
-async def test_sizes_of_what_is_there(
-    engine: AsyncEngine, sessions: Sessions, database_url: str, server: TestServer, tmp_path: Path
-) -> None:
-    await Agent(engine).send_file(mpstat_text(300, 8), "mpstat_linux", "m")
-    await Agent(engine, "beta").send_file(mpstat_text(100, 8), "mpstat_linux", "m")
-    await Agent(engine, "beta").send_file(vmstat_text(vmstat_times(50)))
-    await engine.dispose()
-    with psycopg.connect(database_url, autocommit=True) as connection:
+async def test_sizes_of_what_is_there(db: Database, server: TestServer, tmp_path: Path) -> None:
+    await Agent(db.engine).send_file(mpstat_text(300, 8), "mpstat_linux", "m")
+    await Agent(db.engine, "beta").send_file(mpstat_text(100, 8), "mpstat_linux", "m")
+    await Agent(db.engine, "beta").send_file(vmstat_text(vmstat_times(50)))
+    await db.engine.dispose()
+    with psycopg.connect(db.url, autocommit=True) as connection:
         connection.execute("ANALYZE")
-    record = await read(sessions, database_url, tmp_path)
+    record = await read(db.sessions, db.url, tmp_path)
     assert record.kind.split("-")[0] == ("postgresql" if server.name == "postgresql" else "timescaledb")
     sizes = {stat.stat: stat for stat in record.stats}
     assert sizes.keys() == {"mpstat_linux", "vmstat_linux"}
-    assert sizes["mpstat_linux"].n_samples == query(database_url, "SELECT count(*) FROM samples.mpstat_linux")[0][0] == 3600
-    n_fields = query(database_url, "SELECT count(*) FROM stat_fields JOIN stats ON id = stat_id WHERE name = 'mpstat_linux'")[0][0]
+    assert sizes["mpstat_linux"].n_samples == db.query("SELECT count(*) FROM samples.mpstat_linux")[0][0] == 3600
+    n_fields = db.query("SELECT count(*) FROM stat_fields JOIN stats ON id = stat_id WHERE name = 'mpstat_linux'")[0][0]
     assert sizes["mpstat_linux"].n_values == 3600 * int(str(n_fields))
     assert sizes["mpstat_linux"].table_bytes > 3600 * 40
     assert sizes["mpstat_linux"].index_bytes > 3600 * 8
@@ -172,53 +169,49 @@ async def test_sizes_of_what_is_there(
     assert 0 < record.disk.free_bytes <= record.disk.total_bytes
 
 
-async def test_sizes_of_chunks_are_those_of_their_files(
-    engine: AsyncEngine, sessions: Sessions, database_url: str, server: TestServer
-) -> None:
+async def test_sizes_of_chunks_are_those_of_their_files(db: Database, server: TestServer) -> None:
     """In four states: never analyzed, analyzed, written to since, and in the columnstore."""
     if server.name == "postgresql":
         return
-    agent = Agent(engine)
+    agent = Agent(db.engine)
     for day in range(3):
         await agent.send_file(mpstat_text(400, 8, start=NOW + day * DAY), "mpstat_linux", f"m{day}")
         if day == 1:
-            with psycopg.connect(database_url, autocommit=True) as connection:
+            with psycopg.connect(db.url, autocommit=True) as connection:
                 connection.execute("ANALYZE samples.mpstat_linux")
     await agent.send_file(mpstat_text(400, 8, start=NOW + DAY), "mpstat_linux", "again")
     # What a connection changed is in the statistics when it ends.
-    await engine.dispose()
-    while query(database_url, CHANGED) < [(2,)]:  # noqa: ASYNC110 (it is the database that is waited for)
+    await db.engine.dispose()
+    while db.query(CHANGED) < [(2,)]:  # noqa: ASYNC110 (it is the database that is waited for)
         await asyncio.sleep(0.05)
     for is_compressed in (False, True):
         if is_compressed:
             if server.storage != "timescaledb-community":
                 continue
-            with psycopg.connect(database_url, autocommit=True) as connection:
+            with psycopg.connect(db.url, autocommit=True) as connection:
                 connection.execute("SELECT compress_chunk(c, true) FROM show_chunks('samples.mpstat_linux') AS c LIMIT 2")
-        ((wanted,),) = query(database_url, "SELECT total_bytes FROM hypertable_detailed_size('samples.mpstat_linux')")
-        (stat,) = (await read(sessions, database_url)).stats
+        ((wanted,),) = db.query("SELECT total_bytes FROM hypertable_detailed_size('samples.mpstat_linux')")
+        (stat,) = (await read(db.sessions, db.url)).stats
         assert stat.table_bytes + stat.index_bytes == pytest.approx(int(str(wanted)), rel=0.2)
         assert stat.n_samples == pytest.approx(4 * 400 * 9, rel=0.3)
 
 
-async def test_the_day_is_kept_and_compared_with(
-    engine: AsyncEngine, sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await Agent(engine).send_file(mpstat_text(50, 8), "mpstat_linux", "m")
-    await note_sizes(sessions)
-    await note_sizes(sessions)
-    ((sizes, n_days),) = query(database_url, "SELECT sizes, count(*) OVER () FROM storage_days")
+async def test_the_day_is_kept_and_compared_with(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    await Agent(db.engine).send_file(mpstat_text(50, 8), "mpstat_linux", "m")
+    await note_sizes(db.sessions)
+    await note_sizes(db.sessions)
+    ((sizes, n_days),) = db.query("SELECT sizes, count(*) OVER () FROM storage_days")
     assert n_days == 1
     assert isinstance(sizes, dict)
     assert sizes["first_bytes"] <= sizes["database"]
-    with psycopg.connect(database_url) as connection:
+    with psycopg.connect(db.url) as connection:
         # Two days ago there was nothing.
         empty = '{"database": 0, "first_bytes": 0, "first_at": "2026-01-01T00:00:00+00:00", "stats": {}, "hosts": {}}'
         connection.execute(
             "INSERT INTO storage_days (day, measured_at, sizes) SELECT day - 2, now() - interval '48 hours', %s FROM storage_days",
             [empty],
         )
-    record = await read(sessions, database_url)
+    record = await read(db.sessions, db.url)
     (profiles,) = [part.bytes for part in record.parts if part.part == "profiles"]
     assert record.growth_bytes_per_day == pytest.approx((record.database_bytes - profiles) / 2, rel=0.01)
     assert record.is_before_sealing
@@ -227,9 +220,9 @@ async def test_the_day_is_kept_and_compared_with(
     )
 
 
-async def test_it_is_measured_once_a_minute(sessions: Sessions, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    watch = StorageMonitor(database_url, None, None)
-    async with open_read_session(sessions) as session:
+async def test_it_is_measured_once_a_minute(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = StorageMonitor(db.url, None, None)
+    async with open_read_session(db.sessions) as session:
         first = await watch.read(session)
         assert await watch.read(session) is first
         monkeypatch.setattr("normstat.query.disk_usage.KEPT_S", -1.0)

@@ -2,7 +2,6 @@
 
 import psycopg
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.stats.catalogue import install_user_specs, load_catalogue
@@ -10,9 +9,9 @@ from normstat.storage.session import open_read_session, open_write_session
 from normstat.storage.spec_refresh import SPECS_CHANNEL, read_revision, refresh_catalogue
 from normstat.storage.user_specs import SpecStreams, count_streams, delete_user_spec, put_user_spec
 from tests.addons import APP_USER, app_user_text
+from tests.database_access import Database
 from tests.databases import Sessions, on_either_database
 from tests.ingest.sending import Agent
-from tests.ingest.test_intake import query
 
 pytestmark = on_either_database
 
@@ -57,13 +56,13 @@ async def test_a_process_hears_of_changes_and_reads_only_then(sessions: Sessions
     assert len(revisions) == 3
 
 
-async def test_changes_are_announced(sessions: Sessions, database_url: str) -> None:
-    with psycopg.connect(database_url, autocommit=True) as connection:
+async def test_changes_are_announced(db: Database) -> None:
+    with psycopg.connect(db.url, autocommit=True) as connection:
         connection.execute(f"LISTEN {SPECS_CHANNEL}")
-        await put(sessions)
+        await put(db.sessions)
         assert len(list(connection.notifies(timeout=120, stop_after=1))) == 1
-        await put(sessions)
-        await remove(sessions, "app_user")
+        await put(db.sessions)
+        await remove(db.sessions, "app_user")
         assert len(list(connection.notifies(timeout=120, stop_after=1))) == 1
 
 
@@ -84,38 +83,36 @@ async def test_what_is_wrong_is_refused_with_the_reason(sessions: Sessions) -> N
     assert load_catalogue().user_specs == {"app_user"}
 
 
-async def test_whole_numbers_cannot_get_decimals_once_they_are_stored(sessions: Sessions, engine: AsyncEngine) -> None:
+async def test_whole_numbers_cannot_get_decimals_once_they_are_stored(db: Database) -> None:
     whole = APP_USER.replace('storage = "float8"\n', "")
-    await put(sessions, whole)
-    await Agent(engine).send_file(app_user_text(3), "app_user")
+    await put(db.sessions, whole)
+    await Agent(db.engine).send_file(app_user_text(3), "app_user")
     with pytest.raises(BadRequest, match=r"app_user keeps whole numbers in calls.*another key"):
-        await put(sessions, APP_USER)
-    assert await put(sessions, APP_USER.replace('"calls"', '"n_calls"')) == 2
+        await put(db.sessions, APP_USER)
+    assert await put(db.sessions, APP_USER.replace('"calls"', '"n_calls"')) == 2
 
 
-async def test_streams_of_a_spec_are_counted_and_keep_it(sessions: Sessions, engine: AsyncEngine, database_url: str) -> None:
-    agent = Agent(engine)
+async def test_streams_of_a_spec_are_counted_and_keep_it(db: Database) -> None:
+    agent = Agent(db.engine)
     await agent.send_file(app_user_text(3), "app_user", "early")
-    await put(sessions)
+    await put(db.sessions)
     await agent.send_file(app_user_text(3), "app_user", "late")
-    assert query(database_url, "SELECT key, spec_version FROM streams ORDER BY key") == [("early", 0), ("late", 1)]
-    await refresh(sessions)
-    async with open_read_session(sessions) as session:
+    assert db.query("SELECT key, spec_version FROM streams ORDER BY key") == [("early", 0), ("late", 1)]
+    await refresh(db.sessions)
+    async with open_read_session(db.sessions) as session:
         assert (await count_streams(session))["app_user"] == SpecStreams(2, 1)
     with pytest.raises(Conflict, match="2 streams have bytes"):
-        await remove(sessions, "app_user")
+        await remove(db.sessions, "app_user")
     with pytest.raises(Conflict, match="built in"):
-        await remove(sessions, "vmstat_linux")
+        await remove(db.sessions, "vmstat_linux")
     with pytest.raises(NotFound, match="no spec 'nothing'"):
-        await remove(sessions, "nothing")
+        await remove(db.sessions, "nothing")
 
 
-async def test_the_next_request_reads_with_the_spec_that_was_just_added(
-    sessions: Sessions, engine: AsyncEngine, database_url: str
-) -> None:
+async def test_the_next_request_reads_with_the_spec_that_was_just_added(db: Database) -> None:
     """Another process added it, and this one heard no announcement."""
-    await put(sessions)
+    await put(db.sessions)
     install_user_specs([], "")
     text = app_user_text(4)
-    assert await Agent(engine).send_file(text, "app_user") == len(text)
-    assert query(database_url, "SELECT count(*) FROM stat.app_user") == [(1 + 2 + 3 + 1,)]
+    assert await Agent(db.engine).send_file(text, "app_user") == len(text)
+    assert db.query("SELECT count(*) FROM stat.app_user") == [(1 + 2 + 3 + 1,)]
