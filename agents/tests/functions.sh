@@ -409,6 +409,27 @@ holds check_sample proc_linux 'sample 1 auto'
 fails check_sample proc_linux 'sample 1 auto net'
 fails check_sample proc_linux 'sample 0'
 fails check_sample proc_linux 'sample 1 *'
+
+# wrong NAME COMMAND WANTED: what is said of a line of stats.conf that counts for nothing.
+wrong() {
+    printf 'a_linux\techo a\n%s\t%s\n' "$1" "$2" >stats.conf
+    : >logged
+    read_stats
+    found=$(cat logged)
+    same "the line $1 $2" "$n_bad_lines ${found#*line 2: }" "1 $3"
+}
+wrong proc_linux sample 'sample must be followed by a number of seconds'
+wrong proc_linux 'sample soon' 'sample must be followed by a number of seconds'
+wrong proc_linux '?sample 1' 'sample needs no program, so no ? before it'
+wrong proc_linux 'sample 1 cpu gpu' "unknown section 'gpu': use cpu kernel memory disk net tcp pressure or auto"
+wrong proc_linux 'sample 1 auto net' 'auto stands alone, without other sections'
+wrong proc_pid_linux 'sample 5 cpu' "sample of proc_pid_linux may be followed by arguments, not 'cpu'"
+wrong x_linux 'facts 60' "facts records host_facts, not 'x_linux'"
+wrong host_facts '?facts 60' 'facts needs no program, so no ? before it'
+wrong event '/var/log/app.log a(' "the pattern 'a(' is no extended regular expression"
+wrong event "/var/log/app.log St$(printf '\303\266')rung" 'an event may contain only printable ASCII'
+wrong other_events 'watch 5' "watch records host_events, not 'other_events'"
+rm logged stats.conf
 find_sample_files 1 cpu kernel tcp
 same 'the files of sections' "$fast_files|$slow_files" ' /proc/stat /proc/loadavg|/proc/net/snmp /proc/net/netstat /proc/net/sockstat'
 
@@ -808,6 +829,26 @@ reader=bytes
 look ''
 printf 'ERROR one\n' >app.log
 look 'ERROR one'
+# A flood is counted, and what grows too fast is not searched.
+rm -f app.log lock/watch.1
+: >app.log
+look ''
+n=0 flood='' && while [ $n -lt 25 ]; do n=$((n + 1)) && echo "ERROR $n"; done >app.log
+n=0 && while [ $n -lt 20 ]; do n=$((n + 1)) && flood="${flood}ERROR $n$NL"; done
+look "${flood}5 more lines of $here/app.log match"
+dd if=/dev/zero bs=1048576 count=17 2>/dev/null | tr '\000' '\012' >>app.log
+printf 'ERROR end\n' >>app.log
+look "$here/app.log grew too fast: $((16 * 1048576 + 10)) bytes were not searched${NL}ERROR end"
+# A link may lead to what only root can read: root follows none. Others follow it with their own rights.
+rm -f app.log lock/watch.1
+echo ERROR >secret && ln -s secret app.log
+look ''
+my_uid=0
+echo 'ERROR 2' >>secret
+look '' 2>/dev/null
+my_uid=1000
+look 'ERROR 2'
+rm -f app.log secret lock/watch.1
 
 # jump NOW UP WANTED: a look 5 seconds after one at 1000; the host had been up for UP seconds then, or does not tell.
 jump() {

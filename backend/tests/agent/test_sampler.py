@@ -214,43 +214,6 @@ def test_auto_leaves_out_what_tools_of_this_host_record(host: Host) -> None:
     assert "not found" not in host.log
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("vmstat_linux\tsample 1", "sample records proc_linux and proc_pid_linux, not 'vmstat_linux'"),
-        ("proc_linux\tsample", "sample must be followed by a number of seconds"),
-        ("proc_linux\tsample 0", "sample must be followed by a number of seconds"),
-        ("proc_linux\tsample soon", "sample must be followed by a number of seconds"),
-        ("proc_linux\t?sample 1", "no ? before it"),
-        ("proc_linux\tsample 1 cpu gpu", "unknown section 'gpu': use cpu kernel memory disk net tcp pressure or auto"),
-        ("proc_linux\tsample 1 cpu cpu", "the section cpu is there twice"),
-        ("proc_linux\tsample 1 auto net", "auto stands alone"),
-        ("proc_pid_linux\tsample 5 cpu", "proc_pid_linux may be followed by arguments, not 'cpu'"),
-        ("proc_pid_linux\tsample 5 arguments auto", "proc_pid_linux may be followed by arguments, not 'auto'"),
-        ("proc_pid_linux\tsample 5 auto", "proc_pid_linux may be followed by arguments, not 'auto'"),
-        ("proc_linux\tsample 1 arguments", "unknown section 'arguments'"),
-        ("x_linux\tfacts 60", "facts records host_facts, not 'x_linux'"),
-        ("host_facts\tfacts", "facts must be followed by a number of seconds"),
-        ("host_facts\tfacts 5m", "facts must be followed by a number of seconds"),
-        ("host_facts\t?facts 60", "no ? before it"),
-        ("event\tapp.log ERROR", "event must be followed by the path of a file, a blank and a pattern"),
-        ("event\t/var/log/app.log", "event must be followed by the path of a file, a blank and a pattern"),
-        ("event\t/var/log/app.log a(", "the pattern 'a(' is no extended regular expression"),
-        ("event\t/var/log/app.log Störung", "an event may contain only printable ASCII"),
-        ("host_events\twatch", "watch must be followed by a number of seconds"),
-        ("other_events\twatch 5", "watch records host_events, not 'other_events'"),
-        ("x_linux\t?", "no command"),
-        ("x_linux\t?@x echo", "write a loop as @SECONDS command"),
-    ],
-)
-def test_a_wrong_line_is_said(host: Host, line: str, message: str) -> None:
-    (host.root / "stats.conf").write_text(f"emit_linux\temit 1 1\n{line}\n")
-    done = host.command("check")
-    assert done.returncode == 1
-    assert f"line 2: {message}" in done.stderr or message in done.stderr, done
-    assert f"tool     {line.partition(chr(9))[0]}" not in done.stdout
-
-
 @under_every_shell
 def test_facts_about_the_host_are_sent_with_their_date(host: Host) -> None:
     host.stats("host_facts facts 1")

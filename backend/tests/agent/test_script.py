@@ -75,21 +75,16 @@ def test_the_first_lines_are_old_bourne_syntax() -> None:
         assert not re.search(r"\$\(|\$\{\w+(%|#)|(^|\bif|\bwhile|&&|\|\|)\s*! |\bexport \w+=", line), line
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_wrong_usage_ends_with_2_and_says_what(host: Host) -> None:
+    for words, message in (
         ([], "which command"),
         (["walk"], "unknown command: walk"),
-        (["run", "--spool-limit", "0"], "too small"),
         (["run"], "no server given"),
         (["run", "--server", "http://x"], "no token file given"),
         (["collect"], "collect needs a directory"),
-    ],
-)
-def test_wrong_usage_ends_with_2_and_says_what(host: Host, words: list[str], message: str) -> None:
-    done = host.execute(host.shell.program, AGENT, *words)
-    assert done.returncode == 2
-    assert message in done.stderr
+    ):
+        done = host.execute(host.shell.program, AGENT, *words)
+        assert (done.returncode, message in done.stderr) == (2, True), done
 
 
 def test_help_is_the_head_of_the_file(host: Host) -> None:

@@ -66,13 +66,8 @@ def test_a_command_runs_only_if_the_host_allows_it(host: Host) -> None:
         (b"calls of -c -p 4711\n", "3"), (b"-n|" + DTRACE.split("'")[1].encode() + b"|", "0"), (b"locks of -o - sleep 10\n", "0"),
     ]  # fmt: skip
     assert host.server.texts[0].query["command"] == "truss -c -p 4711"
-    for denied in (
-        "truss -c -p 1;id", "truss -c -p $(id)", "truss -c -p", "truss -c -p 1 2", "truss -c -p -o/etc/x",
-        "truss -c -p /etc/passwd",
-        "truss -c -p 1\nid", "truss  -c -p 1", "truss -c -p `id`", "truss -c -p 1&", "lockstat -o x sleep 10", "id", "id -x",
-        "emit 1 1",
-        "lockstat 'a b'", "truss -c -p *", "truss -c -p 1\t2",
-    ):  # fmt: skip
+    # What a pattern allows: agents/tests/functions.sh.
+    for denied in ("truss -c -p 1;id", "truss -c -p $(id)", "truss -c -p 1\nid", "id -x", "emit 1 1"):
         done = host.command("ask", denied)
         assert (done.returncode, "does not allow" in done.stderr) == (1, True), (denied, done)
     assert len(host.server.texts) == 3
