@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from tests.agent.conftest import host, require_program, shell, under_every_shell
 from tests.agent.fake_server import TOKEN, Frame
@@ -74,7 +75,12 @@ def say(text: str) -> Answer:
 # --- where the token goes -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", ["301", "302", "303", "307", "308"])
+def one_and_in_the_matrix(first: str, *others: str) -> list[str | ParameterSet]:
+    """Parameters of a test: the first in every run, the others in that of the matrix."""
+    return [first, *(pytest.param(other, marks=pytest.mark.matrix) for other in others)]
+
+
+@pytest.mark.parametrize("status", one_and_in_the_matrix("302", "301", "303", "307", "308"))
 @pytest.mark.parametrize("transport", [*TRANSPORTS, "openssl"])
 def test_no_redirect_is_followed(host: Host, rogue: Rogues, authority: Authority, transport: str, status: str) -> None:
     require_program(transport)
@@ -293,14 +299,14 @@ def test_an_endless_answer_is_cut_off(host: Host, rogue: Rogues, transport: str,
     host.end_exactly()
 
 
-@pytest.mark.parametrize("kind", ["body", "body of many lines", "header lines"])
+@pytest.mark.parametrize("kind", one_and_in_the_matrix("header lines", "body", "body of many lines"))
 def test_an_endless_answer_by_openssl_is_cut_off(host: Host, rogue: Rogues, authority: Authority, kind: str) -> None:
     options = ("--transport", "openssl", "--ca-file", str(authority.path), "--server", f"https://127.0.0.1:{host.server.port}")
     assert_flat_under(host, rogue, ENDLESS[kind], *options, tls=authority.context)
 
 
 @under_every_shell
-@pytest.mark.parametrize("kind", ["body", "body of many lines", "header lines"])
+@pytest.mark.parametrize("kind", one_and_in_the_matrix("body of many lines", "body", "header lines"))
 def test_an_endless_answer_makes_no_shell_grow(host: Host, rogue: Rogues, kind: str) -> None:
     assert_flat_under(host, rogue, ENDLESS[kind])
     assert "is longer than 65536 bytes" in host.log
@@ -460,7 +466,7 @@ PAGE: Final = "<html>\n<p>Please log in to use this network.</p>\n</html>\n" * 2
 
 
 @pytest.mark.parametrize("kind", ["redirect", "page", "endless", "endless header", "half"])
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("transport", one_and_in_the_matrix("wget", "curl", "perl"))
 def test_only_an_agent_is_installed(host: Host, rogue: Rogues, transport: str, kind: str) -> None:
     use_only(host, transport, *INSTALLER_TOOLS)
     script = AGENT.read_bytes()

@@ -54,24 +54,32 @@ from tests.profiles.profiled import (
 
 pytestmark = on_either_database
 
+STEP_S = 30
+# Samples of all CPUs.
+PER_HOUR = 3600 // STEP_S * len(CPUS)
+
+
+def every_step(n_hours: int) -> np.ndarray:
+    return np.arange(0, n_hours * 3600, STEP_S)
+
 
 async def test_what_is_excluded_does_not_count(sessions: Sessions) -> None:
-    await store(sessions, START, np.arange(0, 4 * 3600, 10))
+    await store(sessions, START, every_step(4))
     baseline_id = await create(sessions, hours(START, 4))
     await make(sessions)
-    assert (await loaded(sessions, baseline_id)).n_samples == 4 * 360 * 3
+    assert (await loaded(sessions, baseline_id)).n_samples == 4 * PER_HOUR
     incident = Window(START + timedelta(minutes=70), START + timedelta(minutes=100))
     async with open_write_session(sessions) as session:
         await create_exclusion(session, ExclusionDraft("disk full", "", incident, "web1", "ann"))
     assert await load(sessions, baseline_id) is None
     await make(sessions)
     found = await loaded(sessions, baseline_id)
-    assert found.n_samples == (4 * 360 - 180) * 3
+    assert found.n_samples == (4 * PER_HOUR - PER_HOUR // 2)
     assert found.windows == (Window(START, incident.start), Window(incident.end, START + timedelta(hours=4)))
 
 
 async def test_what_retention_let_go_counts_no_longer(sessions: Sessions) -> None:
-    await store(sessions, START, np.arange(0, 4 * 3600, 10))
+    await store(sessions, START, every_step(4))
     baseline_id = await create(sessions, hours(START, 4))
     await make(sessions)
     middle = START + timedelta(hours=2)
@@ -83,7 +91,7 @@ async def test_what_retention_let_go_counts_no_longer(sessions: Sessions) -> Non
         await forget_profiles_before(connection, 1, stat_id, middle)
     assert await load(sessions, baseline_id) is None
     assert await make(sessions) == 1
-    assert (await loaded(sessions, baseline_id)).n_samples == 2 * 360 * 3
+    assert (await loaded(sessions, baseline_id)).n_samples == 2 * PER_HOUR
 
 
 async def test_short_baselines(sessions: Sessions) -> None:
@@ -112,13 +120,13 @@ async def test_without_samples_there_is_none_until_they_come(sessions: Sessions)
     assert await load(sessions, baseline_id) is None
     assert (await job(sessions))[0] == "done"
     assert "no sample" in (await job(sessions))[3]
-    await store(sessions, START, np.arange(0, 3 * 3600, 10), seed=1)
+    await store(sessions, START, every_step(3), seed=1)
     assert await make(sessions, LATER) == 1
-    assert (await loaded(sessions, baseline_id)).n_samples == 3 * 360 * 3
+    assert (await loaded(sessions, baseline_id)).n_samples == 3 * PER_HOUR
 
 
 async def test_a_damaged_piece_is_made_anew(sessions: Sessions) -> None:
-    await store(sessions, START, np.arange(0, 3 * 3600, 10))
+    await store(sessions, START, every_step(3))
     baseline_id = await create(sessions, hours(START, 3))
     await make(sessions)
     right = await loaded(sessions, baseline_id)
@@ -138,7 +146,7 @@ async def test_a_damaged_piece_is_made_anew(sessions: Sessions) -> None:
 
 
 async def test_another_version_of_a_spec_makes_it_stale(sessions: Sessions) -> None:
-    await store(sessions, START, np.arange(0, 3 * 3600, 10))
+    await store(sessions, START, every_step(3))
     baseline_id = await create(sessions, hours(START, 3))
     await make(sessions)
     async with open_write_session(sessions) as session:
@@ -153,7 +161,7 @@ async def test_another_version_of_a_spec_makes_it_stale(sessions: Sessions) -> N
 
 
 async def test_pieces_that_no_baseline_has_are_forgotten(sessions: Sessions) -> None:
-    await store(sessions, START, np.arange(0, 4 * 3600, 10))
+    await store(sessions, START, every_step(4))
     baseline_id = await create(sessions, hours(START, 4))
     await make(sessions)
     async with open_write_session(sessions) as session:
@@ -230,7 +238,7 @@ async def test_lines_that_come_late_or_are_read_again(db: Database) -> None:
 
 
 async def test_statistics_of_a_window_stand_beside_those_of_the_baseline(sessions: Sessions) -> None:
-    await store(sessions, START, np.arange(0, 4 * 3600, 10))
+    await store(sessions, START, every_step(4))
     baseline_id = await create(sessions, hours(START, 3))
     async with open_write_session(sessions) as session:
         to_come = hours(datetime(2100, 1, 1, tzinfo=UTC), 3)
@@ -254,10 +262,10 @@ async def test_statistics_of_a_window_stand_beside_those_of_the_baseline(session
     assert (profile.baseline.source, profile.baseline.note) == ("profile", FROM_PROFILE)
     for one, other in zip(exact.lines, profile.lines, strict=True):
         assert one.window == other.window
-        assert one.window.n == 36
+        assert one.window.n == PER_HOUR // 30
         assert one.baseline is not None
         assert other.baseline is not None
-        assert one.baseline.n == other.baseline.n == 1080
+        assert one.baseline.n == other.baseline.n == PER_HOUR
         for name in ("lowest", "mean", "highest"):
             assert getattr(other.baseline, name) == pytest.approx(getattr(one.baseline, name), abs=0.001)
         assert other.baseline.p95 == pytest.approx(one.baseline.p95, rel=0.05)
@@ -272,13 +280,13 @@ async def test_statistics_of_a_window_stand_beside_those_of_the_baseline(session
 
 
 async def test_what_is_added_later_is_as_from_scratch(sessions: Sessions) -> None:
-    await store(sessions, START, np.arange(0, 5 * 3600, 10))
+    await store(sessions, START, every_step(5))
     baseline_id = await create(sessions, hours(START, 4))
     assert await load(sessions, baseline_id) is None
     assert await make(sessions) == 1
     first = await loaded(sessions, baseline_id)
     assert {key.instance for key in first.series} == set(CPUS)
-    assert first.n_samples == 4 * 360 * 3
+    assert first.n_samples == 4 * PER_HOUR
     assert first.windows == (hours(START, 4),)
     assert (first.is_seasonal, first.seasonal_note) == (False, "")
     assert (await job(sessions)) == ("done", 5, 5, "")
@@ -301,7 +309,7 @@ async def test_what_is_added_later_is_as_from_scratch(sessions: Sessions) -> Non
 
 
 async def test_late_samples_make_it_stale_and_then_right(sessions: Sessions) -> None:
-    await store(sessions, START, np.arange(0, 3 * 3600, 10))
+    await store(sessions, START, every_step(3))
     baseline_id = await create(sessions, hours(START, 3))
     await make(sessions)
     before = await loaded(sessions, baseline_id)
@@ -330,7 +338,7 @@ async def test_late_samples_make_it_stale_and_then_right(sessions: Sessions) -> 
 async def test_samples_that_come_meanwhile_are_not_missed(
     sessions: Sessions, monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, n_late: int
 ) -> None:
-    await store(sessions, START, np.arange(0, 3 * 3600, 10))
+    await store(sessions, START, every_step(3))
     baseline_id = await create(sessions, hours(START, 3))
     read, seeds = getattr(module, name), iter(range(1, n_late + 1))
 
@@ -342,11 +350,11 @@ async def test_samples_that_come_meanwhile_are_not_missed(
 
     monkeypatch.setattr(module, name, read_and_be_late)
     await make(sessions)
-    assert (await loaded(sessions, baseline_id)).n_samples == (3 * 360 + n_late * 30) * 3
+    assert (await loaded(sessions, baseline_id)).n_samples == 3 * PER_HOUR + n_late * 90
 
 
 async def test_work_goes_on_where_it_was_left(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
-    await store(sessions, START, np.arange(0, 3 * 3600, 10))
+    await store(sessions, START, every_step(3))
     baseline_id = await create(sessions, hours(START, 3))
     n_read = 0
 
@@ -368,11 +376,11 @@ async def test_work_goes_on_where_it_was_left(sessions: Sessions, monkeypatch: p
     assert n_read == 7
     # A run that has no time does one thing at least never twice.
     assert await run_profiles(sessions, budget_s=0) == 0
-    assert (await loaded(sessions, baseline_id)).n_samples == 3 * 360 * 3
+    assert (await loaded(sessions, baseline_id)).n_samples == 3 * PER_HOUR
 
 
 async def test_little_time_is_enough_in_the_end(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
-    await store(sessions, START, np.arange(0, 3 * 3600, 10))
+    await store(sessions, START, every_step(3))
     baseline_id = await create(sessions, hours(START, 3))
     ticks = iter(range(10_000))
     monkeypatch.setattr(profile_job, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
@@ -385,7 +393,7 @@ async def test_little_time_is_enough_in_the_end(sessions: Sessions, monkeypatch:
 
 
 async def test_only_one_process_makes_profiles(sessions: Sessions) -> None:
-    await store(sessions, START, np.arange(0, 3 * 3600, 10))
+    await store(sessions, START, every_step(3))
     await create(sessions, hours(START, 3))
     async with open_claims_in(sessions, PROFILES) as claims:
         assert claims is not None

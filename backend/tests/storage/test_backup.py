@@ -197,11 +197,11 @@ async def test_round_trip_into_another_kind_of_store(db: Database, bare_url: str
     require_current_schema(bare_url)
 
 
-@on_either_database
 def modes_of(folder: Path) -> set[int]:
     return {stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*") if path.is_file()}
 
 
+@on_either_database
 async def test_the_next_backup_copies_what_is_new(db: Database, tmp_path: Path) -> None:
     agent = await fill(db.engine)
     first, _ = await save(db.url, tmp_path)
