@@ -170,7 +170,7 @@ WORDS = st.sampled_from(
 SAMPLES = st.lists(st.lists(WORDS, max_size=6).map(" ".join), max_size=25).map("\n".join)
 
 
-@settings(max_examples=settings.default.max_examples // 3)
+@settings(max_examples=settings().max_examples // 3)
 @given(SAMPLES, st.sampled_from(Form), st.text(max_size=20), st.text(max_size=20))
 def test_every_draft_is_a_spec_that_reads_its_sample(sample: str, form: Form, tool: str, command: str) -> None:
     try:

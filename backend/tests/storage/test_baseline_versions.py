@@ -204,7 +204,7 @@ async def test_what_cannot_be(session: AsyncSession) -> None:
     def create(*windows: Window, **what: Any) -> Awaitable[object]:
         return baseline_rows.create_baseline(session, draft(what.pop("name", "x"), *windows, **what))
 
-    for wrong, error, message in (
+    refused: tuple[tuple[Callable[[], Awaitable[object]], type[Exception], str], ...] = (
         (lambda: host_group_rows.create_group(session, "web", "", ["web2"]), Conflict, "'web' already"),
         (lambda: host_group_rows.create_group(session, "x", "", []), BadRequest, "at least one host"),
         (lambda: host_group_rows.create_group(session, "x", "", ["web9"]), NotFound, "'web9'"),
@@ -220,7 +220,8 @@ async def test_what_cannot_be(session: AsyncSession) -> None:
         (lambda: baseline_rows.update_baseline(session, 4711, change(name="y")), NotFound, "no baseline 4711"),
         (lambda: baseline_rows.read_baseline(session, 4711), NotFound, "no baseline 4711"),
         (lambda: baseline_rows.delete_baseline(session, 4711), NotFound, "no baseline 4711"),
-    ):
+    )
+    for wrong, error, message in refused:
         with pytest.raises(error, match=message):
             async with session.begin_nested():
                 await wrong()
