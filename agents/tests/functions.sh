@@ -428,6 +428,8 @@ wrong x_linux 'facts 60' "facts records host_facts, not 'x_linux'"
 wrong host_facts '?facts 60' 'facts needs no program, so no ? before it'
 wrong event '/var/log/app.log a(' "the pattern 'a(' is no extended regular expression"
 wrong event "/var/log/app.log St$(printf '\303\266')rung" 'an event may contain only printable ASCII'
+wrong x_linux "echo $(printf '%04000d' 1)" 'longer than 4000 characters'
+wrong x_linux '@123456 echo x' '@ must be followed by a number of seconds'
 wrong other_events 'watch 5' "watch records host_events, not 'other_events'"
 rm logged stats.conf
 find_sample_files 1 cpu kernel tcp

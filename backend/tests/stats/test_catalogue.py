@@ -87,6 +87,7 @@ def test_a_stat_takes_the_fields_of_another_one() -> None:
         ('os = "linux"', 'os = "plan9"', "os: 'plan9' is none of linux, sunos"),
         ('tool = "tool"\n', "", "short.toml: tool: is missing"),
         ("version = 1", 'version = "1"', "version: must be a whole number"),
+        ("version = 1", "version = -1", "version: must be a whole number"),
         ('commands = ["tool 1"]', 'commands = "tool 1"', "commands: must be a list"),
         ('reader = "columns"', 'reader = "magic"', "reader: 'magic' is none of "),
         ('kind = "time"', 'kind = "speed"', "stats[0].fields[1].kind: 'speed' is none of"),
