@@ -128,7 +128,9 @@ async def analyse_experiment(  # noqa: PLR0917 (parameters of a route, given by 
     session: ReadSession,
     result: Annotated[Chosen, Query(description="the result to analyse; default: real, else what most runs have")] = None,
     factor: Annotated[Chosen, Query(description="the factor it depends on; default: the number with most levels")] = None,
-    variant: Annotated[Chosen, Query(description="a second factor, whose values are lines of their own")] = None,
+    variant: Annotated[
+        Chosen, Query(description="a second factor, whose values are lines of their own; default: all that differ; empty: none")
+    ] = None,
     reference: Annotated[Chosen, Query(description="the level that speed-ups are relative to; default: the first")] = None,
     base: Annotated[Chosen, Query(description="the variant that the others are divided by; default: the first")] = None,
     better: Annotated[

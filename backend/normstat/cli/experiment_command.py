@@ -61,7 +61,9 @@ def show(
     *,
     result: Annotated[str | None, typer.Option(help="the result; default: real")] = None,
     factor: Annotated[str | None, typer.Option(help="the factor; default: the number with most levels")] = None,
-    variant: Annotated[str | None, typer.Option(help="a second factor, a block for each of its values")] = None,
+    variant: Annotated[
+        str | None, typer.Option(help='a second factor, a block for each of its values; default: all that differ; "": none')
+    ] = None,
     reference: Annotated[str | None, typer.Option(help="the level that speed-ups are relative to; default: the first")] = None,
     work_grows: Annotated[bool, typer.Option("--work-grows", help="each level does as much work again")] = False,
 ) -> None:
@@ -131,7 +133,7 @@ def _describe_fit(fit: ScalingFit, factor: str) -> str:
             peak = f"slower beyond {factor}={fit.peak_x:.3g}" if fit.peak_x is not None else "no peak"
             return f"USL: contention {fit.parameter('alpha'):.4g}, coherency {fit.parameter('beta'):.3g}; {peak}; {limit}{r2}"
         case "power":
-            return f"power law: grows with {factor} to the power {fit.parameter('slope'):.2f}{r2}"
+            return f"power law: {factor} to the power {fit.parameter('slope'):.2f}{r2}"
 
 
 def _to_cells(level: RunLevel) -> tuple[str, ...]:

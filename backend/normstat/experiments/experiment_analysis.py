@@ -1,6 +1,7 @@
 """What the runs of an experiment say: means of repeats, ratios, speed-up and efficiency, and models of scaling. Pure."""
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeVar
@@ -11,7 +12,16 @@ from normstat.errors import BadRequest, shorten
 from normstat.experiments.measured_values import REAL, Better, better_of, level_of
 from normstat.experiments.repeat_statistics import Ratio, RepeatedMean, divide, summarise
 from normstat.experiments.run_groups import RunGroup, sort_runs
-from normstat.experiments.scaling_fits import ModelName, ScalingFit, ScalingRefusal, choose_fit, fit_scaling, predict
+from normstat.experiments.scaling_fits import (
+    MIN_LEVELS,
+    ModelName,
+    ScalingFit,
+    ScalingRefusal,
+    choose_fit,
+    fit_scaling,
+    predict,
+    title_of,
+)
 from normstat.field_docs import Documented
 from normstat.stats.measured_value import MeasuredValue
 
@@ -38,9 +48,10 @@ class RunFacts:
 class AnalysisRequest:
     """What to analyse. None: the usual choice.
 
-    `variant`: the factor whose values are drawn as lines of their own. `reference`: the level of `factor` that speed-ups are
-    relative to; `base`: the value of `variant` that the others are divided by. `work`: whether the same work is shared by more
-    workers, or grows with their number. `cpu`: the result that says how busy the CPU was, for the groups.
+    `variant`: the factor whose values are drawn as lines of their own; "" for one line of all runs. The usual choice is every
+    factor but `factor` whose values differ (`usual_variant`). `reference`: the level of `factor` that speed-ups are relative to;
+    `base`: the value of `variant` that the others are divided by. `work`: whether the same work is shared by more workers, or
+    grows with their number. `cpu`: the result that says how busy the CPU was, for the groups.
     """
 
     result: str | None = None
@@ -139,7 +150,7 @@ class VariantScaling(Documented):
     curves: list[ModelCurve]
     refusals: list[ScalingRefusal]
     best: str | None
-    """The model of throughput that explains the runs best for its size."""
+    """The model of throughput that explains the runs best for its size; the power law where throughput has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +204,9 @@ def analyse_runs(runs: Sequence[RunFacts], asked: AnalysisRequest) -> Experiment
     variant = _choose("variant", asked.variant, {each.name: each for each in others}, None)
     if variant is not None and len(variant.levels) > MAX_VARIANTS:
         raise BadRequest(f"{shorten(variant.name)} has {len(variant.levels)} values; at most {MAX_VARIANTS} can be lines")
+    lines = {run.id: "" if variant is None else run.factors.get(variant.name) for run in counted}
+    if asked.variant is None:
+        variant, lines = usual_variant(counted, factor, others)
     empty = ExperimentAnalysis(result, factor, variant, asked.work, "", results, factors, [], [], [], left_out)
     if result is None:
         return empty
@@ -200,7 +214,7 @@ def analyse_runs(runs: Sequence[RunFacts], asked: AnalysisRequest) -> Experiment
     for run in counted:
         found = [each for each in run.results if each.name == result.name]
         level = "" if factor is None else run.factors.get(factor.name)
-        line = "" if variant is None else run.factors.get(variant.name)
+        line = lines[run.id]
         if not found:
             left_out.append(RunLeftOut(run.id, f"it has no result {shorten(result.name)}"))
         elif found[0].unit != result.unit:
@@ -213,6 +227,44 @@ def analyse_runs(runs: Sequence[RunFacts], asked: AnalysisRequest) -> Experiment
         else:
             points.append(_Point(run.id, line, level, found[0].value))
     return _analyse(points, counted, empty, asked)
+
+
+def usual_variant(
+    runs: Sequence[RunFacts], factor: ExperimentFactor | None, others: Sequence[ExperimentFactor]
+) -> tuple[ExperimentFactor | None, dict[int, str | None]]:
+    """Return the factors that make lines unless one was asked for, as one factor, and the line of each run.
+
+    Runs that differ in another factor are no repeats of each other, so each combination of the other factors is a line. A factor
+    with a value for each level and a level for each value (8G on one disk, 4G on two) says what `factor` says, and makes no lines;
+    nor do those with the most values (numbers of runs, seeds) where there would be more than MAX_VARIANTS lines.
+
+    Missing: None where no other factor differs; then all runs are of the line ""
+    """
+    chosen = sorted((each for each in others if _makes_lines(runs, factor, each)), key=lambda each: len(each.levels))
+    while chosen:
+        numbers = {each.name: {value: at for at, value in enumerate(each.levels)} for each in chosen}
+        keys = {run.id: tuple(run.factors.get(each.name) for each in chosen) for run in runs}
+
+        def place(key: tuple[str | None, ...], numbers: Mapping[str, Mapping[str, int]] = numbers) -> list[int]:
+            return [-1 if value is None else at[value] for value, at in zip(key, numbers.values(), strict=True)]
+
+        ordered = sorted(set(keys.values()), key=place)
+        if len(ordered) <= MAX_VARIANTS:
+            said = {
+                key: ", ".join(f"no {name}" if value is None else value for name, value in zip(numbers, key, strict=True))
+                for key in ordered
+            }
+            is_numeric = len(chosen) == 1 and chosen[0].is_numeric and len(ordered) == len(chosen[0].levels)
+            variant = ExperimentFactor(", ".join(numbers), is_numeric, list(dict.fromkeys(said.values())))
+            return variant, {run: said[key] for run, key in keys.items()}
+        chosen.pop()
+    return None, {run.id: "" for run in runs}
+
+
+def _makes_lines(runs: Sequence[RunFacts], factor: ExperimentFactor | None, other: ExperimentFactor) -> bool:
+    pairs = {("" if factor is None else run.factors.get(factor.name), run.factors.get(other.name)) for run in runs}
+    n_levels, n_values = (len({pair[at] for pair in pairs}) for at in (0, 1))
+    return n_values > 1 and not len(pairs) == n_levels == n_values
 
 
 def factors_of(runs: Iterable[RunFacts]) -> list[ExperimentFactor]:
@@ -370,13 +422,38 @@ def _scale(rule: _Rule, points: Sequence[_Point], reference: str, at_reference: 
     first = level_of(reference) or 0.0
     curves, refusals = [], []
     for model in MODELS:
-        found = fit_scaling(model, xs, values if model == "power" else throughputs)
+        reason = _why_not(model, points, throughputs)
+        found = ScalingRefusal(model, reason) if reason else fit_scaling(model, xs, values if model == "power" else throughputs)
         if isinstance(found, ScalingFit):
             curves.append(ModelCurve(found, _curve(rule, found, xs, first, rule.to_throughput(first, at_reference.mean))))
         else:
             refusals.append(found)
     best = choose_fit([each.fit for each in curves])
     return VariantScaling(points[0].variant, reference, curves, refusals, None if best is None else best.model)
+
+
+def _why_not(model: ModelName, points: Sequence[_Point], throughputs: Sequence[float]) -> str:
+    """Return why a model says nothing about such levels, if there are enough of them. Missing: "" where it may."""
+    by_level: dict[str, list[float]] = {}
+    for point, throughput in zip(points, throughputs, strict=True):
+        by_level.setdefault(point.level, []).append(throughput)
+    if model == "power" or len(by_level) < MIN_LEVELS[model]:
+        return ""
+    amount = next((level for level in by_level if not _is_count(level)), None)
+    if amount is not None and model in {"amdahl", "usl"}:
+        return f"{title_of(model)} is about a number of workers; {shorten(amount)} is an amount"
+    means = {level: float(np.mean(found)) for level, found in by_level.items()}
+    smallest = min(means, key=lambda level: level_of(level) or 0.0)
+    if any(mean >= means[smallest] for level, mean in means.items() if level != smallest):
+        return ""
+    return f"No level is as fast as the smallest, {shorten(smallest)}: there is no gain to describe"
+
+
+def _is_count(level: str) -> bool:
+    try:
+        return math.isfinite(float(level))
+    except ValueError:
+        return False
 
 
 def _curve(rule: _Rule, fit: ScalingFit, xs: Sequence[float], first: float, reference: float) -> list[CurvePoint]:

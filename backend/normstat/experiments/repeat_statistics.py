@@ -26,7 +26,9 @@ class RepeatedMean(Documented):
     n: int
     mean: float
     low: float | None
-    """Lower end of the 95 % interval of the mean (Student's t); null for a single run, which has none."""
+    """Lower end of the 95 % interval of the mean (Student's t), zero at least where no value is negative; null for a single run,
+    which has none.
+    """
 
     high: float | None
     deviation: float | None
@@ -75,7 +77,9 @@ def summarise(values: Sequence[float]) -> RepeatedMean:
         return RepeatedMean(n, mean, None, None, None, mean, mean)
     deviation = float(array.std(ddof=1))
     half = t_point(n - 1) * deviation / math.sqrt(n)
-    return RepeatedMean(n, mean, mean - half, mean + half, deviation, float(array.min()), float(array.max()))
+    # Times and rates are never below zero.
+    low = max(mean - half, 0.0) if (array >= 0).all() else mean - half
+    return RepeatedMean(n, mean, low, mean + half, deviation, float(array.min()), float(array.max()))
 
 
 def divide(above: RepeatedMean, below: RepeatedMean) -> Ratio | None:

@@ -128,9 +128,7 @@ def fit_scaling(model: ModelName, x: Sequence[float], y: Sequence[float]) -> Sca
     n_levels = len(np.unique(levels))
     needed = MIN_LEVELS[model]
     if n_levels < needed:
-        return ScalingRefusal(
-            model, f"{TITLES[model][0].upper()}{TITLES[model][1:]} needs runs at {needed} levels or more; there are {n_levels}"
-        )
+        return ScalingRefusal(model, f"{title_of(model)} needs runs at {needed} levels or more; there are {n_levels}")
     if (levels <= 0).any() or (values <= 0).any():
         n_bad = int(((levels <= 0) | (values <= 0)).sum())
         return ScalingRefusal(model, f"{count_of(n_bad, 'run')} with a level or a result of zero or below; all must be positive")
@@ -151,16 +149,23 @@ def predict(fit: ScalingFit, x: Sequence[float]) -> list[float]:
     return [float(value) for value in curve(levels, values)]
 
 
+def title_of(model: ModelName) -> str:
+    """Return the name of a model, as a sentence begins with it."""
+    return f"{TITLES[model][0].upper()}{TITLES[model][1:]}"
+
+
 def choose_fit(fits: Sequence[ScalingFit | ScalingRefusal]) -> ScalingFit | None:
     """Return the fit of throughput that explains the runs best for its size. Missing: None where there is none.
 
-    With too few runs for that, the better one of the models with the fewest parameters.
+    With too few runs for that, the better one of the models with the fewest parameters; the power law where throughput has no
+    model.
     """
     made = [fit for fit in fits if isinstance(fit, ScalingFit) and fit.model != "power"]
     judged = [fit for fit in made if fit.aicc is not None]
     if judged:
         return min(judged, key=lambda fit: (fit.aicc or 0.0, len(fit.parameters)))
-    return min(made, key=lambda fit: (len(fit.parameters), -(fit.r2 or 0.0)), default=None)
+    power = next((fit for fit in fits if isinstance(fit, ScalingFit)), None)
+    return min(made, key=lambda fit: (len(fit.parameters), -(fit.r2 or 0.0)), default=power)
 
 
 def _amdahl(x: Floats, p: Floats) -> Floats:
@@ -188,7 +193,7 @@ def _fit_usl(x: Floats, y: Floats) -> _Found:
     starts = [
         np.array([slope, alpha, beta / top**2]) for alpha in (0.0, 0.03, 0.3) for beta in (0.0, 0.1, 1.0, 10.0)
     ]  # fmt: skip
-    problem = _Problem(_usl, x, y, np.array([1e-12, 0.0, 0.0]), np.array([np.inf, 1.0, np.inf]))
+    problem = _Problem(_usl, x, y, np.array([1e-12, 0.0, 0.0]), np.array([np.inf, 1.0, 1.0]))
     return _best(problem, ("gamma", "alpha", "beta"), starts)
 
 
@@ -333,8 +338,13 @@ def _intervals(found: _Found, y: Floats) -> list[tuple[float | None, float | Non
     if not np.isfinite(spread).all() or (spread < 0).any():
         return missing
     half = t_point(freedom) * np.sqrt(spread)
-    ends = zip(np.maximum(found.values - half, found.low), np.minimum(found.values + half, found.high), strict=True)
-    return [(float(low), float(high)) for low, high in ends]
+    low, high = np.maximum(found.values - half, found.low), np.minimum(found.values + half, found.high)
+    # An interval from bound to bound says nothing about the parameter.
+    is_known = (low > found.low) | (high < found.high)
+    return [
+        (begin, end) if known else (None, None)
+        for begin, end, known in zip(low.tolist(), high.tolist(), is_known.tolist(), strict=True)
+    ]
 
 
 def _r2(y: Floats, predicted: Floats) -> float | None:

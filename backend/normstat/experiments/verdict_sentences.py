@@ -37,9 +37,10 @@ def describe_fit(fit: ScalingFit, factor: str, levels: Sequence[RunLevel]) -> tu
         case "amdahl":
             serial = found["alpha"]
             interval = f"95 % interval {_interval(serial, 100, ' %')}."
+            if serial.low is None or serial.high is None:
+                return f"Too few runs up to {factor}={last} to tell the serial share.", interval
             if most is None or not serial.low:
-                high = digits(100 * (serial.value if serial.high is None else serial.high))
-                return f"No limit seen up to {factor}={last}: the serial share is below {high} %.", interval
+                return f"No limit seen up to {factor}={last}: the serial share is below {digits(100 * serial.high)} %.", interval
             return f"{digits(100 * serial.value)} % serial: at most {most} times as fast.", interval
         case "usl":
             alpha, beta = (digits(100 * found[name].value) for name in ("alpha", "beta"))
@@ -50,7 +51,11 @@ def describe_fit(fit: ScalingFit, factor: str, levels: Sequence[RunLevel]) -> tu
         case "power":
             slope = found["slope"]
             doubled = times(2**slope.value)
-            said = f"Grows with {factor} to the power {digits(slope.value)}: twice as much costs {doubled} times as much."
+            power = f"with {factor} to the power {digits(slope.value)}"
+            said = (
+                f"Falls {power}: twice as much leaves {doubled} of it." if slope.value < 0
+                else f"Grows {power}: twice as much costs {doubled} times as much."
+            )  # fmt: skip
             return said, f"95 % interval {_interval(slope)}."
 
 

@@ -1,5 +1,6 @@
 """What the runs of an experiment say, with the numbers of the seeds; models of scaling against published fits."""
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -15,6 +16,7 @@ from normstat.experiments.repeat_statistics import divide, summarise, t_point
 from normstat.experiments.run_groups import sort_runs
 from normstat.experiments.runs_of_artefacts import results_of_parts, runs_of_parts
 from normstat.experiments.scaling_fits import ModelName, ScalingFit, ScalingRefusal, choose_fit, fit_scaling, predict
+from normstat.experiments.verdict_sentences import lead_of
 from normstat.stats.measured_value import MeasuredValue
 
 # The parameters of the IOzone runs of LKST's analysis.
@@ -123,6 +125,49 @@ def test_speed_up_efficiency_and_what_saturates() -> None:
     assert knee.curve[0].value == pytest.approx(8.03, abs=0.02)
     assert knee.curve[-1].value == pytest.approx(4.05, abs=0.02)
     assert [each.model for each in scaling.refusals] == ["usl"]
+
+
+def test_runs_that_differ_in_another_factor_are_no_repeats() -> None:
+    seconds = {"reference": 9.632, "first": 452.73, "second": 19.264}
+    sizes = {"1G": 1, "2G": 2, "4G": 4, "8G": 8}
+    runs = [
+        run(at, seconds[version] * sizes[size], version=version, size=size, disks=str(sizes[size]))
+        for at, (version, size) in enumerate(itertools.product(seconds, sizes))
+    ]
+    found = analyse_runs(runs, AnalysisRequest(factor="size"))
+    # The disks are as many as the size says: no line more.
+    assert found.variant is not None
+    assert (found.variant.name, found.variant.levels) == ("version", ["first", "reference", "second"])
+    assert {(level.result.n, level.result.low) for level in found.levels} == {(1, None)}
+    assert [lead_of(found, each)[0] for each in found.scaling] == [
+        f"{version}: Grows with size to the power 1: twice as much costs 2.00 times as much." for version in found.variant.levels
+    ]
+    pooled = analyse_runs(runs, AnalysisRequest(factor="size", variant=""))
+    assert pooled.variant is None
+    assert {(level.result.n, level.result.low) for level in pooled.levels} == {(3, 0.0)}
+    # Two factors that differ, and one that some runs lack.
+    more = [*runs, run(20, 5.0, version="first", size="1G", disks="1", cache="on")]
+    both = analyse_runs(more, AnalysisRequest(factor="size")).variant
+    assert both is not None
+    assert (both.name, both.levels[0]) == ("cache, version", "no cache, first")
+    assert "on, first" in both.levels
+    # Seeds of a random generator are too many for lines.
+    seeds = [run(at, 1.0 + at, threads=str(1 + at % 2), seed=str(at)) for at in range(60)]
+    assert analyse_runs(seeds, AnalysisRequest(factor="threads")).variant is None
+
+
+def test_what_only_gets_slower_with_more_has_no_speed_up_to_describe() -> None:
+    runs = [run(n, 8.0 + n, threads=str(n)) for n in (1, 2, 4, 8, 16)]
+    [scaling] = analyse_runs(runs, AnalysisRequest()).scaling
+    assert [curve.fit.model for curve in scaling.curves] == ["power"]
+    assert scaling.refusals[0].reason == "No level is as fast as the smallest, '1': there is no gain to describe"
+    throughput = [
+        RunFacts(n, {"record": f"{n}k"}, [MeasuredValue("write", 1000.0 * n**0.5, "KiB/s")], "") for n in (4, 16, 64, 256)
+    ]
+    [by_size] = analyse_runs(throughput, AnalysisRequest()).scaling
+    assert "The Universal Scalability Law is about a number of workers; '4k' is an amount" in [
+        each.reason for each in by_size.refusals
+    ]
 
 
 def test_work_that_grows_with_the_workers_scales_where_the_time_stays() -> None:
@@ -255,7 +300,8 @@ def test_any_runs_give_finite_numbers_inside_the_bounds(runs: list[tuple[float, 
             assert math.isfinite(each.value)
             assert each.low is None or each.high is None or each.low <= each.value <= each.high
             assert each.name not in {"alpha", "beta"} or each.value >= 0
-            assert each.name != "alpha" or each.value <= 1
+            assert each.name not in {"alpha", "beta"} or each.value <= 1
+            assert each.name not in {"alpha", "beta"} or (each.low, each.high) != (0, 1)
 
 
 def test_runtime_against_size_has_a_slope() -> None:

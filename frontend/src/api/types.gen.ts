@@ -10233,7 +10233,8 @@ export interface components {
       largest: number;
       /**
        * Low
-       * @description Lower end of the 95 % interval of the mean (Student's t); null for a single run, which has none.
+       * @description Lower end of the 95 % interval of the mean (Student's t), zero at least where no value is negative; null for a single run,
+       *     which has none.
        */
       low: number | null;
       /** Mean */
@@ -13220,7 +13221,7 @@ export interface components {
     VariantScaling: {
       /**
        * Best
-       * @description The model of throughput that explains the runs best for its size.
+       * @description The model of throughput that explains the runs best for its size; the power law where throughput has none.
        */
       best: string | null;
       /** Curves */
@@ -17348,7 +17349,7 @@ export interface operations {
         result?: string | null;
         /** @description the factor it depends on; default: the number with most levels */
         factor?: string | null;
-        /** @description a second factor, whose values are lines of their own */
+        /** @description a second factor, whose values are lines of their own; default: all that differ; empty: none */
         variant?: string | null;
         /** @description the level that speed-ups are relative to; default: the first */
         reference?: string | null;

@@ -101,13 +101,12 @@ export function describeFit(fit: ScalingFit, factor: string, levels: readonly Ru
       const serial = parameter(fit, "alpha");
       const share = serial === null ? "" : formatDigits(100 * serial.value);
       const detail = serial === null ? quality : `${say.interval(intervalOf(serial, 100, " %"))} ${quality}`;
-      const isOpen = most === null || (serial?.low ?? 0) === 0;
-      return isOpen
-        ? {
-            text: say.noSerial(factor, formatDigits(last), formatDigits(100 * (serial?.high ?? serial?.value ?? 0))),
-            detail,
-            tone: "good",
-          }
+      const { low, high } = serial ?? { low: null, high: null };
+      if (low === null || high === null) {
+        return { text: say.unknownSerial(factor, formatDigits(last)), detail, tone: "plain" };
+      }
+      return most === null || low === 0
+        ? { text: say.noSerial(factor, formatDigits(last), formatDigits(100 * high)), detail, tone: "good" }
         : { text: say.serial(share, most), detail, tone: "limit" };
     }
     case "usl": {
@@ -122,7 +121,8 @@ export function describeFit(fit: ScalingFit, factor: string, levels: readonly Ru
       const slope = parameter(fit, "slope");
       const value = slope?.value ?? 0;
       const detail = slope === null ? quality : `${say.interval(intervalOf(slope))} ${quality}`;
-      return { text: say.power(factor, formatDigits(value), formatScore(2 ** value)), detail, tone: "plain" };
+      const said = value < 0 ? say.falls : say.power;
+      return { text: said(factor, formatDigits(value), formatScore(2 ** value)), detail, tone: "plain" };
     }
   }
 }

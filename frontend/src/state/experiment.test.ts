@@ -27,6 +27,8 @@ describe("the address of an experiment", () => {
       runs: [7, 3],
     };
     expect(decodeExperimentView(encodeExperimentView(view))).toEqual({ view, ignored: [] });
+    const oneLine = { ...view, variant: "" };
+    expect(decodeExperimentView(encodeExperimentView(oneLine))).toEqual({ view: oneLine, ignored: [] });
     const list = { clock: "utc", search: "io" } as const;
     expect(decodeExperimentList(encodeExperimentList(list)).view).toEqual(list);
   });

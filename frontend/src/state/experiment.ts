@@ -17,7 +17,7 @@ export interface ExperimentView {
   /** Null: the usual one. */
   readonly result: string | null;
   readonly factor: string | null;
-  /** A second factor, whose values are lines. */
+  /** A second factor, whose values are lines; empty: one line of all runs. */
   readonly variant: string | null;
   /** The level that speed-ups are relative to. */
   readonly reference: string | null;
@@ -80,7 +80,7 @@ export function decodeExperimentView(raw: RawSearch): Decoded<ExperimentView> {
     clock: decodeClock(reader),
     result: reader.one("result", parseName),
     factor: reader.one("by", parseName),
-    variant: reader.one("lines", parseName),
+    variant: reader.one("lines", (text) => (text === "" ? text : parseName(text))),
     reference: reader.one("reference", parseName),
     base: reader.one("base", parseName),
     work: reader.one("work", oneOf(["fixed", "grows"] as const)) ?? "fixed",

@@ -1948,6 +1948,7 @@ export const en = {
       result: "Result",
       by: "by",
       lines: "Lines",
+      allLines: "all that differ",
       noLines: "one line",
       reference: "Reference",
       firstLevel: "first level",
@@ -1982,6 +1983,7 @@ export const en = {
       serial: (share: string, most: string) => `${share} % serial: at most ${most} times as fast`,
       noSerial: (factor: string, last: string, most: string) =>
         `No limit seen up to ${factor}=${last}: the serial share is below ${most} %`,
+      unknownSerial: (factor: string, last: string) => `Too few runs up to ${factor}=${last} to tell the serial share`,
       interval: (interval: string) => `95 % interval ${interval}.`,
       noInterval: "unknown: too few runs",
       usl: (alpha: string, beta: string) => `Contention ${alpha} %, coherency ${beta} %.`,
@@ -1990,6 +1992,8 @@ export const en = {
       noPeak: (most: string) => `No peak: at most ${most} times as fast`,
       power: (factor: string, slope: string, doubling: string) =>
         `Grows with ${factor} to the power ${slope}: twice as much costs ${doubling} times as much`,
+      falls: (factor: string, slope: string, doubling: string) =>
+        `Falls with ${factor} to the power ${slope}: twice as much leaves ${doubling} of it`,
       quality: (r2: string, n: number) => `R² ${r2}, ${counted(n, "run")}.`,
       best: "explains the runs best",
       extreme: (result: string, high: string, ratio: string, low: string) =>

@@ -11,6 +11,10 @@ import { words } from "../../words";
 const HEIGHT = 400;
 const MIN_WIDTH = 260;
 
+// Choices of lines that are no factors: the name of a factor has no "=".
+const ALL_THAT_DIFFER = "=all";
+const NO_LINES = "=none";
+
 interface ScalingChartProps {
   readonly analysis: ExperimentAnalysis;
   readonly view: ExperimentView;
@@ -69,13 +73,15 @@ export function ScalingChart({ analysis, view, onView }: ScalingChartProps) {
         <NativeSelect
           size="xs"
           label={say.lines}
-          value={variant?.name ?? ""}
+          value={view.variant === null ? ALL_THAT_DIFFER : view.variant === "" ? NO_LINES : view.variant}
           data={[
-            { value: "", label: say.noLines },
+            { value: ALL_THAT_DIFFER, label: say.allLines },
+            { value: NO_LINES, label: say.noLines },
             ...analysis.factors.filter((each) => each.name !== factor?.name).map((each) => each.name),
           ]}
           onChange={(event) => {
-            onView({ variant: event.currentTarget.value === "" ? null : event.currentTarget.value, base: null });
+            const chosen = event.currentTarget.value;
+            onView({ variant: chosen === ALL_THAT_DIFFER ? null : chosen === NO_LINES ? "" : chosen, base: null });
           }}
         />
         {variant !== null && (
