@@ -49,21 +49,56 @@ def commanded_duration(command: str) -> float | None:
     return None
 
 
+NORMALIZED: Final = re.compile(r"\bnormalize\s*\(\s*(@\w*)\s*,\s*(\d+)\s*\)")
+AGGREGATION: Final = re.compile(r"@\w*")
+
+
+def normal_divisor(program: str) -> float | None:
+    """Return what a dtrace program divides its counts by before it prints them, 1 without normalize().
+
+    Missing: None where it divides by something else than a number, or some of its aggregations only
+
+    >>> normal_divisor("@a[tid] = count(); } tick-10s { normalize(@a, 10); printa(@a);"), normal_divisor("lockstat sleep 5")
+    (10.0, 1.0)
+    >>> normal_divisor("{ @a = count(); @b = count(); } END { normalize(@a, 10); }"), normal_divisor("normalize(@, t / 1000)")
+    (None, None)
+    """
+    if "normalize" not in program:
+        return 1.0
+    found = dict(NORMALIZED.findall(program))
+    if set(found) != set(AGGREGATION.findall(program)) or len(set(found.values())) != 1:
+        return None
+    return float(next(iter(found.values()))) or None
+
+
+def counted_seconds(program: str) -> float | None:
+    """Return the seconds that a count in a report is of: the interval of a program, 1 for one that prints rates. Missing: None
+
+    >>> counted_seconds("tick-10s { normalize(@, 10); printa(@); }"), counted_seconds("tick-10s { printa(@); }")
+    (1.0, 10.0)
+    """
+    interval, divisor = commanded_duration(program), normal_divisor(program)
+    return interval / divisor if interval and divisor else None
+
+
 # Programs that print every few seconds: their duration is that of one report.
 REPEATED: Final = COMMANDS[3:]
 
 
 def watched_seconds(duration_s: float | None, command: str, n_reports: int) -> float | None:
-    """Return the seconds that all reports of a part cover. Missing: None where the duration is unknown.
+    """Return the seconds that all counts of a part are of. Missing: None where the duration is unknown.
 
     >>> watched_seconds(10.0, "dtrace -n 'syscall::read:entry { @ = count(); } tick-10s { printa(@); clear(@); }'", 3)
     30.0
     >>> watched_seconds(10.0, "plockstat -e 10 -p 4", 3), watched_seconds(None, "", 1)
     (10.0, None)
+    >>> watched_seconds(10.0, "tick-10s { normalize(@, 10); printa(@); clear(@); }", 3)
+    3.0
     """
-    if not duration_s:
+    divisor = normal_divisor(command)
+    if not duration_s or divisor is None:
         return None
     for pattern in REPEATED:
         if (found := pattern.search(command)) is not None and float(found[1]) == duration_s:
-            return duration_s * max(1, n_reports)
-    return duration_s
+            return duration_s * max(1, n_reports) / divisor
+    return duration_s / divisor

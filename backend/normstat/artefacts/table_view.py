@@ -13,6 +13,11 @@ from normstat.field_docs import Documented
 MAX_ROWS: Final = 1000
 # Percentages of the whole, which may be summed within a report.
 SHARES: Final = frozenset({"overhead_pct", "pct", "share_pct", "time_pct", "percent", "pcnt"})
+# Of lockstat, within a section.
+SHARES_OF_SECTION: Final = frozenset({"indv_pct"})
+# Printed shares are rounded to whole percents at worst. Rows that make less of the whole than COMPLETE are not all rows.
+ROUNDING: Final = 0.6
+COMPLETE: Final = 0.97
 # Stats whose only row is a total.
 SUMS: Final = frozenset({"strace_totals", "truss_totals", "ltrace_totals"})
 
@@ -45,7 +50,9 @@ class ArtefactTableRow(Documented):
     """Whether the tool printed it as the sum of other rows; it has no share."""
 
     share: float | None
-    """Share of the sum of the ordering column, 0 to 1; null where that cannot be summed. Percentages of the whole are shares."""
+    """Share of the sum of the ordering column, 0 to 1; null where that cannot be summed. Percentages of the whole are shares; where
+    the tool printed the shares of a listing that is not complete, they are of the whole, as it printed them.
+    """
 
     cumulative: float | None
     """The share of this row and all above it."""
@@ -72,7 +79,9 @@ class ArtefactTable(Documented):
     """All rows that the search leaves, also those not listed."""
 
     total: float | int | None
-    """Sum of the ordering column over all rows of the part, also those that the search leaves out."""
+    """Sum of the ordering column over all rows of the part, also those that the search leaves out; null where it cannot be
+    summed, or the shares are of a whole of which the tool printed only some rows.
+    """
 
     reports: list[int | None]
     """Milliseconds since the epoch of each report in the text; null where it prints no time."""
@@ -105,7 +114,10 @@ def view_table(part: TablePart, asked: TableRequest) -> ArtefactTable:
     is_share = order in SHARES and (asked.report is not None or len(part.report_us) <= 1)
     ordered = sorted(merged, key=lambda row: _rank(row.values[at] if at is not None else None))
     total = sum_of(row.values[at] for row in ordered if not row.is_total) if at is not None and is_additive else None
-    whole = 100 if is_share else total
+    whole: Number | None = 100 if is_share else total
+    printed = _printed_whole(part, order, asked.report) if total else None
+    if printed is not None and total is not None and total < COMPLETE * printed:
+        whole, total = printed, None
     found: list[ArtefactTableRow] = []
     running: Number = 0
     words = asked.search.casefold().split()
@@ -132,6 +144,35 @@ def view_table(part: TablePart, asked: TableRequest) -> ArtefactTable:
         total=total,
         reports=[None if time is None else time // 1000 for time in part.report_us],
     )
+
+
+def _printed_whole(part: TablePart, order: str, report: int | None) -> float | None:
+    """Return the sum of a column over all that the tool counted, as the shares that it printed beside it say.
+
+    Missing: None without such shares, and where they are of another column, or of several reports
+    """
+    shares = next((each.key for each in part.columns if each.key in SHARES | SHARES_OF_SECTION and each.key != order), None)
+    if shares is None or (report is None and len(part.report_us) > 1):
+        return None
+    sections: dict[str, list[tuple[float, float]]] = {}
+    for row, (value, share) in enumerate(zip(part.column(order), part.column(shares), strict=True)):
+        if (report is not None and part.report[row] != report) or is_total(part.keys[-1][row]):
+            continue
+        if value is None or share is None:
+            return None
+        section = part.keys[0][row] if shares in SHARES_OF_SECTION else ""
+        sections.setdefault(section, []).append((float(value), float(share)))
+    whole = 0.0
+    for pairs in sections.values():
+        product = sum(value * share for value, share in pairs)
+        if product <= 0:
+            return None
+        # Least squares through zero: rounded shares of large rows are the most exact.
+        own = 100 * sum(value * value for value, _ in pairs) / product
+        if any(abs(100 * value / own - share) > ROUNDING + 0.02 * share for value, share in pairs):
+            return None
+        whole += own
+    return whole or None
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from normstat.artefacts.diff.artefact_diff import DiffRequest
 from normstat.artefacts.diff.table_diff import Normalisation, TableDiffRequest
 from normstat.artefacts.diff_service import ArtefactDiff, diff_stored
 from normstat.artefacts.diff_text import render_diff
-from normstat.artefacts.histogram_view import view_histogram
+from normstat.artefacts.histogram_view import bucket_names, view_histogram
 from normstat.artefacts.parts import HistogramPart, LogPart, Part, StackPart, TablePart
 from normstat.artefacts.table_view import TableRequest, view_table
 from normstat.artefacts.tools import Effect
@@ -253,12 +253,14 @@ def _table_lines(part: TablePart, n_rows: int) -> list[str]:
 
 def _histogram_lines(part: HistogramPart, n_rows: int) -> list[str]:
     lines = []
-    for one in view_histogram(part).distributions[:n_rows]:
+    view = view_histogram(part)
+    names = bucket_names(part.buckets, view.unit)
+    for one in view.distributions[:n_rows]:
         largest = max((float(count or 0) for count in one.counts), default=0.0)
         lines.append(_cut(one.key) or "all")
-        for bucket, count in zip(part.buckets, one.counts, strict=True):
+        for name, count in zip(names, one.counts, strict=True):
             bar = "#" * round(BAR_WIDTH * float(count or 0) / largest) if largest else ""
-            lines.append(f"  {bucket.label:>16} {part.unit:<3} |{bar:<{BAR_WIDTH}}| {count:,}")
+            lines.append(f"  {name:>20} |{bar:<{BAR_WIDTH}}| {count:,}")
     return lines
 
 

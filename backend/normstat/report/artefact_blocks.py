@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from normstat.artefacts.histogram_view import view_histogram
+from normstat.artefacts.histogram_view import bucket_names, view_histogram
 from normstat.artefacts.parts import HistogramPart, LogPart, Number, Part, StackPart, TablePart
 from normstat.artefacts.table_view import TableRequest, add, merge_rows, view_table
 from normstat.errors import BadRequest, count_of
@@ -127,8 +127,8 @@ def histogram_blocks(part: HistogramPart) -> list[Block]:
             known[place] += count
     blocks: list[Block] = []
     for key, counts in list(totals.items())[:MAX_DISTRIBUTIONS]:
-        labels = [bucket.label for bucket in view.buckets]
-        caption = f"{key or part.title or part.stat}: {sum(counts):,} events{f', buckets in {view.unit}' if view.unit else ''}"
+        labels = bucket_names(part.buckets, view.unit)
+        caption = f"{key or part.title or part.stat}: {sum(counts):,} events"
         blocks.append(FigureBlock(str(draw_histogram(labels, counts, caption)), caption))
     left = len(totals) - MAX_DISTRIBUTIONS
     if left > 0:

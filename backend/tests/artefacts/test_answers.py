@@ -101,6 +101,11 @@ def test_all_reads_come_from_one_thread() -> None:
     found = answers(TIDS, BY_TID)
     assert found["one_thread"].sentence == "100 % of read calls come from 1 thread (tid 5)."
     assert "2,563, 2,462, 2,557 (steady)" in found["reports"].sentence
+    assert "In 3 reports per 10 s: " in found["reports"].sentence
+    per_second = BY_TID.replace("printa", "normalize(@, 10); printa")
+    assert "In 3 reports per second: " in answers(TIDS, per_second)["reports"].sentence
+    # By something that is known at run time only.
+    assert "In 3 reports: " in answers(TIDS, BY_TID.replace("printa", "normalize(@, this->s); printa"))["reports"].sentence
     assert "one_thread" not in answers(TIDS, "dtrace -n 'syscall:::entry { @[execname] = count(); }'"), (
         "a key is no thread by itself"
     )

@@ -18,6 +18,7 @@ from normstat.artefacts.parts import HistogramPart, StackPart, TablePart
 from normstat.artefacts.perf_call_graph import read_call_graphs
 from normstat.artefacts.reading import read_artefact
 from normstat.artefacts.table_view import TableRequest, view_table
+from tests.golden_captures import GOLDEN
 from normstat.errors import BadRequest
 
 ALL = GrowthRequest(min_share=0, max_nodes=20_000)
@@ -76,6 +77,14 @@ CPU Times for processes ssh,
          SYSCALL          TIME (ns)
             read               3000
           TOTAL:               3000
+"""
+LOCKS = b"""Adaptive mutex spin: 3318 events
+
+Count indv cuml rcnt     spin Lock                   Caller
+-------------------------------------------------------------------------------
+  601  18%  18% 1.00        1 flock_lock             cleanlocks+0x10
+  302   9%  27% 1.00        7 0xf597aab0             dev_get_dev_info+0x4c
+-------------------------------------------------------------------------------
 """
 REPORT = b"""# Samples: 1K of event 'cycles'
 #
@@ -313,6 +322,19 @@ def test_the_sum_of_other_rows_has_no_share() -> None:
         (["Elapsed Times for processes ssh"], [100_000], False),
         (["CPU Times for processes ssh"], [3000], False),
     ]
+
+
+def test_the_share_of_a_row_of_an_incomplete_listing_is_the_printed_one() -> None:
+    oprofile = view_table(table((GOLDEN / "recorded/opreport_tables/miracle-v3--locks.txt").read_bytes()), TableRequest())
+    assert oprofile.order == "samples"
+    assert oprofile.rows[0].share == pytest.approx(0.2874, abs=1e-4)
+    assert oprofile.rows[-1].cumulative == pytest.approx(0.635, abs=1e-3)
+    assert oprofile.total is None
+    # Of lockstat the shares are whole percents, of the events and not of their time.
+    by_count = view_table(table(LOCKS), TableRequest(order="count"))
+    assert [row.share for row in by_count.rows] == pytest.approx([0.18, 0.09], abs=0.005)
+    by_time = view_table(table(LOCKS), TableRequest())
+    assert by_time.total == 601 + 7 * 302
 
 
 def test_a_percentage_of_the_whole_is_a_share() -> None:

@@ -4135,7 +4135,8 @@ export interface components {
       title: string;
       /**
        * Total
-       * @description Sum of the ordering column over all rows of the part, also those that the search leaves out.
+       * @description Sum of the ordering column over all rows of the part, also those that the search leaves out; null where it cannot be
+       *     summed, or the shares are of a whole of which the tool printed only some rows.
        */
       total: number | null;
     };
@@ -4185,7 +4186,8 @@ export interface components {
       n_rows: number;
       /**
        * Share
-       * @description Share of the sum of the ordering column, 0 to 1; null where that cannot be summed. Percentages of the whole are shares.
+       * @description Share of the sum of the ordering column, 0 to 1; null where that cannot be summed. Percentages of the whole are shares; where
+       *     the tool printed the shares of a listing that is not complete, they are of the whole, as it printed them.
        */
       share: number | null;
       /**

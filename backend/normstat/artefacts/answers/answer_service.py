@@ -23,6 +23,8 @@ from normstat.window import Window, clamp
 
 # Of an artefact of which only its moment is known: a minute on each side.
 AROUND: Final = timedelta(seconds=60)
+# Times of samples are whole microseconds.
+TICK: Final = timedelta(microseconds=1)
 # Stalls come back: their window is longer than the artefact's.
 MIN_STALL_WINDOW: Final = timedelta(minutes=5)
 # A longer window than this has no more stalls to tell, only more samples to read.
@@ -98,7 +100,7 @@ async def answer_artefact(session: AsyncSession, artefact_id: int) -> ArtefactAn
     needs = await anyio.to_thread.run_sync(series_needed, evidence)
     window = window_of(known)
     host_id = await require_host(session, known.host)
-    series = await _read_means(session, host_id, window, needs)
+    series = await _read_means(session, host_id, _reports_of(window), needs)
     runs = await _read_runs(session, host_id, _widen(window))
     full = replace(evidence, series=series, runs=runs)
     return ArtefactAnswers(known.id, await anyio.to_thread.run_sync(answer_all, full))
@@ -112,6 +114,11 @@ def window_of(artefact: Artefact) -> Window:
     if end is None or end <= artefact.start:
         return Window(clamp(artefact.start - AROUND), clamp(artefact.start + AROUND))
     return Window(artefact.start, min(end, artefact.start + MAX_WINDOW))
+
+
+def _reports_of(window: Window) -> Window:
+    """Return the window whose reports are of a time: a tool prints its report at the end of the seconds that it is about."""
+    return Window(clamp(window.start + TICK), clamp(window.end + TICK))
 
 
 def _widen(window: Window) -> Window:

@@ -94,7 +94,7 @@ def _bytes_per_write(evidence: Evidence) -> Iterator[Answer]:
     n_writes, at, row = found
     part = evidence.parts[at]
     assert isinstance(part, TablePart)
-    seconds = watched_seconds(evidence.duration_s, evidence.command, len(part.report_us))
+    seconds = watched_seconds(evidence.duration_s, evidence.program, len(part.report_us))
     question = "How many bytes does a write call move?"
     source = of_artefact(f"{digits(n_writes, 8)} calls of {row}", at, row)
     if not seconds:

@@ -6,7 +6,7 @@ from typing import Final
 
 from normstat.artefacts.answers.answer_model import Answer, AnswerSource, Evidence, float_array, of_artefact
 from normstat.artefacts.answers.hint_book import hint
-from normstat.artefacts.duration import commanded_duration
+from normstat.artefacts.duration import commanded_duration, counted_seconds
 from normstat.artefacts.figures import digits, percent
 from normstat.artefacts.parts import LogPart, Number, TablePart
 from normstat.artefacts.table_view import MergedRow, merge_rows, sum_of
@@ -104,8 +104,8 @@ def _reports(evidence: Evidence) -> Iterator[Answer]:
             listed.append(f"{key} {', '.join(digits(value, 8) for value in known)} ({verdict})")
         if not listed:
             continue
-        interval = commanded_duration(evidence.command or evidence.question)
-        every = f" per {interval:g} s" if interval else ""
+        seconds = counted_seconds(evidence.program)
+        every = "" if seconds is None else " per second" if seconds == 1 else f" per {seconds:g} s"
         sentence = f"In {n} reports{every}: {'; '.join(listed)}."
         yield Answer(
             "reports",
@@ -156,7 +156,7 @@ def _report_times(evidence: Evidence, part: TablePart) -> list[float] | None:
     printed = [time for time in part.report_us if time is not None]
     if len(printed) == len(part.report_us) and all(a < b for a, b in itertools.pairwise(printed)):
         return [time / 1e6 for time in printed]
-    interval = commanded_duration(evidence.command) or commanded_duration(evidence.question)
+    interval = commanded_duration(evidence.program)
     return None if not interval else [interval * at for at in range(len(part.report_us))]
 
 

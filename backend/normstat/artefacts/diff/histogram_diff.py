@@ -8,7 +8,7 @@ from typing import Final
 from normstat.artefacts.diff.bucket_alignment import Aligned, align, convert_factor, count_buckets, guess_unit
 from normstat.artefacts.diff.table_diff import shorten_name
 from normstat.artefacts.figures import percent, with_unit
-from normstat.artefacts.histogram_view import HistogramBucket
+from normstat.artefacts.histogram_view import HistogramBucket, span_words
 from normstat.artefacts.parts import HistogramPart, Number
 from normstat.artefacts.table_view import add
 from normstat.field_docs import Documented
@@ -23,7 +23,6 @@ NEAR: Final = 0.9
 # A bucket below the limit that is wider than a quarter of it tells nothing about the limit: 256 to 512 is half of all lengths.
 NARROW: Final = 0.75
 FULL_SHARE: Final = 0.5
-DASH: Final = "\N{EN DASH}"
 NUMBERS: Final = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -176,7 +175,7 @@ def _diff_pair(earlier: _Side, later: _Side, limit: float | None) -> Distributio
         before_key=own if own != other else "",
         unit=unit,
         buckets=[
-            HistogramBucket(label or _span(low, high, unit), _finite(low), _finite(high))
+            HistogramBucket(label or span_words(low, high, unit), _finite(low), _finite(high))
             for label, low, high in zip(aligned.labels, aligned.lows, aligned.highs, strict=True)
         ],
         before=list(aligned.before),
@@ -300,23 +299,7 @@ def _limit_words(aligned: Aligned, unit: str, limit: float) -> list[str]:
 def _name(aligned: Aligned, unit: str, at: int) -> str:
     if math.isnan(aligned.lows[at]):
         return aligned.labels[at]
-    return _span(aligned.lows[at], aligned.highs[at], unit)
-
-
-def _span(low: float, high: float, unit: str) -> str:
-    """Return a bucket in words.
-
-    >>> _span(64, 128, "us"), _span(0.0, 1e-6, "s"), _span(10, math.inf, "s"), _span(512, 1024, "us"), _span(3, 4, "")
-    ('64–128 us', '0–1 us', '10 s or more', '512 us – 1.02 ms', '3–4')
-    """
-    if math.isinf(high):
-        return f"{with_unit(low, unit)} or more"
-    if math.isinf(low):
-        return f"less than {with_unit(high, unit)}"
-    first, last = with_unit(low, unit), with_unit(high, unit)
-    number, _, own = first.partition(" ")
-    is_short = own == last.partition(" ")[2] or low == 0
-    return f"{number}{DASH}{last}" if is_short else f"{first} {DASH} {last}"
+    return span_words(aligned.lows[at], aligned.highs[at], unit)
 
 
 def _finite(value: float) -> float | None:
