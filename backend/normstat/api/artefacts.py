@@ -19,7 +19,7 @@ from normstat.api.lazy_routing import LazyRouter
 from normstat.api.schemas import Name
 from normstat.api.state import AppState
 from normstat.api.streaming import PieceResponse, Pieces
-from normstat.artefacts.artefact_service import ArtefactDraft, ask_part, make_artefact, now_utc, reparse_artefact
+from normstat.artefacts.artefact_service import ArtefactDraft, ask_part, change_artefact, make_artefact, now_utc, reparse_artefact
 from normstat.artefacts.histogram_view import HistogramView, view_histogram
 from normstat.artefacts.interval_view import MAX_LINES, IntervalView, view_intervals
 from normstat.artefacts.parts import HistogramPart, TablePart
@@ -206,11 +206,15 @@ async def get_artefact(id: IdPath, session: ReadSession) -> ArtefactDetails:  # 
     return ArtefactDetails(artefact=artefact, rejected=await artefact_rows.read_rejected(session, id))
 
 
-@router.put("/artefacts/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest, NotFound))
-async def update_artefact(id: IdPath, body: ArtefactUpdate, session: WriteSession) -> Artefact:  # noqa: A002
-    """Change what people say of an artefact: its time, title, question, command and effect."""
+@router.put("/artefacts/{id}", responses=guarded_answers(BadRequest, NotFound, DamagedArtefact, Overloaded))
+async def update_artefact(id: IdPath, body: ArtefactUpdate, principal: Operator, state: State) -> Artefact:  # noqa: A002
+    """Change what people say of an artefact: its time, title, question, command and effect.
+
+    With another command its text is read again.
+    """
     change = ArtefactChange(body.start, body.end, body.duration_s, body.title, body.question, body.command, body.effect)
-    return await artefact_rows.update_artefact(session, id, change)
+    async with state.artefact_slots.hold(principal.name):
+        return await change_artefact(state.sessions, id, change)
 
 
 @router.delete("/artefacts/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))

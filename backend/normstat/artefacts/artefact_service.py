@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 import anyio.to_thread
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.artefacts.duration import commanded_duration
 from normstat.artefacts.large_tables import MAX_ROWS
 from normstat.artefacts.packed_reading import PackedReading, ReadingRequest, read_packed
 from normstat.artefacts.part_codec import unpack_part
@@ -18,7 +19,7 @@ from normstat.artefacts.parts import Part, PartKind
 from normstat.artefacts.tools import Effect
 from normstat.errors import BadRequest, TooLarge
 from normstat.storage import artefact_rows
-from normstat.storage.artefact_rows import Artefact, ArtefactSource
+from normstat.storage.artefact_rows import Artefact, ArtefactChange, ArtefactSource
 from normstat.storage.schema.artefact_models import ArtefactPartRow, ArtefactRow
 from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import from_us, to_us
@@ -26,6 +27,8 @@ from normstat.window import from_us, to_us
 Sessions = async_sessionmaker[AsyncSession]
 Part_ = TypeVar("Part_", bound=Part)
 Answer_ = TypeVar("Answer_")
+# Where a person says what a text is, and may say it again; agents and imports repeat what they once knew.
+BY_PEOPLE: Final = frozenset({ArtefactSource.UPLOAD, ArtefactSource.API, ArtefactSource.CLI})
 # PostgreSQL's text has no NUL.
 NUL: Final = "\x00"
 MAX_ROWS_AT_ONCE: Final = 3 * MAX_ROWS
@@ -65,18 +68,56 @@ class ArtefactDraft:
 async def make_artefact(sessions: Sessions, draft: ArtefactDraft, path: Path, *, now: datetime) -> Artefact:
     """Return the artefact made of a file's text; the same one when this host has this text at this time already.
 
+    What a person says of it again (title, question, command, effect) replaces what was said before. A text whose time nobody knows
+    is the kept one if its command is another: somebody adds it.
+
     Raises: NotFound for an unknown spec; TooLarge; BadRequest for an empty text, or one that takes too much time or memory
     """
     if not path.stat().st_size:  # noqa: ASYNC240 (a file of ours, written a moment ago)
         raise BadRequest("The text is empty; there is nothing to keep. Did the command print to standard error?")
     start_us = None if draft.start is None else to_us(draft.start)
-    asked = ReadingRequest(draft.file_name, draft.command or draft.question, draft.spec, draft.zone, start_us)
+    asked = ReadingRequest(draft.file_name, draft.command, draft.question, draft.spec, draft.zone, start_us)
     found = await read_packed(path, asked)
     pieces = await anyio.to_thread.run_sync(lambda: artefact_rows.compress_text(path.read_bytes()))
     row = _to_row(draft, found, now)
     async with open_write_session(sessions) as session:
         same = await artefact_rows.find_same(session, draft.host, found.sha256, row.start_at)
-        return same or await artefact_rows.add_artefact(session, row, draft.host, pieces, _to_part_rows(found))
+        if same is None and draft.start is None and found.first_us is None and draft.command and draft.source in BY_PEOPLE:
+            same = await artefact_rows.find_same(session, draft.host, found.sha256, None)
+            same = None if same is None or same.command == draft.command else same
+        if same is None:
+            return await artefact_rows.add_artefact(session, row, draft.host, pieces, _to_part_rows(found))
+    return await _say_again(sessions, same, draft) if draft.source in BY_PEOPLE else same
+
+
+async def _say_again(sessions: Sessions, known: Artefact, draft: ArtefactDraft) -> Artefact:
+    change = ArtefactChange(
+        known.start, draft.end or known.end, draft.duration_s or known.duration_s, draft.title or known.title,
+        draft.question or known.question, draft.command or known.command, draft.effect or known.effect,
+    )  # fmt: skip
+    if change == ArtefactChange(
+        known.start, known.end, known.duration_s, known.title, known.question, known.command, known.effect
+    ):  # fmt: skip
+        return known
+    return await change_artefact(sessions, known.id, change)
+
+
+async def change_artefact(sessions: Sessions, artefact_id: int, change: ArtefactChange) -> Artefact:
+    """Return the changed artefact. With another command its text is read again: the command says what the tool counted, how long.
+
+    Raises: NotFound; BadRequest when it ends before it starts; DamagedArtefact
+    """
+    async with open_write_session(sessions) as session:
+        known = await artefact_rows.read_artefact_row(session, artefact_id)
+        said_s = commanded_duration(known.command)
+        if change.command != known.command and said_s is not None and change.duration_s == known.duration_s == said_s:
+            # The other command says how long it was.
+            end = None if change.end == change.start + timedelta(seconds=said_s) else change.end
+            change = dataclasses.replace(change, duration_s=None, end=end)
+        changed = await artefact_rows.update_artefact(session, artefact_id, change)
+    if changed.command == known.command:
+        return changed
+    return await reparse_artefact(sessions, artefact_id, spec=known.spec or None)
 
 
 def _to_row(draft: ArtefactDraft, found: PackedReading, now: datetime) -> ArtefactRow:
@@ -95,7 +136,7 @@ def _to_row(draft: ArtefactDraft, found: PackedReading, now: datetime) -> Artefa
         duration_s=duration_s,
         title=draft.title,
         question=draft.question,
-        command=draft.command,
+        command=draft.command or found.command,
         file_name=draft.file_name,
         effect=draft.effect or found.effect,
         source=draft.source,
@@ -140,11 +181,13 @@ async def reparse_artefact(sessions: Sessions, artefact_id: int, *, spec: str | 
             async for piece in artefact_rows.read_text(session, artefact_id):
                 await anyio.to_thread.run_sync(file.write, piece)
             file.flush()
-            asked = ReadingRequest(known.file_name, known.command or known.question, spec, None, to_us(known.start))
+            asked = ReadingRequest(known.file_name, known.command, known.question, spec, None, to_us(known.start))
             found = await read_packed(Path(file.name), asked)
     values = _read_columns(found)
-    if known.duration_s is None:
+    values["command"] = known.command or found.command
+    if known.duration_s is None and found.duration_s:
         values["duration_s"] = found.duration_s
+        values["end_at"] = known.end or known.start + timedelta(seconds=found.duration_s)
     async with open_write_session(sessions) as session:
         return await artefact_rows.replace_parts(session, artefact_id, values, found.words, _to_part_rows(found))
 

@@ -57,6 +57,7 @@ class PackedReading:
     spec: str
     spec_version: int
     tool: str
+    command: str
     effect: Effect
     first_us: int | None
     last_us: int | None
@@ -72,10 +73,11 @@ class PackedReading:
 
 @dataclass(frozen=True, slots=True)
 class ReadingRequest:
-    """What is known of a text: the name of its file, the command that printed it, its spec where somebody named it, its times."""
+    """What is known of a text: its file, the command that printed it, what was asked, its times, its spec where one is named."""
 
     name: str = ""
     command: str = ""
+    question: str = ""
     spec: str | None = None
     zone: str | None = None
     start_us: int | None = None
@@ -102,11 +104,12 @@ def pack_reading(path: Path, asked: ReadingRequest) -> PackedReading:
     """
     data = path.read_bytes()
     timing = Timing(zone=asked.zone, start_us=asked.start_us)
-    found = read_artefact(data, name=asked.name, command=asked.command, spec=asked.spec, timing=timing)
+    found = read_artefact(data, name=asked.name, command=asked.command, question=asked.question, spec=asked.spec, timing=timing)
     return PackedReading(
         spec=found.spec,
         spec_version=found.spec_version,
         tool=found.tool,
+        command=found.command,
         effect=found.effect,
         first_us=found.first_us,
         last_us=found.last_us,

@@ -4,12 +4,13 @@ A text that no reader knows is an artefact without parts: it is kept and shown a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from normstat.artefacts.duration import commanded_duration, printed_duration
 from normstat.artefacts.part_making import make_parts
 from normstat.artefacts.parts import LogClock, Part
+from normstat.artefacts.pasted_command import take_pasted_command
 from normstat.artefacts.perf_call_graph import read_call_graphs
 from normstat.artefacts.stack_formats import FORMATS, StackFormat, find_stack_format
 from normstat.artefacts.tools import Effect, effect_of
@@ -39,13 +40,15 @@ class RejectedText:
 class ArtefactReading:
     """What a text holds.
 
-    `spec` and `tool` are "" for an unknown tool. `first_us`, `last_us`: the first and last time that it prints, None without any.
-    `duration_s`: how long the tool watched, None where nothing says it. `rejected`: the first MAX_REJECTED of `n_rejected` lines.
+    `spec` and `tool` are "" for an unknown tool; `command` is the one that was copied with the text, "" without. `first_us`,
+    `last_us`: the first and last time that it prints, None without any. `duration_s`: how long the tool watched, None where nothing
+    says it. `rejected`: the first MAX_REJECTED of `n_rejected` lines.
     """
 
     spec: str
     spec_version: int
     tool: str
+    command: str
     effect: Effect
     parts: Sequence[Part]
     first_us: int | None
@@ -57,12 +60,22 @@ class ArtefactReading:
 
 
 def read_artefact(
-    data: bytes, *, name: str = "", command: str = "", spec: str | None = None, timing: Timing = NO_TIMING
+    data: bytes, *, name: str = "", command: str = "", question: str = "", spec: str | None = None, timing: Timing = NO_TIMING
 ) -> ArtefactReading:
-    """Return the parts of a text. `name` (of a file) and `command` help to find the tool where the text leaves a doubt.
+    """Return the parts of a text.
+
+    `name` (of a file), `command` and `question` help to find the tool where the text leaves a doubt; without a command, that above
+    the text counts.
 
     Raises: NotFound for an unknown `spec`
     """
+    pasted = take_pasted_command(data)
+    found = _read_any(pasted.data, name, command or pasted.command or question, spec, timing)
+    # Above a text that no reader knows it may as well be the heading of a page about the tool.
+    return replace(found, command=pasted.command if found.tool else "")
+
+
+def _read_any(data: bytes, name: str, command: str, spec: str | None, timing: Timing) -> ArtefactReading:
     # Logs are no samples of a spec; their lines are so particular that they are asked first.
     form = form_of(spec) if spec else find_form(data)
     if form is not None:
@@ -73,7 +86,7 @@ def read_artefact(
     found = require_spec(spec) if spec else guess_spec(data, name or command)
     if found is None:
         return ArtefactReading(
-            "", 0, "", effect_of("", command), (), None, None, commanded_duration(command), _count_lines(data), 0, ()
+            "", 0, "", "", effect_of("", command), (), None, None, commanded_duration(command), _count_lines(data), 0, ()
         )
     return _read(found, data if data.endswith(b"\n") or not data else data + b"\n", command, timing)
 
@@ -89,6 +102,7 @@ def _read(spec: Spec, data: bytes, command: str, timing: Timing) -> ArtefactRead
         spec=spec.name,
         spec_version=spec.version,
         tool=spec.tool,
+        command="",
         effect=effect_of(spec.tool, command),
         parts=parts,
         first_us=min(times, default=None),
@@ -112,6 +126,7 @@ def _read_log(form: type[TraceLines], data: bytes, command: str) -> ArtefactRead
         spec=form.stat,
         spec_version=LOG_VERSION,
         tool=form.tool,
+        command="",
         effect=effect_of(form.tool, command),
         parts=() if found.part is None else (found.part,),
         first_us=first_us,
@@ -129,6 +144,7 @@ def _read_stacks(found: StackFormat, data: bytes, command: str) -> ArtefactReadi
         spec=found.spec,
         spec_version=1,
         tool=found.tool,
+        command="",
         effect=effect_of(found.tool, command),
         parts=result.parts,
         first_us=result.first_us,

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
-from normstat.artefacts.artefact_service import ArtefactDraft, load_parts, make_artefact, now_utc, reparse_artefact
+from normstat.artefacts.artefact_service import ArtefactDraft, change_artefact, load_parts, make_artefact, now_utc, reparse_artefact
 from normstat.artefacts.diff.artefact_diff import DiffRequest
 from normstat.artefacts.diff.table_diff import Normalisation, TableDiffRequest
 from normstat.artefacts.diff_service import ArtefactDiff, diff_stored
@@ -26,7 +26,7 @@ from normstat.ingest.imports.import_run import require_host_name
 from normstat.settings import load_settings
 from normstat.storage import artefact_rows
 from normstat.storage.artefact_rows import Artefact, ArtefactFilter, ArtefactSource
-from normstat.storage.session import WriteSession, make_engine, make_sessions
+from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Keep, list and show what tools print once: lockstat, perf, DTrace ..."
@@ -195,6 +195,47 @@ def get(
         output.write_bytes(b"".join(pieces))
     except OSError as error:
         raise exit_with(BadRequest(f"Cannot write {output}: {error.strerror}; choose a writable place")) from None
+
+
+@app.command("set")
+def set_facts(
+    number: IdArgument,
+    *,
+    command: Annotated[str | None, typer.Option(help="the command that printed it")] = None,
+    title: Annotated[str | None, typer.Option(help="a name for lists and reports")] = None,
+    question: Annotated[str | None, typer.Option(help="what was asked: a sentence, or the program's text")] = None,
+    duration: Annotated[float | None, typer.Option(help="seconds that the tool watched", min=0.001, max=1e9)] = None,
+    start: Annotated[datetime | None, typer.Option(parser=parse_option, metavar="INSTANT", help="when the tool began")] = None,
+    end: Annotated[datetime | None, typer.Option(parser=parse_option, metavar="INSTANT", help="when it ended")] = None,
+    effect: Annotated[Effect | None, typer.Option(help="how much the tool disturbed what it watched")] = None,
+) -> None:
+    """Change what is known of an artefact. With another command its text is read again."""
+
+    async def change() -> Artefact:
+        engine = make_engine(load_settings().database_url, pool_size=2)
+        try:
+            sessions = make_sessions(engine)
+            async with open_read_session(sessions) as session:
+                known = await artefact_rows.read_artefact_row(session, number)
+            return await change_artefact(
+                sessions,
+                number,
+                artefact_rows.ArtefactChange(
+                    start or known.start,
+                    end or known.end,
+                    duration or known.duration_s,
+                    known.title if title is None else title,
+                    known.question if question is None else question,
+                    known.command if command is None else command,
+                    effect or known.effect,
+                ),
+            )
+        finally:
+            await engine.dispose()
+
+    made = run_or_exit(lambda: asyncio.run(change()))
+    lasted = f", {made.duration_s:g} s" if made.duration_s else ""
+    typer.echo(f"Artefact {made.id}: {_title(made)}, {made.tool or 'unknown tool'} at {format_instant(made.start)}{lasted}")
 
 
 @app.command()

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 import zstandard
-from sqlalchemy import ColumnElement, and_, delete, func, or_, select
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select, true
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -268,12 +268,14 @@ async def list_artefacts(session: AsyncSession, wanted: ArtefactFilter, *, limit
     return ArtefactPage(await _to_artefacts(session, rows), n_total or 0, sorted(await session.scalars(tools)))
 
 
-async def find_same(session: AsyncSession, host: str, sha256: str, start: datetime) -> Artefact | None:
-    """Return the artefact of this host, text and time. Missing: None if there is none."""
+async def find_same(session: AsyncSession, host: str, sha256: str, start: datetime | None) -> Artefact | None:
+    """Return the artefact of this host, text and time, without a time the last one. Missing: None if there is none."""
     query = (
         select(ArtefactRow)
         .join(Host, Host.id == ArtefactRow.host_id)
-        .where(Host.name == host, ArtefactRow.sha256 == sha256, ArtefactRow.start_at == start, ArtefactRow.deleted_at.is_(None))
+        .where(Host.name == host, ArtefactRow.sha256 == sha256, ArtefactRow.deleted_at.is_(None))
+        .where(true() if start is None else ArtefactRow.start_at == start)
+        .order_by(ArtefactRow.start_at.desc())
         .limit(1)
     )
     rows = (await session.scalars(query)).all()

@@ -157,6 +157,33 @@ def test_every_capture_makes_parts_that_come_back(capture: Capture) -> None:
             assert len(view_table(part, TableRequest(limit=1000)).rows) > 0
 
 
+DTRACE_CALL = """dtrace -q -n 'syscall::read:entry
+        { @[tid] = count();}
+        tick-10s { printa(@); clear(@); }'"""
+STRACE_CALL = "sudo timeout 30 strace -c \\\n  -p 77"
+STRACE = """% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.000010           5         2           read
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "duration_s"),
+    [
+        (f"# {DTRACE_CALL}\n\n  5   2563\n\n  5   2462\n", DTRACE_CALL, 10.0),
+        (f"[root@web1 ~]# {STRACE_CALL}\n{STRACE}", STRACE_CALL, 30.0),
+        (STRACE, "", None),
+        # Two calls: the text is of neither.
+        ("$ lockstat sleep 5\n\nAdaptive mutex spin: 10 events\n$ lockstat sleep 7\n", "", None),
+        ("# lockstat is a tool of Solaris, and this is a text about it\nwith words\n", "", None),
+    ],
+    ids=["dtrace", "strace", "no-call", "two-calls", "prose"],
+)
+def test_the_command_above_an_output_is_its_command(text: str, command: str, duration_s: float | None) -> None:
+    found = read_artefact(text.encode())
+    assert (found.command, found.duration_s) == (command, duration_s)
+
+
 @pytest.mark.slow
 async def test_a_large_text_is_read_in_a_process_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "text"

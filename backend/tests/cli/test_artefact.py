@@ -146,6 +146,21 @@ async def test_a_table_from_file_to_restore(normstat: Commands, tmp_path: Path) 
     assert await normstat.do("artefact", "restore", "1") == "Artefact 1 is back.\n"
 
 
+async def test_the_command_is_added_and_changed_afterwards(normstat: Commands, tmp_path: Path) -> None:
+    await put(normstat, tmp_path / "a.txt", PLOCKSTAT)
+    again = await put(normstat, tmp_path / "a.txt", PLOCKSTAT, "--command", "plockstat -e 10 -p 7")
+    assert again.startswith("Artefact 1: plockstat on web1")
+    assert "10 s, plockstat" in await normstat.do("artefact", "show", "1")
+    changed = await normstat.do("artefact", "set", "1", "--command", "plockstat -e 20 -p 7", "--title", "malloc")
+    assert changed.startswith("Artefact 1: malloc, plockstat at ")
+    assert changed.endswith(", 20 s\n")
+    # The same command a day later prints a text of its own, even if it is the same one.
+    assert "Artefact 2" in await put(normstat, tmp_path / "a.txt", PLOCKSTAT, "--command", "plockstat -e 20 -p 7")
+    above = b"# plockstat -e 5 -p 8\n" + PLOCKSTAT
+    assert "Artefact 3" in await put(normstat, tmp_path / "b.txt", above)
+    assert "Command: plockstat -e 5 -p 8" in await normstat.do("artefact", "show", "3")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -406,6 +406,8 @@ export interface paths {
     /**
      * Update Artefact
      * @description Change what people say of an artefact: its time, title, question, command and effect.
+     *
+     *     With another command its text is read again.
      */
     put: operations["updateArtefact"];
     post?: never;
@@ -14646,9 +14648,9 @@ export interface operations {
       413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
       /** @description Unprocessable Entity: invalid_request */
       422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
+      /** @description Internal Server Error: damaged_artefact, internal */
       500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
+      /** @description Service Unavailable: overloaded, database_away */
       503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
     };
   };
