@@ -176,7 +176,7 @@ def _print(whole: WholeComparison) -> None:
                         + (f"@{group.instances[0]}" if len(group.instances) == 1 and group.instances[0] else ""),
                         group.kind,
                         f"{group.change_ratio:.1f}",
-                        f"{group.impact:.2f}",
+                        f"{group.impact:.2g}",
                         group.sentence,
                     )
                     for group in result.groups[:MAX_IN_TABLE]

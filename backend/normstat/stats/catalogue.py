@@ -35,7 +35,8 @@ RESERVED_KEYS: Final = frozenset({"time", "host_id", "instance_id", "stream_id",
 SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
 # Over all stats of a file; sar has some 400.
 MAX_FIELDS: Final = 5000
-SYSTEMS: Final = ("linux", "sunos", "any")
+# unix: of several systems, but neither Linux nor Solaris.
+SYSTEMS: Final = ("linux", "sunos", "aix", "freebsd", "macos", "unix", "any")
 FAILURES: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, re.error)
 # User specs that are kept parsed: as many as there may be.
 MAX_PARSED: Final = 1000

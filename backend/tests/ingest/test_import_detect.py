@@ -241,6 +241,22 @@ def test_what_an_agent_collected_is_read_with_its_command(tmp_path: Path, order:
     assert sum(map(len, result.blocks)) == 4
 
 
+def test_what_the_agent_writes_beside_an_output_is_not_listed(tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    key = "vmstat_linux.1795305600.4711-1"
+    for suffix, text in (("raw", VMSTAT), ("cmd", "vmstat 5 3\n"), ("ack", "           1200  1795305605\n"), ("err", "")):
+        (spool / f"{key}.{suffix}").write_text(text)
+    (spool / "collect.info").write_text("host=web1\nos=linux\n")
+    (spool / "iostat_linux.1795305600.4711-2.err").write_text("sh: iostat: not found\n")
+    (spool / "notes.ack").write_text("of somebody else\n")
+    found = Survey(ImportOptions(), Budget(1 << 30, 10), {}).run([spool])
+    listed = {one.path.rpartition("/")[2]: (one.look.command, one.look.note) for one in found}
+    assert listed.keys() == {f"{key}.raw", "iostat_linux.1795305600.4711-2.err", "notes.ack"}
+    assert listed[f"{key}.raw"][0] == "vmstat 5 3"
+    assert listed["iostat_linux.1795305600.4711-2.err"][1] == "the tool's standard error: 'sh: iostat: not found'"
+
+
 BATCHLOAD = f"""STAT vmstat
 HOST web1
 TITLE before the patch

@@ -50,7 +50,14 @@ describe("the list of specs", () => {
   });
 
   it("shows common names of systems", () => {
-    expect(["linux", "sunos", "any", "aix"].map(systemName)).toEqual(["Linux", "Solaris", "any system", "aix"]);
+    expect(["linux", "sunos", "any", "aix", "unix", "os2"].map(systemName)).toEqual([
+      "Linux",
+      "Solaris",
+      "any system",
+      "AIX",
+      "other Unix",
+      "os2",
+    ]);
   });
 
   it("says why a name cannot be used for a new spec", () => {

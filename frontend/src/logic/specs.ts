@@ -21,9 +21,17 @@ export const WORSE_CHOICES: readonly { readonly value: FieldInfo["worse"]; reado
   { value: "lower", label: words.logic.specs.lowerIsWorse },
 ];
 
-const SYSTEMS: Readonly<Record<string, string>> = { linux: "Linux", sunos: "Solaris", any: words.logic.specs.anySystem };
+const SYSTEMS: Readonly<Record<string, string>> = {
+  linux: "Linux",
+  sunos: "Solaris",
+  aix: "AIX",
+  freebsd: "FreeBSD",
+  macos: "macOS",
+  unix: words.logic.specs.otherUnix,
+  any: words.logic.specs.anySystem,
+};
 
-/** Return the display name of a system: `Linux`, `Solaris`, `any system`; other values unchanged. */
+/** Return the display name of a system: `Linux`, `AIX`, `any system`; other values unchanged. */
 export function systemName(os: string): string {
   return SYSTEMS[os] ?? os;
 }

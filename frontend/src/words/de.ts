@@ -2866,6 +2866,7 @@ export const de: Words = {
       higherIsWorse: "höher ist schlechter",
       lowerIsWorse: "niedriger ist schlechter",
       anySystem: "jedes System",
+      otherUnix: "anderes Unix",
       enterAName: "Namen eingeben",
       useLowerCaseLetters: "Kleinbuchstaben, Ziffern und _ verwenden, mit einem Buchstaben beginnen, höchstens 40 Zeichen",
       builtChooseAnotherName: (name) => `${name} ist eingebaut; einen anderen Namen wählen`,

@@ -2839,6 +2839,7 @@ export const en = {
       higherIsWorse: "higher is worse",
       lowerIsWorse: "lower is worse",
       anySystem: "any system",
+      otherUnix: "other Unix",
       enterAName: "enter a name",
       useLowerCaseLetters: "use lower-case letters, digits and _, starting with a letter, at most 40 characters",
       builtChooseAnotherName: (name: string) => `${name} is built in; choose another name`,

@@ -6,11 +6,13 @@ to be worth it; so no file needs a place on a disk, however large it is.
 
 import datetime as dt
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from normstat.errors import shorten
 from normstat.ingest.imports.archives import Member, list_files, walk_file
 from normstat.ingest.imports.artefact_keeper import ArtefactKeeper
 from normstat.ingest.imports.batchload import Section, Splitter, is_batchload, is_first_real, times_of
@@ -40,6 +42,9 @@ NOT_READ: Final = "(what follows)"
 # Files of `normstat-agent collect`: the output of a tool, and the command line that printed it.
 OUTPUT: Final = ".raw"
 COMMAND: Final = ".cmd"
+# What the agent writes about a stream beside its output, and about itself; it is nobody's output.
+OWN_FILE: Final = re.compile(r"(?:.*/)?(?:\w+\.\d+\.\d+-\d+\.(?:cmd|ack|gap|freed)|collect\.info|agent\.(?:state|log))", re.DOTALL)
+STANDARD_ERROR: Final = re.compile(r"(?:.*/)?\w+\.\d+\.\d+-\d+\.err", re.DOTALL)
 MAX_COMMAND: Final = 2000
 # How often one import may meet with a length at which an earlier load ended; each costs a copy of the hash's state.
 MAX_LENGTHS: Final = 20_000
@@ -159,9 +164,11 @@ class Survey:
             return
         try:
             head = member.source.peek(HEAD_BYTES)
-            if member.path.endswith(COMMAND) and len(head) <= MAX_COMMAND:
-                # What the agent called; it lies beside what that printed, and before it in a folder.
-                self._commands[member.path.removesuffix(COMMAND)] = head.decode("utf-8", "replace").strip()
+            note = self._own_file_note(member.path, head)
+            if note is not None:
+                if note:
+                    yield Found(member.path, root, number, Look(note=note))
+                return
             series = find_series_file(member.path, head) if self._options.spec is None else None
             if series is not None and series.note:
                 yield Found(member.path, root, number, Look(note=series.note))
@@ -181,6 +188,16 @@ class Survey:
                 yield self._without_large_artefact(found)
         except (Unreadable, TooMuch, OSError) as trouble:
             yield Found(member.path, root, number, Look(note=str(trouble)))
+
+    def _own_file_note(self, path: str, head: bytes) -> str | None:
+        """Return what to say of a file that the agent wrote beside outputs, "" for nothing. Missing: None for another file."""
+        said = head.decode("utf-8", "replace").strip()
+        if path.endswith(COMMAND) and len(head) <= MAX_COMMAND:
+            # What the agent called; it lies beside what that printed, and before it in a folder.
+            self._commands[path.removesuffix(COMMAND)] = said
+        if STANDARD_ERROR.fullmatch(path):
+            return f"the tool's standard error: {shorten(said.splitlines()[0])}" if said else ""
+        return "" if OWN_FILE.fullmatch(path) else None
 
     def _look_at_gathered(self, gathered: Gathered) -> Found:
         """Look at the text of files that were put together."""

@@ -193,7 +193,7 @@ function Impact({ impact }: { readonly impact: number }) {
         <span className="impact-bar" aria-hidden>
           <span style={{ width: percent(impact) }} />
         </span>,
-        formatScore(impact),
+        impact > 0 && impact < 0.01 ? `< ${formatScore(0.01)}` : formatScore(impact),
       )}
     </span>
   );
