@@ -18,7 +18,6 @@ from normstat.artefacts.parts import HistogramPart, StackPart, TablePart
 from normstat.artefacts.perf_call_graph import read_call_graphs
 from normstat.artefacts.reading import read_artefact
 from normstat.artefacts.table_view import TableRequest, view_table
-from tests.golden_captures import GOLDEN
 from normstat.errors import BadRequest
 
 ALL = GrowthRequest(min_share=0, max_nodes=20_000)

@@ -7,7 +7,7 @@ import pytest
 
 from normstat.comparison.next_questions.question_rules import PLACE_HOLDERS
 from normstat.rules.rule_file import COLOURS, STREAM, FieldPlace, WatchInput, WatchRule, load_builtin_rules
-from normstat.rules.rule_frame import find_sources, name_sources
+from normstat.rules.rule_frame import choose_inputs, find_sources, name_sources
 from normstat.scoring.summary import FloatArray
 from tests.rules.frames import colours_of, constant, run_over
 
@@ -77,10 +77,10 @@ def test_scanning_that_goes_on_is_a_warning_and_a_single_report_is_none() -> Non
     once = np.zeros(120)
     once[60] = 36
     assert set(colours_of(run_over(RULES["memory-scan"], {"vmstat_solaris": {("", "page_sr"): once}}))[0][61:]) == {"white"}
-    lasting = np.where(np.arange(400) >= 60, 300.0, 0.0)
+    # Two reports are a warning at once, however low the rate; five minutes are critical.
+    lasting = np.where(np.arange(400) >= 60, 3.0, 0.0)
     column = colours_of(run_over(RULES["memory-scan"], {"vmstat_solaris": {("", "page_sr"): lasting}}))[0]
-    assert (column[118], column[119]) == ("green", "amber")
-    assert column[-1] == "red"
+    assert (column[59], column[60], column[61], column[358], column[359]) == ("white", "green", "amber", "amber", "red")
 
 
 def test_run_queue_is_divided_by_the_cpus_of_another_tool() -> None:
@@ -89,6 +89,8 @@ def test_run_queue_is_divided_by_the_cpus_of_another_tool() -> None:
     column = colours_of(run_over(RULES["run-queue-linux"], {"mpstat_linux": cpus, "vmstat_linux": queue}))[0]
     # Four CPUs: three tasks run, then twenty wait; `all` is no CPU.
     assert (column[29], column[48], column[49]) == ("green", "green", "red")
+    _, missing = choose_inputs(RULES["run-queue-linux"], ["vmstat_linux"])
+    assert [each.name for each in missing] == ["cpus"], "a row of vmstat is not the one CPU of the host"
 
 
 def test_a_slow_disk_must_be_busy_too() -> None:
@@ -192,6 +194,10 @@ def test_kernel_time_counts_only_on_a_busy_machine() -> None:
         return worst_of("kernel-time", "mpstat_linux", rows, ("usr_pct", "sys_pct"))[""]
 
     assert [on(17, 53), on(18, 52), on(17, 52), on(0.68, 12.41)] == ["amber", "green", "green", "green"]
+    # One thread in the kernel, moved over the eight CPUs; and the same of a program that works.
+    for usr, sys, colour in ((0.68, 12.41, "amber"), (4.0, 9.1, "green")):
+        rows = {str(cpu): (usr, sys) for cpu in range(8)} | {"all": (usr, sys)}
+        assert worst_of("kernel-time", "mpstat_linux", rows, ("usr_pct", "sys_pct"))[""] == colour
 
 
 def test_one_full_cpu_of_several() -> None:
