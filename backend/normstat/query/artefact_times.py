@@ -67,3 +67,17 @@ async def read_artefact_times(
         query = query.where(ArtefactRow.start_at < end)
     rows = (await session.execute(query)).all()
     return [ArtefactTime(*row[:5], Effect(row[5]), *row[6:]) for row in reversed(rows)]
+
+
+async def find_artefacts_of_tool(
+    session: AsyncSession, tool: str, host_ids: Sequence[int], window: Window, *, limit: int
+) -> list[tuple[int, int]]:
+    """Return the artefacts of a tool that overlap a window, as id and host's id, oldest first; of too many, the latest."""
+    query = (
+        select(ArtefactRow.id, ArtefactRow.host_id)
+        .where(ArtefactRow.tool == tool, ArtefactRow.deleted_at.is_(None), ArtefactRow.host_id.in_(host_ids))
+        .where(ArtefactRow.start_at < window.end, func.coalesce(ArtefactRow.end_at, ArtefactRow.start_at) >= window.start)
+        .order_by(ArtefactRow.start_at.desc(), ArtefactRow.id.desc())
+        .limit(limit)
+    )
+    return [(artefact_id, host_id) for artefact_id, host_id in reversed((await session.execute(query)).all())]

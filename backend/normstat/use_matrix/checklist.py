@@ -25,7 +25,9 @@ RESOURCE_TITLES: Final[Mapping[str, str]] = {
     "files": "Open files",
 }
 SYSTEMS: Final = ("linux", "sunos")
-KEYS: Final = frozenset({"meaning", "fields", "except", "unit", "each", "is_idle", "per_cpu", "amber", "red", "above", "source"})
+KEYS: Final = frozenset(
+    {"meaning", "fields", "except", "only", "unit", "each", "is_idle", "per_cpu", "amber", "red", "above", "source"}
+)
 
 
 class BadChecklist(ValueError):
@@ -37,8 +39,9 @@ class UseSource:
     """A recorded quantity that answers a cell.
 
     `amber`, `red`: from these values on it is a warning, or critical; `above`: a warning above this; `is_idle`: the cell is 100 %
-    minus it; `is_per_cpu`: the cell is the value for each CPU; `excluded`: patterns of instances that are not looked at.
-    Missing: None without a limit
+    minus it; `is_per_cpu`: the cell is the value for each CPU; `excluded`, `only`: patterns of instances that are not looked at, or
+    the only ones that are.
+    Missing: None without a limit, no patterns of `only` where all instances are looked at
     """
 
     wanted: WatchInput
@@ -49,10 +52,12 @@ class UseSource:
     red: float | None
     limits_from: str
     excluded: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
 
     def leaves_out(self, instance: str) -> bool:
         """Return whether an instance is not looked at."""
-        return any(fnmatchcase(instance, pattern) for pattern in self.excluded)
+        is_wanted = not self.only or any(fnmatchcase(instance, pattern) for pattern in self.only)
+        return not is_wanted or any(fnmatchcase(instance, pattern) for pattern in self.excluded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +119,7 @@ def _to_source(cell: str, raw: Mapping[str, Any]) -> UseSource:
         raw.get("red"),
         raw.get("source", ""),
         tuple(raw.get("except", ())),
+        tuple(raw.get("only", ())),
     )
 
 

@@ -189,6 +189,7 @@ def _to_fleet_cell(row: UseRow) -> FleetUseCell:
 
 def _answer(means: HostMeans, question: UseQuestion, system: str) -> UseCell:
     command, record = question.commands[system], question.records.get(system, "")
+    cells = []
     for source in question.sources:
         for found in _sources_of(source.wanted, tuple(means.stats)):
             value = _find_value(means, source, found)
@@ -196,7 +197,13 @@ def _answer(means: HostMeans, question: UseQuestion, system: str) -> UseCell:
                 continue
             state, limits = judge_value(source, value.value), word_limits(source)
             place = (found.stat, found.field.key, value.instance)
-            return UseCell(question.kind, question.about, state, value.text, value.n, *place, *limits, command, record)
+            cells.append(UseCell(question.kind, question.about, state, value.text, value.n, *place, *limits, command, record))
+            # Kinds of errors do not stand for each other: no killed process says nothing about the memory modules.
+            if question.kind != "errors":
+                return cells[0]
+            break
+    if cells:
+        return max(cells, key=lambda cell: RANKS[cell.state])
     return UseCell(question.kind, question.about, "not_recorded", "", 0, None, None, "", "", "", "", "", command, record)
 
 

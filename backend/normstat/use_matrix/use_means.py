@@ -17,6 +17,7 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary
 from normstat.storage.lookup import StatRef, find_stats
+from normstat.use_matrix.hardware_errors import LASTING, STATS, read_hardware_errors
 from normstat.window import Window
 
 # Instances that are no resource of the machine, or full by nature.
@@ -53,7 +54,8 @@ class _Wanted:
 async def read_use_means(
     session: AsyncSession, host_ids: Sequence[int], inputs: Sequence[WatchInput], window: Window
 ) -> dict[int, HostMeans]:
-    """Return the means of the inputs in the window, by host: of slow tools, the last value of the quarter of an hour up to its end.
+    """Return the means of the inputs in the window, by host: of slow tools, the last value of the quarter of an hour up to its end;
+    of hardware errors that of the last day, from artefacts too.
 
     Missing: a host without samples has no values
     """
@@ -61,22 +63,38 @@ async def read_use_means(
     wanted = _plan(inputs)
     stats = await find_stats(session, [*wanted, *(name for name in load_catalogue().stats if name.startswith(PER_CPU))])
     found = {host_id: HostMeans() for host_id in host_ids}
-    if not stats or not host_ids:
+    if not host_ids:
         return found
-    present: dict[int, list[PresentInstance]] = {stat.id: [] for stat in stats}
-    for each in await read_instances(session, host_ids, [stat.id for stat in stats], longer):
-        present[each.stat_id].append(each)
+    lasting = Window(window.end - LASTING, window.end)
+    for host_id, counts in (await read_hardware_errors(session, host_ids, lasting)).items():
+        found[host_id].values.update(counts)
+        found[host_id].stats.extend(dict.fromkeys(name for name, _ in counts))
+    if not stats:
+        return found
+    present = await _read_present(session, host_ids, stats, (longer, lasting))
     n_cpus: dict[int, int] = {}
     for stat in stats:
         if stat.name.startswith(PER_CPU):
             for host_id, n in _count_cpus(present[stat.id]).items():
                 n_cpus.setdefault(host_id, n)
         if stat.name in wanted:
-            own = longer if stat.name.startswith(SLOW) else window
+            own = lasting if stat.name in STATS else longer if stat.name.startswith(SLOW) else window
             for host_id, values in (await _read_stat(session, stat, wanted[stat.name], present[stat.id], own)).items():
                 found[host_id].stats.append(stat.name)
                 found[host_id].values.update(values)
     return {host_id: HostMeans(own.values, own.stats, n_cpus.get(host_id)) for host_id, own in found.items()}
+
+
+async def _read_present(
+    session: AsyncSession, host_ids: Sequence[int], stats: Sequence[StatRef], windows: tuple[Window, Window]
+) -> dict[int, list[PresentInstance]]:
+    """Return the instances of each stat, by its id: those of hardware errors in the second window, others in the first."""
+    present: dict[int, list[PresentInstance]] = {stat.id: [] for stat in stats}
+    for is_error, window in enumerate(windows):
+        ids = [stat.id for stat in stats if (stat.name in STATS) == bool(is_error)]
+        for each in await read_instances(session, host_ids, ids, window) if ids else ():
+            present[each.stat_id].append(each)
+    return present
 
 
 def _plan(inputs: Sequence[WatchInput]) -> dict[str, _Wanted]:

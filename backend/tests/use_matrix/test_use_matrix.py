@@ -1,17 +1,20 @@
 """The USE matrix: limits, the worst instance, what is not recorded, and what is wrong with a checklist."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact
 from normstat.errors import NotFound
 from normstat.stats.catalogue import load_catalogue
+from normstat.storage.artefact_rows import ArtefactSource
 from normstat.storage.session import open_read_session
 from normstat.use_matrix.checklist import BadChecklist, UseSource, load_checklist, parse_checklist
 from normstat.use_matrix.matrix import UseCell, judge_value, read_fleet_use, read_matrix, word_limits
 from tests.databases import Sessions, on_either_database
+from tests.golden_captures import GOLDEN
 from tests.profiles.profiled import START
 from tests.query.filling import fill_stat
 
@@ -86,6 +89,36 @@ async def test_a_host_is_answered_from_what_it_records(sessions: Sessions) -> No
     assert cells["cpu", "errors"].command.startswith("ras-mc-ctl")
     assert (cells["cpu", "errors"].record, cells["filesystem", "utilisation"].record) == ("", "df_linux\t?@300 df -k")
     assert {cell.state for row in empty.rows for cell in row.cells} == {"not_recorded"}
+
+
+@on_either_database
+async def test_hardware_errors_fill_the_cells_of_cpus_and_memory(sessions: Sessions, tmp_path: Path) -> None:
+    async def add(host: str, text: bytes, start: datetime | None = None) -> None:
+        path = tmp_path / "mcelog.txt"
+        path.write_bytes(text)
+        draft = ArtefactDraft(host=host, source=ArtefactSource.CLI, author="eva", start=start)
+        await make_artefact(sessions, draft, path, now=END)
+
+    async def told(host: str, at: datetime) -> dict[str, tuple[str, str]]:
+        async with open_read_session(sessions) as session:
+            rows = (await read_matrix(session, host, at)).rows
+        return {row.resource: (cell.state, cell.text) for row in rows for cell in row.cells if cell.kind == "errors"}
+
+    mcelog = GOLDEN / "synthetic/mcelog"
+    await add("web1", (mcelog / "mcelog-1--client.txt").read_bytes(), END - timedelta(hours=3))
+    # Nothing was killed for memory; that hides no broken module.
+    await fill_stat(sessions, "linux_memory", START, np.arange(0, 300, 10), oom_kills_per_s=0)
+    found = await told("web1", END)
+    assert found["memory"] == ("warning", "socket 1 channel any DIMM any 3 errors")
+    assert found["cpu"] == ("not_recorded", "")
+    assert (await told("web1", END + timedelta(hours=22)))["memory"] == ("not_recorded", "")
+    # Two events of 2012: one of a module, and one that no hardware corrected, of a processor.
+    await add("web2", (mcelog / "mcelog-1--memory-error.txt").read_bytes())
+    found = await told("web2", datetime(2012, 4, 5, 0, 0, tzinfo=UTC))
+    assert found["cpu"][0] == "critical"
+    assert "Internal Timer error" in found["cpu"][1]
+    assert found["memory"][0] == "warning"
+    assert "MEMORY CONTROLLER RD_CHANNEL0_ERR" in found["memory"][1]
 
 
 def test_what_can_be_recorded_is_a_line_of_stats_conf() -> None:
