@@ -42,6 +42,8 @@ QUANTITIES: Final = {
     "cpu_user": ("usr_pct", "usr"),
     "cpu_system": ("system_pct", "sys_pct", "sys"),
     "cpu_wait": ("wait_pct", "lat_pct", "lat"),
+    "lock_wait": ("lck_pct", "lck"),
+    "syscalls": ("scl",),
     "reads": ("kb_rd_per_s",),
     "writes": ("kb_wr_per_s",),
     "memory": ("rss_kb", "rss", "res"),

@@ -313,6 +313,9 @@ async def test_of_several_tools_the_one_whose_report_still_holds(people: People,
     ]  # fmt: skip
     assert solaris.rows[0].states == [61.0, 12.0, 0.0, 0.0, 0.1, 3.2, 20.0, 3.7]
     assert [row.user for row in solaris.rows] == ["web", "root"]
+    table = await list_processes(viewer, window(60, 70), by="process", stat="prstat_solaris_micro", sort="lock_wait")
+    told = {field.quantity: value for field, value in zip(table.fields, table.rows[0].mean, strict=True)}
+    assert (table.rows[0].command, told["lock_wait"], told["syscalls"]) == ("java", 3.2, 900.0)
     assert (await ask(viewer, at(600))).stat == "pidstat_linux", "no report holds: the last one"
 
 

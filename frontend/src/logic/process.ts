@@ -39,6 +39,8 @@ const QUANTITIES: Readonly<Record<string, string>> = {
   cpu_user: words.logic.process.user,
   cpu_system: words.common.system,
   cpu_wait: words.logic.process.cpuWait,
+  lock_wait: words.logic.process.lockWait,
+  syscalls: words.logic.process.systemCalls,
   reads: words.logic.process.reads,
   writes: words.logic.process.writes,
   memory: words.common.memory,

@@ -2764,6 +2764,8 @@ export const de: Words = {
     process: {
       user: "Benutzer",
       cpuWait: "CPU-Wartezeit",
+      lockWait: "Lock-Wartezeit",
+      systemCalls: "Systemaufrufe",
       reads: "Gelesen",
       writes: "Geschrieben",
       majorFaults: "Major Faults",

@@ -2737,6 +2737,8 @@ export const en = {
     process: {
       user: "User",
       cpuWait: "CPU wait",
+      lockWait: "Lock wait",
+      systemCalls: "System calls",
       reads: "Reads",
       writes: "Writes",
       majorFaults: "Major faults",
