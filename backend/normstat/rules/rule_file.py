@@ -137,7 +137,7 @@ class WatchRule:
     """A rule. `of`: what its instances are (a key of PLACE_HOLDERS, or STREAM), empty for one state of the whole host.
 
     `ends_after_s`: how long nothing may be amber or worse before an episode has ended; `excluded`: patterns of instances that are
-    not looked at
+    not looked at; `is_on`: whether a built-in one watches before anybody enabled it
     """
 
     name: str
@@ -152,6 +152,7 @@ class WatchRule:
     states: tuple[RuleState, ...]
     ends_after_s: float = ENDS_AFTER_S
     excluded: tuple[str, ...] = ()
+    is_on: bool = True
 
     @property
     def span_s(self) -> float:
@@ -222,7 +223,9 @@ class _RuleReader:
         self._origin = origin
 
     def read(self, data: Mapping[str, object]) -> WatchRule:
-        self._only(data, "the file", "format name title subsystem version of about source ends_after except inputs limits states")
+        self._only(
+            data, "the file", "format name title subsystem version enabled of about source ends_after except inputs limits states"
+        )
         if data.get("format") != FORMAT:
             self._refuse(f"format must be {FORMAT}; found {data.get('format')!r}")
         name = self._text(data, "name", "the file")
@@ -250,7 +253,14 @@ class _RuleReader:
             states=states,
             ends_after_s=self._ends_after(data),
             excluded=tuple(self._texts(data, "except", "the file")),
+            is_on=self._is_on(data),
         )
+
+    def _is_on(self, data: Mapping[str, object]) -> bool:
+        enabled = data.get("enabled", True)
+        if not isinstance(enabled, bool):
+            self._refuse(f"enabled must be true or false; found {shorten(repr(enabled))}")
+        return enabled
 
     def _ends_after(self, data: Mapping[str, object]) -> float:
         text = self._text(data, "ends_after", "the file", default="")

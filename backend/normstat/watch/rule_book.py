@@ -124,7 +124,7 @@ def builtin_texts() -> Mapping[str, str]:
 
 def _book_builtin(rule: WatchRule, toml: str, row: StoredRule | None) -> BookedRule:
     if row is None or row.toml is not None:
-        return BookedRule(rule.name, rule, toml, rule.version, is_builtin=True, is_enabled=True)
+        return BookedRule(rule.name, rule, toml, rule.version, is_builtin=True, is_enabled=rule.is_on)
     # What stopped an older version need not stop this one.
     is_stopped = bool(row.stopped_why) and row.version == rule.version
     return BookedRule(

@@ -37,6 +37,9 @@ def test_mutex_rule_judges_each_cpu_by_its_own_numbers() -> None:
     assert COLOURS[run.host_colours()[0]] == "red"
     # The average of all CPUs, which the rule before went by, would call each of them red.
     assert np.mean([row[0] for row in SATURATED.values()]) == pytest.approx(598.6, abs=0.05)
+    before = RULES["mutex-average"]
+    assert colours_of(run_over(before, {"mpstat_solaris": constant(SATURATED, MPSTAT_KEYS)})) == [["red"]]
+    assert [rule.name for rule in RULES.values() if not rule.is_on] == [before.name], "it watches only where somebody enables it"
 
 
 @pytest.mark.parametrize(
