@@ -23,7 +23,7 @@ from normstat.ingest.imports.detect import (
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.scan import Found, Survey
 from normstat.ingest.imports.unpacking import Budget
-from normstat.stats.catalogue import require_spec
+from normstat.stats.catalogue import UserSpecText, install_user_specs, require_spec
 from normstat.stats.file_names import day_in_name
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME
@@ -255,6 +255,48 @@ def test_what_the_agent_writes_beside_an_output_is_not_listed(tmp_path: Path) ->
     assert listed.keys() == {f"{key}.raw", "iostat_linux.1795305600.4711-2.err", "notes.ack"}
     assert listed[f"{key}.raw"][0] == "vmstat 5 3"
     assert listed["iostat_linux.1795305600.4711-2.err"][1] == "the tool's standard error: 'sh: iostat: not found'"
+
+
+APP_TIMES = """name = "app_times"
+tool = "app_times"
+os = "any"
+title = "Response times"
+version = 1
+commands = ["app_times 10"]
+reader = "fixed_columns"
+[layout]
+stat = "app_times"
+columns = ["login", "search"]
+time = "line"
+[[stats]]
+name = "app_times"
+title = "Response times"
+source = "app_times"
+defaults = { unit = "s", worse = "higher", decimals = 2 }
+fields = [
+  { key = "login_s", column = "login", help = "Time to log in." },
+  { key = "search_s", column = "search", help = "Time of a search." },
+]
+"""
+
+
+def test_a_section_of_batchload_is_read_by_the_users_spec_of_its_name(tmp_path: Path) -> None:
+    rows = b"1.00 3.40\n1.10 3.40\n"
+    path = tmp_path / "batch"
+    path.write_bytes(b"STAT APP_TIMES\nHOST v440\nSTART 20060301100000\nISEC 10\n" + rows + b"END\n")
+    assert install_user_specs([UserSpecText("app_times", APP_TIMES, 1)], "r1") == {}
+    try:
+        (found,) = Survey(ImportOptions(), Budget(1 << 30, 10), {}).run([path])
+    finally:
+        install_user_specs([], "")
+    assert found.spec is not None
+    result = read(found.spec, rows, state={}, offset=0, is_final=True, timing=found.timing)
+    [block] = result.blocks
+    assert block.time_us.tolist() == [1_141_207_200_000_000, 1_141_207_210_000_000]
+    assert [values.tolist() for values in block.values] == [[1.0, 1.1], [3.4, 3.4]]
+    # Without the spec nobody knows two numbers.
+    (unknown,) = Survey(ImportOptions(), Budget(1 << 30, 10), {}).run([path])
+    assert unknown.spec is None
 
 
 BATCHLOAD = f"""STAT vmstat

@@ -29,6 +29,7 @@ from normstat.ingest.imports.detect import (
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.series_files import Gathered, SeriesFiles, SortedText, find_series_file
 from normstat.ingest.imports.unpacking import Budget, Peekable, TooMuch, Unreadable
+from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.timeline import require_zone
 from normstat.stats.file_names import day_in_name
 from normstat.stats.readers import read
@@ -267,8 +268,12 @@ class Survey:
     def look_at_section(self, head: bytes, found: Found, section: Section, *, is_all: bool) -> "_Content | None":
         """Set the section's look; give what takes its bytes, None when nobody can read them."""
         start_us, interval_us = times_of(section.tags, self._options.zone)
+        # What an add-on of the user's own prints may look like anything; its name in the tag says what it is.
+        stat = section.tags["STAT"].lower()
+        named = stat if stat in load_catalogue().user_specs else None
         options = replace(
             self._options,
+            spec=self._options.spec or named,
             is_first_real=self._options.is_first_real or is_first_real(section.tags),
             start_us=start_us if start_us is not None else self._options.start_us,
             interval_us=interval_us if interval_us is not None else self._options.interval_us,
