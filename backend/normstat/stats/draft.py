@@ -2,7 +2,8 @@
 
 Two forms of output, as dim_STAT has them: single, one row a report (`app_time 10`: six times a line), and multi, several rows a
 report, each about another thing (`app_user 10`: a line for each user). With a usable header line the columns are known by their
-headers (reader `columns`), else by their places (reader `fixed_columns`). What the sample does not show is not guessed: units
+headers (reader `columns`), else by their places (reader `fixed_columns`), or by the names beside the numbers (`ttl=64`, reader
+`patterns`). What the sample does not show is not guessed: units
 are empty, no direction is worse, and a column counts up only where the sample leaves no doubt.
 """
 
@@ -18,6 +19,7 @@ from typing import Final
 from normstat.errors import BadRequest, shorten
 from normstat.field_docs import Documented
 from normstat.stats.catalogue import RESERVED_KEYS
+from normstat.stats.draft_pairs import PairTable, find_pairs
 from normstat.stats.engine.header import slug, split_header
 from normstat.stats.engine.number_formats import EXACT_LIMIT, NUMBER, SUFFIXES
 from normstat.stats.engine.timestamps import parse_timestamp, split_words, take_clock
@@ -121,6 +123,7 @@ class SampleTable:
     is_header_driven: bool
     has_leading_time: bool
     has_times: bool
+    pairs: PairTable | None = None
 
 
 def draft_spec(request: DraftRequest) -> SpecDraft:
@@ -131,7 +134,8 @@ def draft_spec(request: DraftRequest) -> SpecDraft:
     if NAME.fullmatch(request.name) is None:
         raise BadRequest(f"{shorten(request.name)} cannot be a name: 1 to 40 of the characters a-z 0-9 _, the first one a letter")
     lines = list(_split(request.sample))
-    table = _find_table(lines)
+    pairs = find_pairs([line.text for line in lines])
+    table = _find_table(lines) if pairs is None else _pair_table(pairs, lines)
     texts = [at for at in range(len(table.names)) if not _is_numeric([row[at] for row in table.rows])]
     instance_at = _find_instance(request, table, texts)
     value_at = [at for at in range(len(table.names)) if at not in texts and at != instance_at]
@@ -142,10 +146,17 @@ def draft_spec(request: DraftRequest) -> SpecDraft:
     labels = [table.names[at] for at in texts if at != instance_at]
     instance = "" if instance_at is None else table.names[instance_at]
     needed = {instance, *(column.shown.column for column in columns)} - {""}
-    if any(_is_other_header(line, table, needed) for line in lines):
+    if table.pairs is None and any(_is_other_header(line, table, needed) for line in lines):
         table = replace(table, is_header_driven=False)
     toml = "\n".join(_to_toml(request, table, columns, labels, instance)) + "\n"
     return SpecDraft(toml, [column.shown for column in columns])
+
+
+def _pair_table(pairs: PairTable, lines: Sequence[SampleLine]) -> SampleTable:
+    has_times = pairs.has_stamp or any(line.is_stamp for line in lines)
+    return SampleTable(
+        pairs.names, pairs.rows, "", is_header_driven=False, has_leading_time=False, has_times=has_times, pairs=pairs
+    )
 
 
 def is_number(word: str) -> bool:
@@ -291,7 +302,7 @@ def _column(table: SampleTable, at: int, key: str, instance_at: int | None) -> S
             key=key,
             column=table.names[at],
             kind=Kind.PERCENT if is_percent else Kind.COUNTER if is_counter else Kind.GAUGE,
-            unit="%" if is_percent else "",
+            unit="%" if is_percent else "" if table.pairs is None else table.pairs.units[at],
             decimals=decimals,
         ),
         # A column that printed whole numbers so far may print others: float8 holds both, as long as they are not too large.
@@ -324,7 +335,8 @@ def _to_toml(
     yield 'os = "any"'
     yield f"title = {_quoted(tool)}"
     yield f"commands = [{_quoted(command)}]"
-    yield f'reader = "{"columns" if table.is_header_driven else "fixed_columns"}"'
+    reader = "patterns" if table.pairs is not None else "columns" if table.is_header_driven else "fixed_columns"
+    yield f'reader = "{reader}"'
     yield ""
     yield from _layout(request, table, columns, labels, instance)
     yield ""
@@ -350,6 +362,9 @@ def _to_toml(
 def _layout(
     request: DraftRequest, table: SampleTable, columns: Sequence[StoredColumn], labels: Sequence[str], instance: str
 ) -> Iterator[str]:
+    if table.pairs is not None:
+        yield from _pair_layout(request, table.pairs, columns, instance)
+        return
     missing = sorted({word for row in table.rows for word in row if word in MISSING})
     ignored = [f"^.{{0,{MIN_LENGTH - 1}}}$"]
     if table.is_header_driven:
@@ -374,6 +389,21 @@ def _layout(
     if missing:
         yield f"missing = {_list(missing)}"
     yield f'time = "{"leading" if table.has_leading_time else "line"}"'
+
+
+def _pair_layout(request: DraftRequest, pairs: PairTable, columns: Sequence[StoredColumn], instance: str) -> Iterator[str]:
+    used = {instance, *(column.shown.column for column in columns)}
+    names = {group: name for group, name in zip(pairs.groups, pairs.names, strict=True) if name in used and group != name}
+    yield "[layout]"
+    yield "[[layout.rows]]"
+    yield f"stat = {_quoted(request.name)}"
+    yield f"pattern = {_quoted(pairs.pattern_of(used))}"
+    if names:
+        yield f"names = {{ {', '.join(f'{group} = {_quoted(name)}' for group, name in names.items())} }}"
+    if instance:
+        yield f"instance = {_quoted('{' + pairs.groups[pairs.names.index(instance)] + '}')}"
+    if pairs.has_stamp:
+        yield 'clock = "stamp"'
 
 
 def _header_pattern(header: str) -> str:

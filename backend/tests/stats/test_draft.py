@@ -35,6 +35,31 @@ def values(found: SpecPreview) -> list[tuple[str, list[int | float | None]]]:
     return [(row.instance, list(row.values.values())) for row in found.rows]
 
 
+PING = """PING db1 (10.0.0.2) 56(84) bytes of data.
+[1795262400.123456] 64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=0.201 ms
+[1795262401.123456] 64 bytes from 10.0.0.2: icmp_seq=2 ttl=64 time=0.199 ms
+"""
+
+
+def test_numbers_behind_their_names() -> None:
+    found = draft(PING, tool="ping", command="ping -D db1")
+    assert [(column.key, column.column, column.unit) for column in found.columns] == [
+        ("icmp_seq", "icmp_seq", ""),
+        ("ttl", "ttl", ""),
+        ("time_value", "time", "ms"),
+    ]
+    shown = read_with(found, PING)
+    assert values(shown) == [("", [1, 64, 0.201]), ("", [2, 64, 0.199])]
+    assert [row.time for row in shown.rows] == [NOON + timedelta(seconds=second, microseconds=123_456) for second in (0, 1)]
+    # A word names what a row is about; another one is skipped.
+    lines = "12:00:01 host=web1 level=info qps=12.5, p99=3ms\n12:00:01 host=web2 level=warn qps=10, p99=12ms\n"
+    multi = draft(lines, Form.MULTI)
+    assert [(column.column, column.unit) for column in multi.columns] == [("qps", ""), ("p99", "ms")]
+    assert values(read_with(multi, lines)) == [("web1", [12.5, 3]), ("web2", [10, 12])]
+    # A table with a stray pair in it is a table.
+    assert "fixed_columns" in draft("1 2 3\n4 5 6\nnote=7\n7 8 9\n").toml
+
+
 def test_single_line_without_a_header() -> None:
     found = draft(APP_TIME, tool="app_time", command="app_time 10")
     assert [(column.column, column.decimals) for column in found.columns] == [

@@ -17,7 +17,7 @@ Keys of `[[layout.rows]]`:
     instance   the instance with groups in braces: "{device}"
     gathered   true when the numbers belong to a row together with those of other lines
     seconds    groups that are times of the form days, hours:minutes, kept in seconds
-    clock      the group that is the clock of the report
+    clock      the group that is the clock of the report, or its whole time (an epoch, 2026-11-21T12:00:00Z)
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -36,7 +36,7 @@ from normstat.stats.engine.labelled_numbers import span_seconds
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
-from normstat.stats.engine.timestamps import Timestamp
+from normstat.stats.engine.timestamps import Timestamp, parse_timestamp
 from normstat.stats.layout import ASCII, JOINED, NON_EMPTY, StatName, toml_key
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout
@@ -45,6 +45,7 @@ INSTANCE_GROUP: Final = re.compile(r"\{(\w+)\}")
 CLOCK: Final = re.compile(
     r"(?P<hours>[01]?\d|2[0-3]):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d))?(?: ?(?P<half>[aApP])[mM])?", re.ASCII
 )
+EPOCH: Final = re.compile(r"\d{9,10}\.\d{1,9}", re.ASCII)
 MAX_SEEN: Final = 65_536
 # No line of this reader's tools is longer; patterns skip longer ones.
 MAX_LINE_LENGTH: Final = 1 << 19
@@ -155,10 +156,19 @@ class Reader(SnapshotReader[PatternsLayout]):
         """Start a report at a clock in the line, and date it unless a time before it does."""
         found = CLOCK.fullmatch(text)
         self.end_report()
+        if found is None and (stamp := _whole_time(text)) is not None:
+            self.see_stamp(stamp)
         if found is not None and self.stamped_us == NO_TIME:
             hours = int(found["hours"]) % 12 + 12 * (found["half"] in "pP") if found["half"] else int(found["hours"])
             seconds = hours * 3600 + int(found["minutes"]) * 60 + int(found["seconds"] or 0)
             self.see_stamp(Timestamp(float(seconds), is_clock_only=True, offset_s=None))
+
+
+def _whole_time(text: str) -> Timestamp | None:
+    if EPOCH.fullmatch(text) is not None:
+        return Timestamp(float(text), is_clock_only=False, offset_s=0)
+    stamp = parse_timestamp(text)
+    return None if stamp is None or stamp.is_clock_only else stamp
 
 
 def _cells(row: PatternRow, groups: Mapping[str, str]) -> list[tuple[str, str]] | Rejected:
