@@ -50,7 +50,7 @@ def find_processor_sets(snapshots: Sequence[FactSnapshot], window: Window) -> di
     times = [to_instant(snapshot.time_s) for snapshot in snapshots]
     # The last before the window tells how it begins.
     first = max((place for place, at in enumerate(times) if at <= window.start), default=0)
-    seen = [_sets_of(snapshot) for snapshot, at in zip(snapshots[first:], times[first:], strict=True) if at < window.end]
+    seen = [sets_by_cpu(snapshot) for snapshot, at in zip(snapshots[first:], times[first:], strict=True) if at < window.end]
     cpus = dict.fromkeys(cpu for sets in seen for cpu in sets)
     return {cpu: _describe([sets.get(cpu, "") for sets in seen]) for cpu in cpus}
 
@@ -60,7 +60,7 @@ def _describe(sets: Sequence[str]) -> str:
     return ", then ".join(["no set" if names[0] == "none" else names[0], *names[1:]])
 
 
-def _sets_of(snapshot: FactSnapshot) -> dict[str, str]:
+def sets_by_cpu(snapshot: FactSnapshot) -> dict[str, str]:
     """Return the set of each CPU that is in one."""
     found: dict[str, str] = {}
     for name, value in snapshot.facts.items():

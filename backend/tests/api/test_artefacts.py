@@ -204,6 +204,38 @@ def mpstat(second: int) -> str:
     return f"{second}\n{HEADER}{rows}"
 
 
+FACTS = """{0}
+os\tSunOS
+cpus\t24
+processor_set 1\t96 97 98 99 100 102 103
+agent\t0.1.0
+"""
+PRSTAT = """{0}
+   PID USERNAME USR SYS TRP TFL DFL LCK SLP LAT VCX ICX SCL SIG PROCESS/NLWP
+ 14344 web      61 12 0.0 0.0 0.1 3.2  20 3.7  12   3 900   0 java/31
+ 14345 web      61 12 0.0 0.0 0.1 3.2  20 3.7  12   3 900   0 java/31
+     1 root     0.0 0.0 0.0 0.0 0.0 0.0 100 0.0   1   0   9   0 init/1
+Total: 3 processes, 63 lwps, load averages: 0.51, 0.40, 0.33
+"""
+
+
+async def test_collector_threads_of_the_jvms_that_were_recorded(people: People, operator: httpx.AsyncClient) -> None:
+    yields = b"# dtrace -n 'syscall::yield:entry { @[pid, tid] = count(); }'\n\npid\ttid\tcount\n14344\t4\t25000\n14344\t3\t26000\n"
+    made = await upload(operator, yields, start=datetime.fromtimestamp(SECOND, UTC).isoformat())
+    async with await people.agent(HOST) as agent:
+        prstat = "".join(PRSTAT.format(SECOND + number) for number in (0, 5, 10))
+        await deliver_text(agent, "prstat_solaris", prstat.encode(), command="prstat -mc 5")
+        await deliver_text(agent, "host_facts", FACTS.format(SECOND - 60).encode(), command="facts 300")
+    answers = (await operator.get(f"{ARTEFACTS}/{made['id']}/answers")).json()["answers"]
+    [gc] = [answer for answer in answers if answer["key"] == "gc_threads"]
+    assert gc["sentence"] == (
+        "18 by default on 24 CPUs: 36 of the 2 JVMs here together; in processor set 1 of 7 CPUs 7, 2 x 7 = 14 of 2 JVMs."
+    )
+    assert [source["text"] for source in gc["sources"]] == [
+        "process 14344 is java", "24 CPUs", "2 processes java", "processor set 1: 7 CPUs",
+    ]  # fmt: skip
+
+
 async def test_answers_read_the_series_of_the_same_seconds(people: People, operator: httpx.AsyncClient) -> None:
     start = datetime.fromtimestamp(SECOND, UTC).isoformat()
     made = await upload(operator, LOCKSTAT, command="lockstat sleep 5", start=start)

@@ -1,11 +1,12 @@
 """What follows from an artefact: the numbers of the sources, each with its formula; without a series, the tool that would tell."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 import pytest
 
-from normstat.artefacts.answers.answer_model import Answer, Evidence, SeriesMean, SeriesNeed, SeriesRun, float_array
+from normstat.artefacts.answers.answer_model import Answer, Evidence, HostJvms, SeriesMean, SeriesNeed, SeriesRun, float_array
 from normstat.artefacts.answers.artefact_answers import answer_all, series_needed
 from normstat.artefacts.answers.hint_book import load_hints
 from normstat.artefacts.reading import read_artefact
@@ -138,6 +139,31 @@ def test_a_stall_that_comes_back_is_found_in_the_series_of_the_host() -> None:
     [stall] = [answer for answer in answer_all(evidence) if answer.key == "stalls"]
     assert "fell to nearly nothing for 5 s every 38 s" in stall.sentence
     assert stall.value == pytest.approx(38)
+
+
+def test_six_jvms_on_seven_cpus_start_42_collector_threads() -> None:
+    yields = "pid\ttid\tcount\n" + "".join(f"14344\t{tid}\t{25000 + tid}\n" for tid in range(2, 9))
+    command = "dtrace -n 'syscall::yield:entry { @[pid, tid] = count(); }'"
+    found = read_artefact(yields.encode(), command=command)
+    evidence = Evidence(1, "zone1", found.tool, command, "", found.effect, None, found.parts, {SeriesNeed.N_CPUS: mean(7)})
+    assert "gc_threads" not in {answer.key for answer in answer_all(evidence)}, "nothing says that 14344 is a JVM"
+    jvms = HostJvms(frozenset({14344, 1, 2, 3, 4, 5}))
+    [gc] = [answer for answer in answer_all(replace(evidence, jvms=jvms)) if answer.key == "gc_threads"]
+    assert gc.sentence == "7 by default on 7 CPUs: 42 of the 6 JVMs here together."
+    assert (gc.value, gc.formula, gc.is_warning) == (42, "7; 6 x 7 = 42", True)
+    # A zone in a processor set that was doubled.
+    bound = HostJvms(jvms.pids, {"1": 7})
+    [gc] = [
+        answer
+        for answer in answer_all(replace(evidence, jvms=bound, series={SeriesNeed.N_CPUS: mean(24)}))
+        if answer.key == "gc_threads"
+    ]
+    assert gc.sentence.endswith("; in processor set 1 of 7 CPUs 7, 6 x 7 = 42 of 6 JVMs.")
+    # Stacks of the JVM's library are about Java, without the word.
+    stacks = "\n libc.so.1`__lwp_cond_wait+0x4\n libjvm.so`__1cKGangWorkerEloop6M_v_+0xc8\n libc.so.1`_lwp_start\n 553\n"
+    assert answers(stacks, "dtrace -n 'sched:::off-cpu { @[ustack()] = count(); }'", series={SeriesNeed.N_CPUS: mean(7)})[
+        "gc_threads"
+    ].sentence.startswith("7 by default on 7 CPUs")
 
 
 def test_hardware_errors_are_a_warning_however_few() -> None:

@@ -3832,7 +3832,7 @@ export interface components {
       instance: string;
       /**
        * Kind
-       * @description artefact or series.
+       * @description artefact, series, or facts: what was recorded about the host and has no graph.
        */
       kind: string;
       /**

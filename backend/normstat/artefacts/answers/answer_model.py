@@ -16,7 +16,7 @@ class AnswerSource(Documented):
     """Where a number of an answer comes from."""
 
     kind: str
-    """artefact or series."""
+    """artefact, series, or facts: what was recorded about the host and has no graph."""
 
     text: str
     """The place and its value, in words."""
@@ -93,7 +93,7 @@ RECORDERS: Mapping[SeriesNeed, str] = {
 
 @dataclass(frozen=True, slots=True)
 class SeriesMean:
-    """The mean of a quantity in the artefact's window. `n`: samples; `instance` "" for a sum over all."""
+    """The mean of a quantity in the artefact's window. `n`: samples; `instance` "" for a sum over all; `stat` "" for a fact."""
 
     value: float
     unit: str
@@ -104,7 +104,7 @@ class SeriesMean:
 
     def source(self, text: str) -> AnswerSource:
         """Return it as a source."""
-        return AnswerSource("series", text, None, "", self.stat, self.field, self.instance)
+        return AnswerSource("series" if self.stat else "facts", text, None, "", self.stat, self.field, self.instance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +117,14 @@ class SeriesRun:
     field: str
     times_s: FloatArray
     values: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class HostJvms:
+    """The JVMs of a host around an artefact. `pids`: those that a tool recorded; `processor_sets`: number of CPUs by name"""
+
+    pids: frozenset[int] = frozenset()
+    processor_sets: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +141,7 @@ class Evidence:
     parts: Sequence[Part]
     series: Mapping[SeriesNeed, SeriesMean] = field(default_factory=dict)
     runs: Sequence[SeriesRun] = ()
+    jvms: HostJvms = field(default_factory=HostJvms)
 
     @property
     def program(self) -> str:

@@ -1,23 +1,31 @@
 """Read what the answers to an artefact need: its parts, and means of series of its host in the same window."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import anyio.to_thread
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.artefacts.answers.answer_model import Answer, Evidence, SeriesMean, SeriesNeed, SeriesRun
+from normstat.artefacts.answers.answer_model import Answer, Evidence, HostJvms, SeriesMean, SeriesNeed, SeriesRun
 from normstat.artefacts.answers.artefact_answers import answer_all, series_needed
 from normstat.artefacts.artefact_service import load_parts
 from normstat.field_docs import Documented
 from normstat.query.busy_cpus import CPU
+from normstat.query.fact_history import read_snapshots
+from normstat.query.fleet_rows import read_instances
+from normstat.query.instance_labels import sets_by_cpu
+from normstat.query.process_list import PROCESS_TITLE
+from normstat.stats.catalogue import load_catalogue
+from normstat.stats.engine.report_sums import split_process
+from normstat.stats.fact_lines import FactName, FactSnapshot
 from normstat.stats.summaries import is_summary
 from normstat.storage import artefact_rows
 from normstat.storage.artefact_rows import Artefact
-from normstat.storage.lookup import StatRef, find_stats, read_instance_names, require_host
+from normstat.storage.lookup import StatRef, find_stats, list_host_stats, read_instance_names, require_host
 from normstat.storage.sample_pages import Float64Array, PageQuery, read_pages, to_floats
 from normstat.window import Window, clamp
 
@@ -102,7 +110,10 @@ async def answer_artefact(session: AsyncSession, artefact_id: int) -> ArtefactAn
     host_id = await require_host(session, known.host)
     series = await _read_means(session, host_id, _reports_of(window), needs)
     runs = await _read_runs(session, host_id, _widen(window))
-    full = replace(evidence, series=series, runs=runs)
+    jvms = await _read_jvms(session, host_id, _widen(window))
+    if SeriesNeed.N_CPUS not in series and (n_cpus := await _read_cpus(session, host_id, window.end)) is not None:
+        series[SeriesNeed.N_CPUS] = n_cpus
+    full = replace(evidence, series=series, runs=runs, jvms=jvms)
     return ArtefactAnswers(known.id, await anyio.to_thread.run_sync(answer_all, full))
 
 
@@ -200,6 +211,31 @@ def _largest_mean(samples: _Samples) -> SeriesMean:
     at = int(np.argmax(means))
     name = samples.names.get(int(ids[at]), "")
     return SeriesMean(float(means[at]), samples.place.unit, samples.place.stat, samples.place.field, name, int(counts[at]))
+
+
+async def _read_jvms(session: AsyncSession, host_id: int, window: Window) -> HostJvms:
+    """Return the processes named java that some tool recorded in the window, and the processor sets of its end."""
+    known = load_catalogue().stats
+    stats = [
+        stat.id for stat in await list_host_stats(session, host_id)
+        if stat.name in known and known[stat.name][1].instance_title == PROCESS_TITLE
+    ]  # fmt: skip
+    present = await read_instances(session, [host_id], stats, window) if stats else []
+    processes = [split_process(each.name) for each in present]
+    pids = frozenset(int(found[0]) for found in processes if found is not None and found[1] == "java")
+    facts = _last_facts(await read_snapshots(session, host_id), window.end) if pids else None
+    return HostJvms(pids, {} if facts is None else dict(sorted(Counter(sets_by_cpu(facts).values()).items())))
+
+
+async def _read_cpus(session: AsyncSession, host_id: int, at: datetime) -> SeriesMean | None:
+    """Return the number of CPUs that the agent reported as a fact. Missing: None where it did not"""
+    facts = _last_facts(await read_snapshots(session, host_id), at)
+    value = "" if facts is None else facts.facts.get(FactName("cpus"), "")
+    return SeriesMean(float(value), "CPUs", "", "", "", 1) if value.isdecimal() and int(value) else None
+
+
+def _last_facts(snapshots: Sequence[FactSnapshot], at: datetime) -> FactSnapshot | None:
+    return next((snapshot for snapshot in reversed(snapshots) if snapshot.time_s <= at.timestamp()), None)
 
 
 async def _read_runs(session: AsyncSession, host_id: int, window: Window) -> list[SeriesRun]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from normstat.artefacts.answers.answer_model import Answer, Evidence, SeriesNeed, lacking, of_artefact
+from normstat.artefacts.answers.answer_model import Answer, AnswerSource, Evidence, SeriesNeed, lacking, of_artefact
 from normstat.artefacts.answers.hint_book import hint
 from normstat.artefacts.figures import digits, percent, with_unit
 from normstat.artefacts.parts import Number, StackPart, TablePart
@@ -21,6 +21,9 @@ IDLE_CODE: Final = re.compile(r"default_idle|cpu_idle|poll_idle|mwait_idle|acpi_
 HALT: Final = re.compile(r"\b(?:hlt|mwait|wfi)\b")
 OFF_CPU: Final = re.compile(r"off-?cpu", re.IGNORECASE)
 MAX_NAMED: Final = 5
+MAX_KEYS: Final = 200
+JVM_FRAME: Final = re.compile(r"libjvm\.so\b|java_start\b|JavaThread::")
+PID_PROGRAM: Final = re.compile(r"\[\s*pid\b")
 US: Final = 1e6
 PER_UNIT: Final = {"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1.0}
 
@@ -210,24 +213,52 @@ def _sum_by_root(part: StackPart, command: str) -> dict[str, float]:
 
 
 def answer_gc(evidence: Evidence) -> Iterator[Answer]:
-    """Yield how many garbage collection threads a JVM starts on this host, where the artefact is about Java."""
-    is_java = any("java" in key.casefold() for _, part in evidence.tables() for key in part.keys[-1][:200])
-    if not is_java and "java" not in evidence.program.casefold():
+    """Yield how many garbage collection threads JVMs start on this host, where the artefact is about Java."""
+    about = _java_source(evidence)
+    if about is None:
         return
-    question = "How many garbage collection threads does a JVM start here?"
+    question = "How many garbage collection threads do JVMs start here?"
     cpus = evidence.series.get(SeriesNeed.N_CPUS)
-    source = of_artefact("rows or command name java")
     if cpus is None:
-        yield lacking("gc_threads", question, SeriesNeed.N_CPUS, "The number of CPUs is unknown", [source])
+        yield lacking("gc_threads", question, SeriesNeed.N_CPUS, "The number of CPUs is unknown", [about])
         return
-    n = round(cpus.value)
+    n, n_jvms = round(cpus.value), max(1, len(evidence.jvms.pids))
+    sources = [about, cpus.source(f"{n} CPUs")]
     threads = gc_threads(n)
     formula = f"{n}" if n <= 8 else f"8 + 5/8 x ({n} - 8) = {threads}"
-    sentence = f"{threads} by default on {n} CPUs, and each further JVM as many again, whatever the others do."
-    sources = [source, cpus.source(f"{n} CPUs")]
+    sentence = f"{threads} by default on {n} CPUs, and each further JVM as many again, whatever the others do"
+    if n_jvms > 1:
+        sentence = f"{threads} by default on {n} CPUs: {n_jvms * threads} of the {n_jvms} JVMs here together"
+        formula += f"; {n_jvms} x {threads} = {n_jvms * threads}"
+        sources.append(AnswerSource("facts", f"{n_jvms} processes java", None, "", "", "", ""))
+    for name, size in evidence.jvms.processor_sets.items():
+        own = gc_threads(size)
+        together = f", {n_jvms} x {own} = {n_jvms * own} of {n_jvms} JVMs" if n_jvms > 1 else ""
+        sentence += f"; in processor set {name} of {size} CPUs {own}{together}"
+        sources.append(AnswerSource("facts", f"processor set {name}: {size} CPUs", None, "", "", "", ""))
     yield Answer(
-        "gc_threads", question, sentence, float(threads), "threads", formula, sources, hint("gc_threads"), is_warning=False
-    )
+        "gc_threads", question, f"{sentence}.", float(n_jvms * threads), "threads", formula, sources, hint("gc_threads"),
+        is_warning=n_jvms * threads > n,
+    )  # fmt: skip
+
+
+def _java_source(evidence: Evidence) -> AnswerSource | None:
+    """Return what of the artefact is about Java: a name, a library of the JVM in its stacks, or a process that is one."""
+    if "java" in evidence.program.casefold():
+        return of_artefact("command name java")
+    for at, part in enumerate(evidence.parts):
+        if isinstance(part, StackPart) and any(JVM_FRAME.match(name) for name in part.names):
+            return of_artefact("stacks of libjvm", at)
+        if not isinstance(part, TablePart):
+            continue
+        if any("java" in key.casefold() for key in part.keys[-1][:MAX_KEYS]):
+            return of_artefact("rows of java", at)
+        # The first word of a key is the process where the program counts by it.
+        pids = {key.split()[0] for key in part.keys[-1] if key} if PID_PROGRAM.search(evidence.program) else set()
+        found = next((pid for pid in sorted(pids) if pid.isdecimal() and int(pid) in evidence.jvms.pids), None)
+        if found is not None:
+            return of_artefact(f"process {found} is java", at, found)
+    return None
 
 
 def gc_threads(n_cpus: int) -> int:
