@@ -13,11 +13,13 @@ from normstat.cli.db_session import exit_with, run_in_session
 from normstat.cli.export_command import parse_option
 from normstat.errors import BadRequest, NotFound
 from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
+from normstat.query.view_lines import PanelLines, read_view_lines
 from normstat.report.graph_png import svg_to_png
-from normstat.report.graph_svg import GraphPicture, PictureLine, PictureMark, draw_graph
+from normstat.report.graph_svg import GraphPicture, PictureLine, PictureMark, draw_graph, draw_sheet
 from normstat.storage.baseline_rows import find_baseline
 from normstat.storage.lookup import list_host_stats, require_host
 from normstat.storage.session import WriteSession
+from normstat.storage.view_rows import find_view
 from normstat.window import Window
 
 app = typer.Typer(add_completion=False)
@@ -30,8 +32,9 @@ SPARK_WIDTH: Final = 60
 def graph(
     *,
     host: Annotated[list[str], typer.Option(help="name of a host; repeatable")],
-    stat: Annotated[str, typer.Option(help="name of the stat, e.g. linux_cpu")],
-    field: Annotated[list[str], typer.Option(help="key of a field, e.g. usr_pct; repeatable")],
+    stat: Annotated[str, typer.Option(help="name of the stat, e.g. linux_cpu")] = "",
+    field: Annotated[list[str] | None, typer.Option(help="key of a field, e.g. usr_pct; repeatable")] = None,
+    view: Annotated[str, typer.Option(help="all panels of a saved view, by its name or key, instead of a stat")] = "",
     start: Annotated[datetime, typer.Option(parser=parse_option, metavar="INSTANT", help="first instant: 2026-11-21T10:00:00Z")],
     end: Annotated[datetime, typer.Option(parser=parse_option, metavar="INSTANT", help="first instant after the window")],
     instance: Annotated[list[str] | None, typer.Option(help="only this instance; repeatable; default: the first ones")] = None,
@@ -41,46 +44,70 @@ def graph(
     text: Annotated[bool, typer.Option("--text", help="print a line of bars for each series instead")] = False,
 ) -> None:
     """Draw series of hosts as SVG or PNG, or as lines of text in the terminal."""
-    if output is None and not text:
-        typer.echo("normstat: give -o FILE.svg, -o FILE.png, or --text", err=True)
-        raise typer.Exit(2)
-    if output is not None and output.suffix.lower() not in {".svg", ".png"}:
-        typer.echo(f"normstat: {output} ends in neither .svg nor .png, the pictures that this command draws", err=True)
-        raise typer.Exit(2)
+    _check_options(stat, field, view, instance, output, is_text=text)
+    window = Window(start, end)
 
-    async def work(session: WriteSession) -> tuple[list[PictureLine], list[PictureMark]]:
-        window = Window(start, end)
-        lines: list[PictureLine] = []
+    async def work(session: WriteSession) -> tuple[list[PanelLines], list[PictureMark]]:
+        marks = await _baseline_marks(session, baseline, window)
+        if view:
+            _, panels = await find_view(session, view)
+            return await read_view_lines(session, panels, host, window, width), marks
+        found = []
         for name in host:
             await _require_stat(session, name, stat)
-            asked = SeriesRequest(name, stat, window, width, tuple(field), tuple(instance or ()))
-            found = await read_series(session, asked)
-            lines += lines_of_series(found, name if len(host) > 1 else "")
-        marks = []
-        if baseline is not None:
-            known = await find_baseline(session, baseline)
-            marks = [
-                PictureMark("baseline", int(one.start.timestamp() * 1000), int(one.end.timestamp() * 1000), known.name)
-                for one in known.windows
-                if one.start < window.end and one.end > window.start
-            ]
-        return lines, marks
+            asked = SeriesRequest(name, stat, window, width, tuple(field or ()), tuple(instance or ()))
+            found.append(await read_series(session, asked))
+        return [PanelLines(f"{stat}: {', '.join(field or ())} of {', '.join(host)}", found, ())], marks
 
-    lines, marks = run_in_session(work)
+    panels, marks = run_in_session(work)
+    pictures = []
+    for panel in panels:
+        lines = [line for found in panel.found for line in lines_of_series(found, found.host if len(host) > 1 else "")]
+        pictures.append(GraphPicture(panel.title, int(start.timestamp() * 1000), int(end.timestamp() * 1000), lines, marks))
+        if panel.lacking:
+            typer.echo(f"{panel.title}: {', '.join(panel.lacking)} recorded nothing of it.", err=True)
     if text:
-        for line in lines:
-            typer.echo(sparkline(line))
-    if output is None:
-        return
-    title = f"{stat}: {', '.join(field)} of {', '.join(host)}"
-    picture = GraphPicture(title, int(start.timestamp() * 1000), int(end.timestamp() * 1000), lines, marks)
-    svg = str(draw_graph(picture, width=width))
+        for picture in pictures:
+            for line in ([picture.title] if view else []) + [sparkline(each) for each in picture.lines]:
+                typer.echo(line)
+    if output is not None:
+        svg = str(draw_sheet(view, pictures, width=width) if view else draw_graph(pictures[0], width=width))
+        _write(output, svg, sum(len(picture.lines) for picture in pictures))
+
+
+def _check_options(
+    stat: str, field: list[str] | None, view: str, instance: list[str] | None, output: Path | None, *, is_text: bool
+) -> None:
+    problem = ""
+    if bool(view) == bool(stat and field) or (view and (stat or field or instance)):
+        problem = "give either --view, or --stat and --field"
+    elif output is None and not is_text:
+        problem = "give -o FILE.svg, -o FILE.png, or --text"
+    elif output is not None and output.suffix.lower() not in {".svg", ".png"}:
+        problem = f"{output} ends in neither .svg nor .png, the pictures that this command draws"
+    if problem:
+        typer.echo(f"normstat: {problem}", err=True)
+        raise typer.Exit(2)
+
+
+async def _baseline_marks(session: WriteSession, baseline: str | None, window: Window) -> list[PictureMark]:
+    if baseline is None:
+        return []
+    known = await find_baseline(session, baseline)
+    return [
+        PictureMark("baseline", int(one.start.timestamp() * 1000), int(one.end.timestamp() * 1000), known.name)
+        for one in known.windows
+        if one.start < window.end and one.end > window.start
+    ]
+
+
+def _write(output: Path, svg: str, n_series: int) -> None:
     drawn = svg_to_png(svg) if output.suffix.lower() == ".png" else svg.encode()
     try:
         output.write_bytes(drawn)
     except OSError as error:
         raise exit_with(BadRequest(f"Cannot write {output}: {error.strerror}; choose a writable place")) from None
-    typer.echo(f"Wrote {output}: {len(lines)} series.", err=True)
+    typer.echo(f"Wrote {output}: {n_series} series.", err=True)
 
 
 async def _require_stat(session: WriteSession, host: str, stat: str) -> None:

@@ -27,6 +27,8 @@ MARKS: Final = {"incident": "#c2410c", "baseline": "#0b5fa5", "event": "#7c3aed"
 LEFT: Final = 66
 RIGHT: Final = 14
 TOP: Final = 20
+# Of the title of a graph among others.
+HEADING: Final = 26
 LINE: Final = 15
 # Of a character of the font, in its size.
 CHARACTER: Final = 0.55
@@ -95,6 +97,24 @@ class PanelBox:
 
 def draw_graph(picture: GraphPicture, *, width: int = 720, panel_height: int = 150) -> Markup:
     """Return the graph as one `<svg>` with its size. Missing: without any value it says so in place of the lines."""
+    parts, height = _draw(picture, width, panel_height)
+    return picture_of(picture.title, width, height, parts)
+
+
+def draw_sheet(title: str, pictures: Sequence[GraphPicture], *, width: int = 720, panel_height: int = 150) -> Markup:
+    """Return several graphs under each other as one `<svg>`, each under its title."""
+    parts: list[Markup] = []
+    y = 0.0
+    for picture in pictures:
+        own, height = _draw(picture, width, panel_height)
+        heading = tag("text", picture.title, x=LEFT, y=HEADING - 8, font_size=SIZE + 3, font_weight="bold", fill=TEXT)
+        parts.append(tag("g", heading, tag("g", *own, transform=f"translate(0 {HEADING})"), transform=f"translate(0 {y:g})"))
+        y += HEADING + height
+    return picture_of(title, width, y, parts)
+
+
+def _draw(picture: GraphPicture, width: int, panel_height: int) -> tuple[list[Markup], float]:
+    """Return the parts of a graph and its height."""
     lines = picture.lines[:MAX_LINES]
     by_unit = [(unit, list(own)) for unit, own in groupby(sorted(lines, key=lambda line: line.unit), key=lambda line: line.unit)]
     styles = {id(line): _style(place) for place, line in enumerate(lines)}
@@ -106,7 +126,7 @@ def draw_graph(picture: GraphPicture, *, width: int = 720, panel_height: int = 1
         parts += [*_axes(box, unit), *_marks(picture, box, with_labels=y == TOP), *_lines(own, box, styles)]
         y += panel_height + 24
     legend, height = _legend(lines, styles, y, width, len(picture.lines) - len(lines))
-    return picture_of(picture.title, width, height, [*parts, *legend])
+    return [*parts, *legend], height
 
 
 def picture_of(title: str, width: float, height: float, parts: Sequence[Markup], *, class_: str | None = "picture") -> Markup:

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.errors import Conflict, NotAllowed, NotFound
+from normstat.errors import Conflict, NotAllowed, NotFound, shorten
 from normstat.field_docs import Documented
 from normstat.storage.schema.view_models import SavedView, ViewStar
 from normstat.views.ready_made import ReadyMadeView, ready_made_views
@@ -101,6 +101,22 @@ async def read_view(session: AsyncSession, key: str, user: ViewUser) -> ViewInfo
     if ready_made is not None:
         return _ready_made_info(ready_made, stars)
     return _to_info(await _find_saved(session, key, user), user, stars)
+
+
+async def find_view(session: AsyncSession, name: str) -> tuple[str, tuple[ViewPanel, ...]]:
+    """Return the name and the panels of the view with this name, or with this key.
+
+    Raises: NotFound with the names that there are; Conflict where several have the name
+    """
+    query = select(SavedView).order_by(SavedView.name, SavedView.id).limit(MAX_LISTED)
+    known = [(view.key, view.name, PANELS.validate_python(view.panels)) for view in await session.scalars(query)]
+    known += [(view.key, view.name, view.panels) for view in ready_made_views()]
+    found = [each for each in known if each[0] == name] or [each for each in known if each[1] == name]
+    if not found:
+        raise NotFound(f"No view {shorten(name)}; there are {', '.join(each[1] for each in known)}", {"view": name})
+    if len(found) > 1:
+        raise Conflict(f"{len(found)} views have the name {shorten(name)}; give a key: {', '.join(each[0] for each in found)}")
+    return found[0][1], found[0][2]
 
 
 async def create_view(session: AsyncSession, draft: ViewDraft, user: ViewUser) -> ViewInfo:

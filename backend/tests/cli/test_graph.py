@@ -8,7 +8,9 @@ from PIL import Image
 
 from normstat.report.graph_png import svg_to_png
 from tests.cli.commands import Commands
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
+from tests.query.filling import fill_capture
+from tests.query.test_export import VMSTAT
 
 pytestmark = on_either_database
 
@@ -25,6 +27,28 @@ async def test_a_picture_and_a_line_of_text(normstat: Commands, tmp_path: Path) 
     assert "vmstat_linux: memory_free of web1" in "".join(root.itertext())
     code, out, _ = await normstat("graph", *FREE, *DAY, "--text")
     assert (code, "memory_free: " in out, out[0] in " ▁▂▃▄▅▆▇█") == (0, True, True)
+
+
+@pytest.mark.usefixtures("_filled")
+async def test_a_view_of_several_hosts_is_one_page(normstat: Commands, sessions: Sessions, tmp_path: Path) -> None:
+    await fill_capture(sessions, "web2", "vmstat_linux", VMSTAT)
+    hosts = ("--host", "web1", "--host", "web2")
+    path = tmp_path / "x.svg"
+    code, _, said = await normstat("graph", "--view", "Linux classic", *hosts, *DAY, "-o", str(path))
+    assert code == 0
+    words = list(ET.parse(path).getroot().itertext())
+    places = [words.index(title) for title in ("Run queue", "Memory")]
+    assert places == sorted(places), "panels stand in the order of the view"
+    assert "web1 procs_r" in words
+    assert "web2 procs_r" in words
+    # What neither host recorded has no lines, and is said.
+    assert "web1, web2 recorded nothing of it." in said
+    code, out, _ = await normstat("graph", "--view", "linux-classic", "--host", "web1", *DAY, "--text")
+    assert (code, "Run queue\n" in out, "procs_r: " in out) == (0, True, True)
+    assert (await normstat("graph", "--view", "nosuch", *hosts, *DAY, "--text"))[2].startswith(
+        "normstat: No view 'nosuch'; there are"
+    )
+    assert (await normstat("graph", "--view", "use", *FREE, *DAY, "--text"))[0] == 2
 
 
 @pytest.mark.usefixtures("_filled")
