@@ -946,6 +946,49 @@ date() { printf '%s\n' "${1#+}"; }
 zone '' ''
 unset -f date
 
+# What runs here: the flags of a JVM, without what may be a secret; what is loaded before its libraries; settings and tools.
+printf '%s\n' -server -Xmx2g -Dpassword=x -cp lib.jar -XX:ParallelGCThreads=3 com.example.Main -Xnot >words
+same 'flags of a JVM' "$(print_jvm <words)" "jvm_flags com.example.Main$TAB-server -Xmx2g -XX:ParallelGCThreads=3"
+printf '%s\n' -Xss1m -jar /opt/app/app.jar run >words
+same 'flags of an archive' "$(print_jvm <words)" "jvm_flags app.jar$TAB-Xss1m"
+mkdir -p proc/7 proc/8 proc/9
+printf '700.50 900.00\n' >proc/uptime
+for pid in 7 8 9; do
+    printf 'java\n' >proc/$pid/comm
+    printf '%s (java (x)) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 31 0 5000 0\n' $pid >proc/$pid/stat
+    printf 'java\000-Xmx1g\000Main\000' >proc/$pid/cmdline
+    printf 'HOME=/\000LD_PRELOAD=libumem.so\000' >proc/$pid/environ
+done
+# Started a minute ago.
+printf '9 (java) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 31 0 64000 0\n' >proc/9/stat
+printf 'java\000-Xmx9g\000Young\000' >proc/9/cmdline
+with_files "s,/proc/,$here/proc/,g" print_linux_programs
+same 'programs of a Linux' "$(print_linux_programs)" "jvm_flags Main$TAB-Xmx1g
+ld_preload java${TAB}libumem.so"
+printf '* set no=1\nset ufs:ufs_HW = 0x10000\nset maxusers=40\nforceload: drv/x\n' >etc/system
+with_files "s,/etc/,$here/etc/,g" print_etc_system
+same 'settings of /etc/system' "$(print_etc_system)" "etc_system ufs:ufs_HW${TAB}0x10000
+etc_system maxusers${TAB}40"
+rm etc/system
+ps() { printf '  7 12-00:00:01 /usr/java/bin/java\n  8 09:59 java\n  9 10:00 java\n 10 01:00:00 init\n'; }
+pargs() {
+    case $* in
+    '-e '*) printf '%s:\tjava\nenvp[0]: HOME=/\nenvp[1]: LD_PRELOAD=libumem.so\n' "$2" ;;
+    *) printf '%s:\tjava\nargv[0]: java\nargv[1]: -Xmx%sg\nargv[2]: Main\n' "$1" "$1" ;;
+    esac
+}
+same 'programs of a Solaris' "$(print_solaris_programs)" "jvm_flags Main$TAB-Xmx7g
+jvm_flags Main$TAB-Xmx9g
+ld_preload java${TAB}libumem.so"
+unset -f ps pargs
+# dtrace -l is called once.
+dtrace() { printf 'call\n' >>calls && printf '   ID   PROVIDER\n    1 dtrace\n    2 syscall\n'; }
+mkdir -p "$work" && rm -f "$work/probes"
+print_tool_facts >/dev/null
+same 'probes' "$(print_tool_facts | grep '^probes'; cat calls)" "probes${TAB}2
+call"
+unset -f dtrace
+
 # Facts are printed again when one has changed, after those of the look before: here at the fourth look, one a second.
 print_facts() {
     printf 'look\n' >>looks

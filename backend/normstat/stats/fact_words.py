@@ -58,6 +58,13 @@ _SECTIONS: Final[dict[str, dict[str, tuple[str, EventKind]]]] = {
         "zone": ("Zone of the agent", EventKind.ZONE),
         "agent": ("Agent", EventKind.SYSTEM),
     },
+    "Programs": {
+        "jvm_flags": ("Flags of the JVM", EventKind.SETTING),
+        "ld_preload": ("Preloaded libraries", EventKind.SETTING),
+        "etc_system": ("/etc/system", EventKind.SETTING),
+        "tools": ("Tools for questions", EventKind.SYSTEM),
+        "probes": ("Probes of the tracer", EventKind.SYSTEM),
+    },
     "CPUs": {
         "cpus": ("CPUs online", EventKind.HARDWARE),
         "cpu_limit": ("CPU limit", EventKind.LIMIT),
