@@ -63,7 +63,8 @@ def guess_spec(data: bytes, name: str = "") -> Spec | None:
 
     Missing: None when no spec reads it, and for counters of a cgroup or a NUMA node, which would become the host's.
     """
-    head = without_parts(_whole_lines(data[:GUESS_BYTES], is_all=len(data) <= GUESS_BYTES))
+    n_bytes = GUESS_BYTES if b"\n" in data[:GUESS_BYTES] else data.find(b"\n") + 1 or GUESS_BYTES
+    head = without_parts(_whole_lines(data[:n_bytes], is_all=len(data) <= n_bytes))
     lines = [clean_line(line[:MAX_LINE_LENGTH]) for line in head.split(b"\n")[:GUESS_LINES]]
     printed = [line.decode("utf-8", "replace") for line in (*lines, *strip_prefix(lines))]
     texts = [without_prefix(text) for text in printed]

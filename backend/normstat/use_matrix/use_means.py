@@ -22,7 +22,7 @@ from normstat.window import Window
 
 # Instances that are no resource of the machine, or full by nature.
 LOOPBACK: Final = frozenset({"lo", "lo0"})
-PER_CPU: Final = ("mpstat", "linux_cpu", "node_cpu", "system_cpu", "pcp_cpu", "collectd_cpu", "netdata_cpu")
+PER_CPU: Final = ("mpstat", "linux_cpu", "node_cpu", "system_cpu", "pcp_cpu", "collectd_cpu", "netdata_cpu", "atop_cpu")
 # Tools that are run every few minutes, and what they tell changes as slowly.
 SLOW: Final = ("df_", "iostat_e_", "swap_s_", "mcelog_", "sar_", "sadf_")
 SLOW_WINDOW: Final = timedelta(minutes=15)

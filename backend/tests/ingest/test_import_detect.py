@@ -362,6 +362,17 @@ def survey(*paths: Path, **options: object) -> list[Found]:
     return Survey(ImportOptions(**options), Budget(1 << 40, 1000), {}).run(paths)  # type: ignore[arg-type]
 
 
+def test_a_first_line_that_is_longer_than_what_is_looked_at_is_read_whole(tmp_path: Path) -> None:
+    """A report of `atop -J ALL` is one line: of a host with many processes it is longer than the beginning of other files."""
+    threads = ", ".join(f'{{"pid": {pid}, "utime": 1, "stime": 1, "tgid": 1, "isproc": 0}}' for pid in range(2, 2000))
+    lines = [f'{{"host": "web1", "timestamp": {at}, "elapsed": 5, "CPL": {{"csw": 50}}, "PRC": [{threads}]}}\n' for at in (100, 105)]
+    (tmp_path / "report").write_text("".join(lines))
+    (found,) = survey(tmp_path / "report")
+    assert len(lines[0]) > 1 << 16
+    assert found.spec is not None
+    assert found.spec.name == "atop"
+
+
 def test_sections_are_files_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "batch").write_text("\n" + BATCHLOAD)
     first, second = survey(tmp_path / "batch")

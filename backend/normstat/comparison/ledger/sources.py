@@ -78,6 +78,7 @@ CPU_TOTALS: Final = (
     CpuTotal("sar_linux_cpu", ("idle_pct", "iowait_pct"), "all", ((STOLEN, ("steal_pct",)),)),
     CpuTotal("mpstat_solaris", ("idl_pct", "wt_pct"), ""),
     CpuTotal("node_cpu", ("idle_pct", "iowait_pct"), "all", ((INTERRUPTS, ("irq_pct", "softirq_pct")), (STOLEN, ("steal_pct",)))),
+    CpuTotal("atop_cpu", ("idle_pct", "iowait_pct"), "all", ((INTERRUPTS, ("irq_pct", "soft_pct")), (STOLEN, ("steal_pct",)))),
     CpuTotal("vmstat_linux", ("cpu_id", "cpu_wa"), None, ((STOLEN, ("cpu_st",)),)),
     CpuTotal("vmstat_solaris", ("cpu_id",), None),
 )
@@ -85,6 +86,7 @@ CPU_TOTALS: Final = (
 CPU_USERS: Final = (
     Users("linux_command", "linux_process", ("cpu_pct", "ended_pct")),
     Users("pidstat_linux_command", "pidstat_linux", ("cpu_pct",)),
+    Users("atop_process_command", "atop_process", ("cpu_pct",)),
     Users("", "prstat_solaris_micro", ("usr_pct", "sys_pct", "trp_pct"), "nlwp"),
     Users("top_linux_command", "top_linux_process", ("cpu_pct",)),
 )
@@ -110,12 +112,14 @@ INSTALLED: Final = ("host_facts", "memory_kb")
 MEMORY_USERS: Final = (
     Users("linux_command", "linux_process", ("anon_kb",), is_held=True),
     Users("pidstat_linux_command", "pidstat_linux", ("rss_kb",), is_held=True),
+    Users("atop_process_command", "atop_process", ("rsize_kib",), is_held=True),
     Users("prstat_solaris_command", "prstat_solaris_size", ("rss",), is_held=True, factor=1 / 1024),
     Users("ps_solaris_command", "ps_solaris", ("rss",), is_held=True),
 )
 DISK_TOTALS: Final = (
     DiskTotal("linux_disk", "util_pct", ("r_per_s", "w_per_s"), ("rkb_per_s", "wkb_per_s")),
     DiskTotal("iostat_linux", "util_pct", ("r_per_s", "w_per_s"), ("rkb_per_s", "wkb_per_s")),
+    DiskTotal("atop_disk", "busy_pct", ("reads_per_s", "writes_per_s"), ("read_kib_per_s", "write_kib_per_s")),
     DiskTotal("iostat_solaris", "b_pct", ("r_per_s", "w_per_s"), ("kr_per_s", "kw_per_s")),
     DiskTotal(
         "node_disk",
@@ -128,10 +132,12 @@ DISK_TOTALS: Final = (
 WRITERS: Final = (
     Users("linux_command", "linux_process", ("kb_wr_per_s",)),
     Users("pidstat_linux_command", "pidstat_linux", ("kb_wr_per_s",)),
+    Users("atop_process_command", "atop_process", ("write_kib_per_s",)),
 )
 READERS: Final = (
     Users("linux_command", "linux_process", ("kb_rd_per_s",)),
     Users("pidstat_linux_command", "pidstat_linux", ("kb_rd_per_s",)),
+    Users("atop_process_command", "atop_process", ("read_kib_per_s",)),
 )
 # In state D, mostly for a disk.
 BLOCKED: Final = (Users("linux_command", "linux_process", ("blocked",)),)
@@ -142,6 +148,7 @@ RateTotal = tuple[str, tuple[str, ...], float]
 NETWORK_TOTALS: Final[tuple[RateTotal, ...]] = (
     ("linux_net", ("rxkb_per_s", "txkb_per_s"), 1.0),
     ("sar_linux_net_dev", ("rxkb_per_s", "txkb_per_s"), 1.0),
+    ("atop_interface", ("in_kib_per_s", "out_kib_per_s"), 1.0),
     ("node_network", ("receive_bytes_per_s", "transmit_bytes_per_s"), 1 / 1024),
 )
 FORKS: Final[tuple[RateTotal, ...]] = (

@@ -20,6 +20,8 @@ from normstat.storage.import_rows import MissingOption
 from normstat.window import LATEST_US, from_us
 
 HEAD_BYTES: Final = 1 << 16
+# A report of JSON is one line, and may be longer.
+MAX_HEAD_BYTES: Final = 1 << 20
 # A tool's first header stands near the beginning, a summary (strace -c) at the end.
 QUICK_BYTES: Final = 6144
 QUICK_TAIL_BYTES: Final = 2048
@@ -79,8 +81,8 @@ class Look:
 
 
 def look_at(head: bytes, path: str, options: ImportOptions, *, is_all: bool, command: str = "") -> Look:
-    """Look at the first HEAD_BYTES of a file; `is_all` when it has no more. The path's last parts may name the tool. `command` is
-    the command line, where it is known.
+    """Look at the first HEAD_BYTES of a file, or its first line where that is longer; `is_all` when it has no more. The path's last
+    parts may name the tool. `command` is the command line, where it is known.
     """
     if not head:
         return Look(note="empty")
@@ -106,7 +108,7 @@ def look_at(head: bytes, path: str, options: ImportOptions, *, is_all: bool, com
 def _guess(head: bytes, name: str) -> Spec | None:
     """Return who printed it. Most files of a sosreport are nobody's, and a part of each is enough to see that."""
     is_long = len(head) > QUICK_BYTES + QUICK_TAIL_BYTES
-    if is_long and not _words(name) & _tools():
+    if is_long and b"\n" in head[:QUICK_BYTES] and not _words(name) & _tools():
         begin = head[:QUICK_BYTES].rpartition(b"\n")
         end = head[-QUICK_TAIL_BYTES:].partition(b"\n")
         if guess_spec(begin[0] + begin[1] + end[2], name) is None:

@@ -19,6 +19,7 @@ from normstat.ingest.imports.batchload import Section, Splitter, is_batchload, i
 from normstat.ingest.imports.detect import (
     GUESSED_ORDER_NOTE,
     HEAD_BYTES,
+    MAX_HEAD_BYTES,
     NO_DATE_NOTE,
     NOT_LOADED,
     SOME_DAY,
@@ -164,7 +165,7 @@ class Survey:
             yield Found(member.path, root, number, Look(note=member.note))
             return
         try:
-            head = member.source.peek(HEAD_BYTES)
+            head = member.source.peek_text(HEAD_BYTES, MAX_HEAD_BYTES)
             note = self._own_file_note(member.path, head)
             if note is not None:
                 if note:

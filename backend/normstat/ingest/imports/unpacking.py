@@ -125,6 +125,17 @@ class Peekable:
             self._head += more
         return self._head[:size]
 
+    def peek_text(self, size: int, max_size: int) -> bytes:
+        """Return the next `size` bytes, more where they hold no whole line: up to its end, at most `max_size`."""
+        head = self.peek(size)
+        while b"\n" not in head and len(head) == size and size < max_size:
+            size = min(4 * size, max_size)
+            head = self.peek(size)
+            end = head.find(b"\n") + 1
+            if end:
+                return head[:end]
+        return head
+
     def read(self, size: int, /) -> bytes:
         """Return the next bytes, at most `size`."""
         if self._head:
