@@ -13,6 +13,9 @@ SUMMARIES: Final[Mapping[str, frozenset[str]]] = {
     "interrupt": frozenset({"sum", "total"}),
     "source": frozenset({"total"}),
     "file system": frozenset({"total"}),
+    # Of dstat, whose devices cannot have that name.
+    "disk or total": frozenset({"total"}),
+    "interface or total": frozenset({"total"}),
     "row": frozenset({"total"}),
     "transport": frozenset({"*", "total"}),
 }

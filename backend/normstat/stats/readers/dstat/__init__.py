@@ -1,0 +1,1 @@
+"""dstat and its successors dool and pcp-dstat: the CSV of `--output`."""
