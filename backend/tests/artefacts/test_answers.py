@@ -194,3 +194,14 @@ def test_a_distribution_of_powers_of_two_tells_no_limit() -> None:
             1024 |                                         0
 """
     assert "queue_limit" not in answers(text)
+
+
+def test_a_round_trip_caps_what_a_session_can_ask() -> None:
+    head = "PING db1 (10.0.0.2) 56(84) bytes of data.\n"
+    reply = "[1795305600.1] 64 bytes from 10.0.0.2: icmp_seq={} ttl=64 time={} ms\n"
+    found = answers(head + "".join(reply.format(seq, time) for seq, time in ((1, "0.201"), (2, "0.200"), (5, "0.180"))))
+    trips, lost = found["round_trips"], found["lost_replies"]
+    assert trips.sentence.startswith("5,000 a second at most: a session with db1 that waits for each answer needs 0.2 ms ")
+    assert (trips.value, trips.formula) == (pytest.approx(5000), "1,000 ms / 0.2 ms = 5,000/s")
+    assert (lost.sentence, lost.is_warning) == ("2 of 5 requests to db1 had no reply (40 %).", True)
+    assert "lost_replies" not in answers(head + reply.format(1, "0.201"))

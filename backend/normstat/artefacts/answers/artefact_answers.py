@@ -4,6 +4,7 @@ from normstat.artefacts.answers.answer_model import Answer, Evidence, SeriesNeed
 from normstat.artefacts.answers.call_answers import answer_calls, count_writes
 from normstat.artefacts.answers.cpu_answers import answer_cpu, answer_gc
 from normstat.artefacts.answers.lock_answers import answer_locks
+from normstat.artefacts.answers.network_answers import answer_network
 from normstat.artefacts.answers.spread_answers import answer_spread
 
 
@@ -15,6 +16,7 @@ def answer_all(evidence: Evidence) -> list[Answer]:
         *answer_cpu(evidence),
         *answer_spread(evidence),
         *answer_gc(evidence),
+        *answer_network(evidence),
     ]
     # What makes all numbers of the artefact doubtful comes after the numbers.
     return sorted(found, key=lambda each: (not each.is_warning, each.key == "observer", each.value is None))

@@ -43,7 +43,7 @@ NUMBER_OPTIONS: Final = {"vmstat": "", "iostat": "l", "mpstat": "PN", "pidstat":
 # Tools that name the interval with an option; "" for those whose numbers are something else.
 INTERVAL_OPTIONS: Final = {
     "top": "-d", "dladm": "-i", "free": "-s", "perf": "", "strace": "", "truss": "", "lockstat": "", "plockstat": "", "dtrace": "",
-    "bpftrace": "", "ps": "", "time": "", "turbostat": "",
+    "bpftrace": "", "ps": "", "time": "", "turbostat": "", "ping": "-i",
 }  # fmt: skip
 MAX_NUMBERS: Final = 2
 SYSSTAT_TOOLS: Final = frozenset({"iostat", "tapestat", "cifsiostat"})

@@ -1,0 +1,1 @@
+"""ping: round-trip times."""
