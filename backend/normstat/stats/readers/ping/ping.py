@@ -29,12 +29,14 @@ from normstat.stats.engine.calls import interval_in_command
 from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
+from normstat.stats.engine.timestamps import parse_clock
 from normstat.stats.layout import StatName
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout
 
 MICRO: Final = 1_000_000
-EPOCH: Final = re.compile(r"\[(?P<epoch>\d{9,11}(?:\.\d{1,6})?)\] ", re.ASCII)
+# iputils with -D; macOS with --apple-time.
+STAMP: Final = re.compile(r"(?:\[(?P<epoch>\d{9,11}(?:\.\d{1,6})?)\]|(?P<clock>\d\d:\d\d:\d\d(?:\.\d{1,6})?)) ", re.ASCII)
 BEGIN: Final = re.compile(r"PING6?[ :](?: ?)(?P<target>[^\s:(]{1,255})(?P<rest>.*)")
 # Of iputils, whose numbers begin at 1.
 FROM_ONE: Final = re.compile(r"\d+\(\d+\) bytes", re.ASCII)
@@ -102,7 +104,7 @@ class Reader(LineReader[PingLayout]):
     def take_line(self, line: Line) -> Outcome:
         """Return what the line is, after adding its row."""
         text = line.text.strip()
-        stamp = EPOCH.match(text)
+        stamp = STAMP.match(text)
         if stamp is not None:
             text = text[stamp.end() :]
         begin = BEGIN.fullmatch(text)
@@ -112,7 +114,7 @@ class Reader(LineReader[PingLayout]):
             return LineKind.HEADER
         found = REPLY.fullmatch(text)
         if found is not None:
-            return self._take_reply(found, None if stamp is None else round(float(stamp["epoch"]) * MICRO), line.offset)
+            return self._take_reply(found, None if stamp is None else self._stamp_us(stamp), line.offset)
         total = TOTAL.fullmatch(text)
         if total is not None:
             return self._add_total(total["sent"], total["received"], line.offset)
@@ -121,6 +123,13 @@ class Reader(LineReader[PingLayout]):
         return LineKind.TIMESTAMP if self.see_time_line(text) else Rejected("not a line of ping")
 
     # Internals.
+
+    def _stamp_us(self, stamp: re.Match[str]) -> int:
+        """Return the instant before a reply. Missing: NO_TIME for a clock while no day is known."""
+        if stamp["epoch"]:
+            return round(float(stamp["epoch"]) * MICRO)
+        seconds = parse_clock(stamp["clock"])
+        return NO_TIME if seconds is None else self.timeline.clock_us(seconds)
 
     def _take_reply(self, found: re.Match[str], time_us: int | None, offset: int) -> Outcome:
         seq = int(found["seq"])

@@ -1,0 +1,1 @@
+"""docker stats and podman stats: what containers use."""

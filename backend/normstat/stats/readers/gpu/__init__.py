@@ -1,0 +1,1 @@
+"""Tables of GPUs: nvidia-smi, dcgmi and rocm-smi."""

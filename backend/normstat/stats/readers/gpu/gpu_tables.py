@@ -1,0 +1,206 @@
+"""Tables of GPUs: columns under a header of words (nvidia-smi dmon and pmon, dcgmi dmon), or of commas (--query-gpu, rocm-smi).
+
+# gpu   pwr gtemp mtemp    sm   mem   enc   dec  mclk  pclk
+# Idx     W     C     C     %     %     %     %   MHz   MHz
+    0    43    35     -    45    12     0     0  2505  1075
+
+timestamp, index, utilization.gpu [%], memory.used [MiB]
+2026/11/21 12:00:00.123, 0, 45 %, 1234 MiB
+
+A row that does not say which GPU it is about is rejected: those of several would become one. Without times in the rows, a report
+ends where a GPU comes again.
+
+Keys of `[layout]`:
+    commas      true where commas part the cells
+    units       words that begin the line of units under a header without `#` ("ID")
+Keys of `[[layout.tables]]`:
+    stat        the stat of its rows
+    header      columns by which its header is known
+    names       columns of which the first that is there names what a row is about
+    all_names   columns that name it together, joined by "/"
+    texts       columns of text
+    n_first     how many words of a row stand for its first column ("GPU 0")
+    last_text   true where the last column is a text with blanks
+
+>>> from normstat.stats.catalogue import require_spec
+>>> from normstat.stats.readers import read
+>>> for name, excerpt in zip(("nvidia_smi", "nvidia_smi_query"), __doc__.split("\\n\\n")[1:3]):
+...     (block,) = read(require_spec(name), excerpt.encode() + b"\\n", state={}, offset=0, is_final=True).blocks
+...     print(block.instances, [(field.key, column.tolist()) for field, column in zip(block.fields[:2], block.values)])
+['0'] [('pwr_w', [43.0]), ('gtemp_c', [35.0])]
+['0'] [('utilization_gpu_pct', [45.0]), ('memory_used_mib', [1234.0])]
+"""
+
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from normstat.stats.engine.line_prefix import FormKind
+from normstat.stats.engine.lines import Line
+from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
+from normstat.stats.engine.snapshot import SnapshotReader
+from normstat.stats.engine.timestamps import Timestamp, day_seconds, parse_clock, parse_date, parse_timestamp
+from normstat.stats.layout import NON_EMPTY, StatName, toml_key
+from normstat.stats.records import LineKind, State
+from normstat.stats.spec import Layout
+
+HASH: Final = "#"
+DATE: Final = "date"
+TIME: Final = "time"
+TIMESTAMP: Final = "timestamp"
+COMPACT_DAY: Final = re.compile(r"(\d{4})(\d\d)(\d\d)", re.ASCII)
+# "45 %", "1234 MiB", "35.0c".
+NUMBER: Final = re.compile(r"(?P<number>-?\d{1,18}(?:\.\d{1,9})?)(?: ?[A-Za-z%/]{1,6})?", re.ASCII)
+ABSENT: Final = frozenset(
+    {"-", "", "N/A", "[N/A]", "n/a", "[Not Supported]", "Not Supported", "[Unknown Error]", "ERR!", "[GPU is lost]"}
+)
+MAX_SEEN: Final = 100_000
+MAX_COLUMNS: Final = 1000
+NO_NAME: Final = Rejected("names no GPU: add index to the columns, or those of several become one")
+
+
+@dataclass(frozen=True)
+class GpuTable:
+    """A table; the module's docstring explains the keys."""
+
+    stat: StatName
+    header: Annotated[tuple[str, ...], NON_EMPTY]
+    names: tuple[str, ...] = ()
+    all_names: tuple[str, ...] = ()
+    texts: frozenset[str] = frozenset()
+    n_first: int = 1
+    has_last_text: bool = toml_key("last_text", default=False)
+
+
+@dataclass(frozen=True)
+class GpuLayout(Layout):
+    """The tables; the module's docstring explains the keys."""
+
+    tables: Annotated[tuple[GpuTable, ...], NON_EMPTY]
+    has_commas: bool = toml_key("commas", default=False)
+    units: tuple[str, ...] = ()
+
+
+LAYOUT: Final = GpuLayout
+
+
+class Reader(SnapshotReader[GpuLayout]):
+    """One call of the reader: `_columns` are those of the present header; `_is_header` right after it, where units may follow."""
+
+    @property
+    def prefix_kinds(self) -> frozenset[FormKind]:  # type: ignore[override]
+        """The kinds of prefix: not times where rows begin with one."""
+        return frozenset({FormKind.TAGS}) if self.layout.has_commas else frozenset(FormKind)
+
+    def load(self, own: State) -> None:
+        """Restore the state of the previous piece."""
+        super().load(own)
+        columns, seen = own.get("columns"), own.get("seen")
+        self._columns = list(map(str, columns)) if isinstance(columns, list) else []
+        self._table = self._find(self._columns)
+        self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
+        self._is_header = own.get("header") is True
+
+    def save(self) -> State:
+        """Return the state for the next piece."""
+        return {**super().save(), "columns": self._columns, "seen": sorted(self._seen), "header": self._is_header}
+
+    def end_report(self) -> None:
+        """End the present report."""
+        super().end_report()
+        self._seen.clear()
+
+    def take_data(self, line: Line, text: str) -> Claim:
+        """Return the outcome of the line, after adding its row."""
+        if self.layout.has_commas:
+            cells = [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True), [])]
+        else:
+            # With --format csv, nvidia-smi puts commas after the words.
+            cells = text.lstrip(HASH).replace(", ", " ").split()
+        is_after_header, self._is_header = self._is_header, False
+        table = self._find(cells)
+        if table is not None:
+            self._columns, self._table, self._is_header = cells, table, True
+            return LineKind.HEADER
+        if is_after_header and (text.startswith(HASH) or cells[:1] in [[word] for word in self.layout.units]):
+            return LineKind.HEADER
+        if self._table is None or len(cells) < 2:
+            return NOT_MINE
+        return self._take_row(self._table, cells, line.offset)
+
+    # Internals.
+
+    def _find(self, cells: Sequence[str]) -> GpuTable | None:
+        if not 1 < len(cells) <= MAX_COLUMNS:
+            return None
+        known = set(cells)
+        return next((table for table in self.layout.tables if known.issuperset(table.header)), None)
+
+    def _take_row(self, table: GpuTable, cells: list[str], offset: int) -> Claim:
+        n_columns = len(self._columns)
+        if table.n_first > 1:
+            cells = [" ".join(cells[: table.n_first]), *cells[table.n_first :]]
+        if table.has_last_text and len(cells) > n_columns:
+            cells = [*cells[: n_columns - 1], " ".join(cells[n_columns - 1 :])]
+        if len(cells) != n_columns:
+            return NOT_MINE if NUMBER.match(cells[0]) is None else Rejected(f"{len(cells)} values for {n_columns} columns")
+        row = dict(zip(self._columns, cells, strict=True))
+        outcome = self._date_row(row)
+        if outcome is not None:
+            return outcome
+        instance = next((row[name] for name in table.names if row.get(name, "") not in ABSENT), "")
+        if table.all_names:
+            parts = [row[name] for name in table.all_names if name in row]
+            if parts[0] in ABSENT:
+                # No process uses the GPU.
+                return LineKind.IGNORED
+            instance = "/".join(parts)
+        if not instance:
+            return NO_NAME
+        return self._add(table, row, instance, offset)
+
+    def _add(self, table: GpuTable, row: dict[str, str], instance: str, offset: int) -> Outcome:
+        values = {}
+        for column, word in row.items():
+            if column in table.texts or column in table.names or column in table.all_names:
+                continue
+            found = NUMBER.fullmatch(word)
+            if found is not None:
+                values[column] = found["number"]
+            elif word in ABSENT:
+                values[column] = "-"
+        if instance in self._seen or len(self._seen) >= MAX_SEEN:
+            self.end_report()
+        self._seen.add(instance)
+        if not any(word != "-" for word in values.values()):
+            return LineKind.IGNORED
+        return self.put_row(self.stat(table.stat), list(values), list(values.values()), instance=instance, offset=offset)
+
+    def _date_row(self, row: dict[str, str]) -> Rejected | None:
+        """Date the row by its own columns of time, and take them out of it. Missing: None where that is done, or it has none."""
+        lower = {column.lower(): column for column in row}
+        day, clock, stamp = (row.pop(lower[name]) if name in lower else None for name in (DATE, TIME, TIMESTAMP))
+        text = stamp if stamp is not None else clock
+        if text is None:
+            return None
+        found = self._stamp(day, text)
+        if found is None:
+            return Rejected(f"{text[:40]!r} is not a time")
+        time_us = self.timeline.stamp_us(found)
+        if time_us != self.report_us or not self.n_reports:
+            self.end_report()
+            self.see_instant(time_us)
+        return None
+
+    def _stamp(self, day: str | None, text: str) -> Timestamp | None:
+        """Return the time that a row tells: date and clock, a clock alone, or both in one cell."""
+        seconds = parse_clock(text)
+        if seconds is None:
+            return parse_timestamp(text.replace("/", "-"))
+        compact = COMPACT_DAY.fullmatch(day) if day is not None else None
+        known = parse_date("-".join(compact.groups())) if compact is not None else None
+        if known is None:
+            return Timestamp(seconds, is_clock_only=True, offset_s=None) if day is None else None
+        return Timestamp(day_seconds(known) + seconds, is_clock_only=False, offset_s=None)
