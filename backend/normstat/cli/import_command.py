@@ -51,6 +51,12 @@ def import_files(  # noqa: PLR0917 (options of a command, given by name)
         bool,
         typer.Option("--first-is-real", help="the first report covers an interval, not the time since boot (as with vmstat -y)"),
     ] = False,
+    each_host: Annotated[
+        bool,
+        typer.Option(
+            "--each-host", help="load the lines of each host that a file names into that host, not only those of the first"
+        ),
+    ] = False,
     all_files: Annotated[bool, typer.Option("--all", help="list every unreadable file, not only the first ones")] = False,
 ) -> None:
     """Load recorded tool output: files, folders, archives (docs/import.md). Loading a file twice changes nothing."""
@@ -69,7 +75,7 @@ def import_files(  # noqa: PLR0917 (options of a command, given by name)
             title=title,
             is_first_real=first_is_real,
         )
-        options = replace(options, spec=spec, takes_date_from_mtime=date_from_mtime)
+        options = replace(options, spec=spec, takes_date_from_mtime=date_from_mtime, is_each_host=each_host)
         require_current_schema(settings.database_url)
         results = asyncio.run(_import(settings, host, paths, options))
     except NormstatError as error:

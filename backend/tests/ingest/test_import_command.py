@@ -120,3 +120,17 @@ def test_what_is_beyond_the_limit_is_named(database_url: str, folder: Path) -> N
     status, lines, _ = run(database_url, "--host", "web1", folder)
     assert any("vmstat.out" in line and line.startswith("10 10 10 1 vmstat_linux") for line in lines)
     assert status == 0
+
+
+def test_each_host_of_a_file_under_its_own_name(database_url: str, tmp_path: Path) -> None:
+    """A file that was put together from two hosts; without the option, the second one's lines are rejected."""
+    day = "2026-11-21\t_x86_64_\t(2 CPU)\n\n"
+    texts = [f"Linux 6.1.0 ({name})\t{day}{MPSTAT}" for name in ("web1", "web2.example.com", "web1")]
+    (tmp_path / "all.txt").write_text("".join(texts))
+    assert run(database_url, "--host", "web8", tmp_path / "all.txt")[1][1].startswith("2 4 4 4 mpstat_linux")
+    code, lines, errors = run(database_url, "--host", "web9", "--each-host", tmp_path / "all.txt")
+    assert (code, errors) == (0, "")
+    assert [line.split()[1] for line in lines if "mpstat_linux" in line] == ["4", "2"]
+    assert [line.rsplit("/", 1)[1] for line in lines if "mpstat_linux" in line] == ["all.txt (web1)", "all.txt (web2.example.com)"]
+    again = run(database_url, "--host", "web9", "--each-host", tmp_path / "all.txt")
+    assert [line.split()[2] for line in again[1] if "mpstat_linux" in line] == ["0", "0"]

@@ -365,7 +365,8 @@ def survey(*paths: Path, **options: object) -> list[Found]:
 def test_a_first_line_that_is_longer_than_what_is_looked_at_is_read_whole(tmp_path: Path) -> None:
     """A report of `atop -J ALL` is one line: of a host with many processes it is longer than the beginning of other files."""
     threads = ", ".join(f'{{"pid": {pid}, "utime": 1, "stime": 1, "tgid": 1, "isproc": 0}}' for pid in range(2, 2000))
-    lines = [f'{{"host": "web1", "timestamp": {at}, "elapsed": 5, "CPL": {{"csw": 50}}, "PRC": [{threads}]}}\n' for at in (100, 105)]
+    report = '{{"host": "web1", "timestamp": {}, "elapsed": 5, "CPL": {{"csw": 50}}, "PRC": [{}]}}\n'
+    lines = [report.format(at, threads) for at in (100, 105)]
     (tmp_path / "report").write_text("".join(lines))
     (found,) = survey(tmp_path / "report")
     assert len(lines[0]) > 1 << 16

@@ -20,7 +20,8 @@ class ImportOptions:
     """What is known of the files' times where they do not say, see docs/import.md; `spec` names the tool where nothing tells it,
     `title` the question that a tracer was asked.
 
-    `is_first_real`: the first report covers an interval, not the time since boot.
+    `is_first_real`: the first report covers an interval, not the time since boot. `is_each_host`: a file with several hosts is
+    loaded into each of them, by the names that it has.
     Units: start_us microseconds since the epoch, interval_us microseconds.
     """
 
@@ -32,6 +33,7 @@ class ImportOptions:
     takes_date_from_mtime: bool = False
     title: str | None = None
     is_first_real: bool = False
+    is_each_host: bool = False
 
 
 def check_options(

@@ -127,7 +127,7 @@ class _Run:
         self._job = job
         self._watch = watch
         self._found = found
-        self._loader = Loader(engine, job.host, job.since, job.options.title)
+        self._engine = engine
         wanted = found if job.only is None else found[job.only : job.only + 1]
         self._n_bytes = sum(file.n_bytes for file in wanted if file.is_loadable)
         self._n_bytes_done = 0
@@ -180,20 +180,26 @@ class _Run:
                 await moved(file.n_bytes)
                 result = empty_result(file.path, file.look.artefact, file.look.note)
                 return await self._keep(self._keeper, file, file.look.artefact, result, Path(copy.name))
-        plan = await self._loader.plan(file)
+        host = require_host_name(file.host or self._job.host)
+        if file.text is not None and file.spec is not None and host != self._job.host:
+            async with open_read_session(make_sessions(self._engine)) as session:
+                lengths = await list_lengths(session, host)
+            await asyncio.to_thread(Survey.hash_text, file, lengths.get(file.spec.name, ()))
+        loader = Loader(self._engine, host, self._job.since, self._job.options.title)
+        plan = await loader.plan(file)
         is_there = plan.n_known >= file.n_bytes
         is_artefact = self._keeper is not None and file.spec is not None and self._keeper.wants(file.spec)
         is_too_large = self._keeper is not None and file.n_bytes > self._keeper.max_bytes
         if self._keeper is None or file.spec is None or not is_artefact or is_too_large or not file.n_bytes:
             parts = iter(()) if is_there else await asyncio.to_thread(members.open, file)
-            result = await self._loader.load(file, plan, Pieces(parts, file.n_bytes), moved)
+            result = await loader.load(file, plan, Pieces(parts, file.n_bytes), moved)
             await moved(file.n_bytes)
             if self._keeper is not None and is_artefact and is_too_large:
                 return _with_note(result, too_large_note(file.n_bytes, self._keeper.max_bytes))
             return result
         with tempfile.NamedTemporaryFile(prefix="normstat-import-") as copy:
             parts = _copied(await asyncio.to_thread(members.open, file), copy)
-            result = await self._loader.load(file, plan, Pieces(parts, file.n_bytes), moved)
+            result = await loader.load(file, plan, Pieces(parts, file.n_bytes), moved)
             await asyncio.to_thread(_exhaust, parts)
             await moved(file.n_bytes)
             return await self._keep(self._keeper, file, file.spec.name, result, Path(copy.name))
@@ -202,7 +208,7 @@ class _Run:
         """Return the result with the artefact made of the file's copy."""
         start_us = file.timing.start_us
         text = ImportedText(
-            host=self._job.host,
+            host=file.host or self._job.host,
             name=file.path,
             spec=spec,
             command=file.look.command or "",

@@ -27,6 +27,7 @@ from normstat.ingest.imports.detect import (
     day_of_neighbours,
     look_at,
 )
+from normstat.ingest.imports.host_texts import HostParting, HostText
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.series_files import Gathered, SeriesFiles, SortedText, find_series_file
 from normstat.ingest.imports.unpacking import Budget, Peekable, TooMuch, Unreadable
@@ -59,7 +60,7 @@ class Found:
     `member` is the number of the file within `root`, the file on this machine that it is in; the bytes are [begin, end) of it.
     `hashes` are those of its first n bytes, by n: at lengths that earlier loads had, and at its own. `look.spec` is None where
     there is nothing to load; `look.note` says why, unless it is an artefact alone (`look.artefact`). `text` is that of files that
-    were put together: they are no member of a root.
+    were put together, or of one host of a file with several: they are no member of a root. `host` is that host, "" for others.
     """
 
     path: str
@@ -71,7 +72,8 @@ class Found:
     hashes: dict[int, bytes] = field(default_factory=dict)
     modified_at: float | None = None
     n_days: int = 0
-    text: SortedText | None = None
+    text: SortedText | HostText | None = None
+    host: str = ""
 
     @property
     def n_bytes(self) -> int:
@@ -185,6 +187,9 @@ class Survey:
                 if self._keeper is not None and MissingOption.SPEC in look.missing and self._keeper.find_format(head):
                     look = Look(artefact=self._keeper.find_format(head), command=command)
                 found = Found(member.path, root, number, look, modified_at=member.modified_at)
+                if self._options.is_each_host and look.spec is not None:
+                    yield from self._look_at_hosts(found, look.spec, member.source)
+                    return
                 if found.is_loadable or look.spec is not None:
                     self._hash(found, member.source)
                 yield self._without_large_artefact(found)
@@ -200,6 +205,32 @@ class Survey:
         if STANDARD_ERROR.fullmatch(path):
             return f"the tool's standard error: {shorten(said.splitlines()[0])}" if said else ""
         return "" if OWN_FILE.fullmatch(path) else None
+
+    def _look_at_hosts(self, found: Found, spec: Spec, source: Peekable) -> Iterator[Found]:
+        """Yield a file for each host that one tells of; lines of hosts without a name are the import's host's."""
+        parts = HostParting(spec, found.timing, found.look.command, self._see).run(source)
+        for part in parts:
+            path = f"{found.path} ({part.host or 'no name'})" if len(parts) > 1 else found.path
+            own = Found(path, Path(), 0, found.look, modified_at=found.modified_at, text=part.text, host=part.host or self._host)
+            if len(parts) > 1 and not part.host:
+                own.look = Look(note="lines of a host whose name they do not have: import them by themselves")
+            else:
+                self.hash_text(own, self._lengths.get(spec.name, ()) if own.host == self._host else ())
+            yield own
+
+    def _see(self, n_bytes: int) -> None:
+        self._budget.charge(0)
+        self.n_bytes += n_bytes
+
+    @staticmethod
+    def hash_text(found: Found, lengths: Sequence[int]) -> None:
+        """Work out the hashes of a text again: `lengths` are those of earlier loads of its host."""
+        assert found.text is not None
+        content = _Content(lengths, None)
+        source = found.text.open()
+        while data := source.read(READ_BYTES):
+            content.feed(data)
+        content.close(found)
 
     def _look_at_gathered(self, gathered: Gathered) -> Found:
         """Look at the text of files that were put together."""
