@@ -7,6 +7,7 @@ those of all others. So the file is read once for each host, every time without 
 import re
 import tempfile
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Final
@@ -20,6 +21,7 @@ from normstat.stats.spec import Spec
 
 READ_BYTES: Final = 1 << 20
 MAX_HOSTS: Final = 100
+POD: Final = re.compile(r"pod/(?P<pod>[^/]+)/.+")
 # What tail puts above the lines of a file is the file's name.
 FILE_ENDING: Final = re.compile(r"\.(?:log|txt|out|dat|raw|csv|json)$")
 
@@ -79,9 +81,9 @@ class HostParting:
                 before.close()
             if not rest.n_bytes:
                 rest.close()
-                return found
+                return _unique(found)
             if len(found) + 1 == MAX_HOSTS:
-                return [*found, HostPart("", rest)]
+                return _unique([*found, HostPart("", rest)])
 
     def _part(self, source: Source, own: HostText, rest: HostText) -> State:
         """Write the lines of the first host to `own` and those of all others to `rest`. Return the state at the end."""
@@ -117,9 +119,16 @@ def _stretches(others: Iterator[tuple[int, int]], n_bytes: int) -> Iterator[tupl
         yield at, n_bytes, False
 
 
+def _unique(parts: list[HostPart]) -> list[HostPart]:
+    """Return the parts; a name that two of them have tells neither."""
+    n_named = Counter(part.host for part in parts)
+    return [part if n_named[part.host] == 1 else HostPart("", part.text) for part in parts]
+
+
 def _name_of(state: State) -> str:
     """Return the name that the lines gave their host, the widest first (HostSource). Missing: "" for none that can be a host's."""
     hosts, own = state.get("hosts"), state.get("own")
     names = [str(name) for _, name in hosts[0]] if isinstance(hosts, list) and hosts else []
     names += [str(own["host"])] if isinstance(own, dict) and own.get("host") else []
+    names = [name if (pod := POD.fullmatch(name)) is None else pod["pod"] for name in names]
     return next((name for name in names if HOST_NAME.fullmatch(name) and FILE_ENDING.search(name) is None), "")
