@@ -4,10 +4,13 @@
     {"http.server.duration",route="/a"} 0.25 1795262400123 1795262390123
 
 The words are the series, the value, the time in milliseconds since the epoch, and for an increase ("delta") the time since which it
-is counted. A name that is not made of [a-zA-Z0-9_:] is quoted and stands among the labels, as Prometheus 3 writes it.
+is counted. OpenMetrics has seconds instead, with decimals or without: a time before 1973 in milliseconds is one. A name that is not
+made of [a-zA-Z0-9_:] is quoted and stands among the labels, as Prometheus 3 writes it.
 
 >>> parse_line('a_total{b="x y",c="q\\\\"n"} 1.5 1795262400123')
 ExpositionLine(series='a_total{b="x y",c="q\\\\"n"}', value='1.5', time_ms=1795262400123, since_ms=None)
+>>> [parse_line(f"a 1 {time}").time_ms for time in ("1795262400123", "1795262400", "1795262400.123")]
+[1795262400123, 1795262400000, 1795262400123]
 >>> parse_series('{"http.x",b="1"}'), format_series("http.x", {"b": "1"})
 (('http.x', (('b', '1'),)), '{"http.x",b="1"}')
 """
@@ -24,7 +27,7 @@ QUOTED: Final = r'"(?:[^"\\]|\\.)*"'
 # The braces may hold anything between quotes; parse_series looks at what it is.
 LINE: Final = re.compile(
     rf'(?P<series>(?:[a-zA-Z_:][a-zA-Z0-9_:]*)?(?:\{{(?:[^"{{}}]|{QUOTED})*\}})?)[ \t]+(?P<value>[^ \t]{{1,60}})'
-    r"(?:[ \t]+(?P<time>-?[0-9]{1,20}))?(?:[ \t]+(?P<since>-?[0-9]{1,20}))?[ \t]*",
+    r"(?:[ \t]+(?P<time>-?[0-9]{1,20}(?:\.[0-9]{1,9})?))?(?:[ \t]+(?P<since>-?[0-9]{1,20}))?[ \t]*",
     re.ASCII,
 )
 PAIR: Final = re.compile(
@@ -37,6 +40,8 @@ CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\x85\ud800-\udfff]")
 # The marker of Prometheus for "this series has ended", as a word; the NaN itself has no other form in text.
 STALE: Final = "StaleNaN"
 CACHED: Final = 65_536
+# 1973 in milliseconds; in seconds it is the year 5138.
+FIRST_MS: Final = 100_000_000_000
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -61,8 +66,15 @@ def parse_line(text: str) -> ExpositionLine | None:
         return None
     time, since = found["time"], found["since"]
     return ExpositionLine(
-        found["series"], found["value"], None if time is None else int(time), None if since is None else int(since)
+        found["series"], found["value"], None if time is None else _to_ms(time), None if since is None else int(since)
     )
+
+
+def _to_ms(text: str) -> int:
+    if "." in text:
+        return round(float(text) * 1000)
+    time = int(text)
+    return time * 1000 if 0 < time < FIRST_MS else time
 
 
 @functools.lru_cache(CACHED)

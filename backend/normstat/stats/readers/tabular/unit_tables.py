@@ -1,4 +1,4 @@
-"""Tables of GPUs: columns under a header of words (nvidia-smi dmon and pmon, dcgmi dmon), or of commas (--query-gpu, rocm-smi).
+"""Tables whose cells have units, under a header of words (nvidia-smi dmon, dcgmi dmon) or of commas (--query-gpu, rocm-smi, below).
 
 # gpu   pwr gtemp mtemp    sm   mem   enc   dec  mclk  pclk
 # Idx     W     C     C     %     %     %     %   MHz   MHz
@@ -7,16 +7,18 @@
 timestamp, index, utilization.gpu [%], memory.used [MiB]
 2026/11/21 12:00:00.123, 0, 45 %, 1234 MiB
 
-A row that does not say which GPU it is about is rejected: those of several would become one. Without times in the rows, a report
-ends where a GPU comes again.
+A row that does not say what it is about is rejected: those of several would become one. Without times in the rows, a report ends
+where one comes again. Objects of JSON with the columns as keys are rows too.
 
 Keys of `[layout]`:
-    commas      true where commas part the cells
+    commas      true where commas part the cells, and times of rows are exact: a second row of the same time is rejected
+    sizes       true where "1.5 GB" is a size, which becomes bytes: KB, MB and GB are powers of 1024
     units       words that begin the line of units under a header without `#` ("ID")
 Keys of `[[layout.tables]]`:
     stat        the stat of its rows
     header      columns by which its header is known
-    names       columns of which the first that is there names what a row is about
+    any_of      columns of which one must be there too
+    names       columns of which the first that is there names what a row is about; without these and `all_names` it is ""
     all_names   columns that name it together, joined by "/"
     texts       columns of text
     n_first     how many words of a row stand for its first column ("GPU 0")
@@ -33,13 +35,14 @@ Keys of `[[layout.tables]]`:
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Annotated, Final
 
 from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
+from normstat.stats.engine.recorded_series import NO_JSON, read_json
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.engine.timestamps import Timestamp, day_seconds, parse_clock, parse_date, parse_timestamp
 from normstat.stats.layout import NON_EMPTY, StatName, toml_key
@@ -49,44 +52,56 @@ from normstat.stats.spec import Layout
 HASH: Final = "#"
 DATE: Final = "date"
 TIME: Final = "time"
-TIMESTAMP: Final = "timestamp"
+# The first that is there counts: an epoch has a zone.
+STAMPS: Final = ("timestamp", "datetime")
 COMPACT_DAY: Final = re.compile(r"(\d{4})(\d\d)(\d\d)", re.ASCII)
 # "45 %", "1234 MiB", "35.0c".
 NUMBER: Final = re.compile(r"(?P<number>-?\d{1,18}(?:\.\d{1,9})?)(?: ?[A-Za-z%/]{1,6})?", re.ASCII)
 ABSENT: Final = frozenset(
     {"-", "", "N/A", "[N/A]", "n/a", "[Not Supported]", "Not Supported", "[Unknown Error]", "ERR!", "[GPU is lost]"}
 )
+SIZE: Final = re.compile(r"(?P<number>-?\d{1,18}(?:\.\d{1,9})?) (?P<unit>[KMGTP]?)B(?:/s)?", re.ASCII)
+POWERS: Final = " KMGTP"
 MAX_SEEN: Final = 100_000
 MAX_COLUMNS: Final = 1000
-NO_NAME: Final = Rejected("names no GPU: add index to the columns, or those of several become one")
+NO_TABLE: Final = Rejected("an object that no table knows")
+JSON_MARKS: Final = frozenset("[]{}")
+NO_NAME: Final = Rejected("does not say what it is about: add such a column (index, full_path), or several become one")
+AGAIN: Final = Rejected("a second row with that name at that time: add a column that tells them apart (index, full_path)")
 
 
 @dataclass(frozen=True)
-class GpuTable:
+class UnitTable:
     """A table; the module's docstring explains the keys."""
 
     stat: StatName
     header: Annotated[tuple[str, ...], NON_EMPTY]
+    any_of: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     all_names: tuple[str, ...] = ()
     texts: frozenset[str] = frozenset()
     n_first: int = 1
     has_last_text: bool = toml_key("last_text", default=False)
 
+    def fits(self, columns: Set[str]) -> bool:
+        """Return whether a header with these columns is the table's."""
+        return columns >= set(self.header) and (not self.any_of or not columns.isdisjoint(self.any_of))
+
 
 @dataclass(frozen=True)
-class GpuLayout(Layout):
+class UnitTablesLayout(Layout):
     """The tables; the module's docstring explains the keys."""
 
-    tables: Annotated[tuple[GpuTable, ...], NON_EMPTY]
+    tables: Annotated[tuple[UnitTable, ...], NON_EMPTY]
     has_commas: bool = toml_key("commas", default=False)
+    has_sizes: bool = toml_key("sizes", default=False)
     units: tuple[str, ...] = ()
 
 
-LAYOUT: Final = GpuLayout
+LAYOUT: Final = UnitTablesLayout
 
 
-class Reader(SnapshotReader[GpuLayout]):
+class Reader(SnapshotReader[UnitTablesLayout]):
     """One call of the reader: `_columns` are those of the present header; `_is_header` right after it, where units may follow."""
 
     @property
@@ -113,12 +128,10 @@ class Reader(SnapshotReader[GpuLayout]):
         self._seen.clear()
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return the outcome of the line, after adding its row."""
-        if self.layout.has_commas:
-            cells = [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True), [])]
-        else:
-            # With --format csv, nvidia-smi puts commas after the words.
-            cells = text.lstrip(HASH).replace(", ", " ").split()
+        """Return the outcome of the line, after adding its rows."""
+        if self.layout.has_commas and text.startswith(("[", "{")) and text not in JSON_MARKS:
+            return self._take_json(text, line.offset)
+        cells = self._split(text)
         is_after_header, self._is_header = self._is_header, False
         table = self._find(cells)
         if table is not None:
@@ -132,13 +145,35 @@ class Reader(SnapshotReader[GpuLayout]):
 
     # Internals.
 
-    def _find(self, cells: Sequence[str]) -> GpuTable | None:
+    def _split(self, text: str) -> list[str]:
+        if not self.layout.has_commas:
+            # With --format csv, nvidia-smi puts commas after the words.
+            return text.lstrip(HASH).replace(", ", " ").split()
+        cells = [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True), [])]
+        # below ends lines with a comma.
+        return cells[:-1] if len(cells) > 1 and not cells[-1] and text.endswith(",") else cells
+
+    def _take_json(self, text: str, offset: int) -> Outcome:
+        """Take the objects of a list, or of lists in it."""
+        found = read_json(text)
+        if found is NO_JSON:
+            return NO_JSON
+        outcome: Outcome = NO_NAME
+        for item in _objects(found):
+            row = {str(name): str(value) for name, value in item.items()}
+            table = self._find(list(row))
+            outcome = NO_TABLE if table is None else self._take_cells(table, row, offset)
+            if isinstance(outcome, Rejected):
+                return outcome
+        return outcome
+
+    def _find(self, cells: Sequence[str]) -> UnitTable | None:
         if not 1 < len(cells) <= MAX_COLUMNS:
             return None
         known = set(cells)
-        return next((table for table in self.layout.tables if known.issuperset(table.header)), None)
+        return next((table for table in self.layout.tables if table.fits(known)), None)
 
-    def _take_row(self, table: GpuTable, cells: list[str], offset: int) -> Claim:
+    def _take_row(self, table: UnitTable, cells: list[str], offset: int) -> Claim:
         n_columns = len(self._columns)
         if table.n_first > 1:
             cells = [" ".join(cells[: table.n_first]), *cells[table.n_first :]]
@@ -146,8 +181,13 @@ class Reader(SnapshotReader[GpuLayout]):
             cells = [*cells[: n_columns - 1], " ".join(cells[n_columns - 1 :])]
         if len(cells) != n_columns:
             return NOT_MINE if NUMBER.match(cells[0]) is None else Rejected(f"{len(cells)} values for {n_columns} columns")
-        row = dict(zip(self._columns, cells, strict=True))
+        return self._take_cells(table, dict(zip(self._columns, cells, strict=True)), offset)
+
+    def _take_cells(self, table: UnitTable, row: dict[str, str], offset: int) -> Outcome:
+        """Take the cells of a row by their columns."""
+        n_before = len(row)
         outcome = self._date_row(row)
+        is_dated = len(row) < n_before
         if outcome is not None:
             return outcome
         instance = next((row[name] for name in table.names if row.get(name, "") not in ABSENT), "")
@@ -157,17 +197,22 @@ class Reader(SnapshotReader[GpuLayout]):
                 # No process uses the GPU.
                 return LineKind.IGNORED
             instance = "/".join(parts)
-        if not instance:
+        if not instance and (table.names or table.all_names):
             return NO_NAME
+        if is_dated and self.layout.has_commas and instance in self._seen:
+            return AGAIN
         return self._add(table, row, instance, offset)
 
-    def _add(self, table: GpuTable, row: dict[str, str], instance: str, offset: int) -> Outcome:
+    def _add(self, table: UnitTable, row: dict[str, str], instance: str, offset: int) -> Outcome:
         values = {}
         for column, word in row.items():
             if column in table.texts or column in table.names or column in table.all_names:
                 continue
+            size = SIZE.fullmatch(word) if self.layout.has_sizes else None
             found = NUMBER.fullmatch(word)
-            if found is not None:
+            if size is not None:
+                values[column] = f"{float(size['number']) * 1024 ** POWERS.index(size['unit'] or ' '):.0f}"
+            elif found is not None:
                 values[column] = found["number"]
             elif word in ABSENT:
                 values[column] = "-"
@@ -181,8 +226,8 @@ class Reader(SnapshotReader[GpuLayout]):
     def _date_row(self, row: dict[str, str]) -> Rejected | None:
         """Date the row by its own columns of time, and take them out of it. Missing: None where that is done, or it has none."""
         lower = {column.lower(): column for column in row}
-        day, clock, stamp = (row.pop(lower[name]) if name in lower else None for name in (DATE, TIME, TIMESTAMP))
-        text = stamp if stamp is not None else clock
+        day, clock, *stamps = (row.pop(lower[name]) if name in lower else None for name in (DATE, TIME, *STAMPS))
+        text = next((stamp for stamp in stamps if stamp is not None), clock)
         if text is None:
             return None
         found = self._stamp(day, text)
@@ -204,3 +249,14 @@ class Reader(SnapshotReader[GpuLayout]):
         if known is None:
             return Timestamp(seconds, is_clock_only=True, offset_s=None) if day is None else None
         return Timestamp(day_seconds(known) + seconds, is_clock_only=False, offset_s=None)
+
+
+def _objects(found: object) -> Iterator[Mapping[str, object]]:
+    """Yield the objects of a list, and of the lists in it."""
+    if isinstance(found, dict):
+        yield found
+    for item in found if isinstance(found, list) else ():
+        if isinstance(item, list):
+            yield from (each for each in item if isinstance(each, dict))
+        elif isinstance(item, dict):
+            yield item

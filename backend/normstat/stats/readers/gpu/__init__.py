@@ -1,1 +1,0 @@
-"""Tables of GPUs: nvidia-smi, dcgmi and rocm-smi."""
