@@ -78,6 +78,14 @@ def test_what_nobody_reads_has_a_word_why(data: bytes, note: str) -> None:
     assert note in found.note
 
 
+def test_a_binary_recording_names_the_command_that_prints_it() -> None:
+    """Data of aperf holds copies of /proc between its own bytes: its numbers have no times."""
+    copy = b"\x01\x00\x00\x00nr_free_pages 100000\npgfault 1\npswpin 0\npswpout 0\n" * 3
+    assert "aperf record" in look(copy, "run1/vmstat_2026-11-21_12_00_00.bin").note
+    assert "`atop -P ALL -r FILE`" in look(b"\xef\xbe\xed\xfe\x00\x02", "atop_20261121").note
+    assert "`below dump system -O csv" in look(b"\x00\x01", "var/log/below/store/data_01795219200").note
+
+
 def test_a_hole_of_zeros_does_not_hide_a_log() -> None:
     found = look(VMSTAT.encode() + bytes(50) + b"\n" + VMSTAT.encode())
     assert found.spec is not None

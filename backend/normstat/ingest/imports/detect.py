@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from normstat.ingest.imports.archives import without_packing
+from normstat.ingest.imports.binary_files import describe_binary
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.engine.timeline import Timeline
@@ -43,7 +44,10 @@ TEXT_BYTES: Final = 4096
 # A log may have a hole of zeros where the system went down.
 CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 MAX_CONTROL: Final = 0.1
-SINCE_BOOT_NOTE: Final = "nothing but reports about the time since boot, which are kept and are no samples"
+SINCE_BOOT_NOTE: Final = (
+    "nothing but reports about the time since boot, which are kept and are no samples: give each call an interval and a count, "
+    "as in iostat -x 5 2, also in a loop"
+)
 NOT_LOADED: Final = "not loaded: "
 GUESSED_ORDER_NOTE: Final = "its banner names one of two days, and the month was taken to be first: give --date if it is not"
 NO_DATE_NOTE: Final = "prints clocks without a day: give --date"
@@ -86,8 +90,11 @@ def look_at(head: bytes, path: str, options: ImportOptions, *, is_all: bool, com
     """
     if not head:
         return Look(note="empty")
-    if options.spec is None and len(CONTROL.findall(head[:TEXT_BYTES])) > MAX_CONTROL * len(head[:TEXT_BYTES]):
-        return Look(note="UTF-16; convert it to UTF-8 first" if head[:2] in UTF16 else "not text")
+    if options.spec is None and CONTROL.search(head[:TEXT_BYTES]) is not None:
+        known = describe_binary(head, path)
+        is_text = len(CONTROL.findall(head[:TEXT_BYTES])) <= MAX_CONTROL * len(head[:TEXT_BYTES])
+        if known or not is_text:
+            return Look(note=known or ("UTF-16; convert it to UTF-8 first" if head[:2] in UTF16 else "not text"))
     name = "/".join(without_packing(path).split("/")[-2:])
     spec = require_spec(options.spec) if options.spec is not None else _guess(head, name)
     if spec is None:

@@ -27,6 +27,7 @@ Keys of `[[layout.summaries]]`:
     old        true when the first report of a call covers the time since boot
     several    true when the line may hold several of them ("%Cpu0 : ...   %Cpu1 : ...")
     renamed    other names of numbers, if a release uses another one
+    bar        columns of the two numbers that stand before a bar ("54.3/15900.5 [||||  ]")
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -58,6 +59,10 @@ PARTED_STATE: Final = re.compile(r"\b([RSDZTWIX]W?) ([<N]) ", re.ASCII)
 GLUED_SHARE: Final = re.compile(r"(\b\d{1,6}[mgt])(\d{1,6}%)", re.ASCII)
 SUFFIXED: Final = re.compile(r"\d{1,18}(?:[.,]\d{1,3})?[KMGTP]", re.ASCII)
 MAX_COLUMNS: Final = 100
+# Keys t and m draw bars. The whole number before it is the sum, rounded.
+BAR: Final = re.compile(
+    r"\s*(?P<first>\d{1,18}(?:[.,]\d{1,6})?)/(?P<second>\d{1,18}(?:[.,]\d{1,6})?)\s*(?:\d{1,6})?\s*\[[^\]\d]*\]?\s*", re.ASCII
+)
 NUMBER: Final = re.compile(r"[-+]?\d{1,18}(?:[.,]\d{1,6})?%?", re.ASCII)
 
 
@@ -72,6 +77,7 @@ class SummaryLine:
     is_old: bool = toml_key("old", default=False)
     is_several: bool = toml_key("several", default=False)
     renamed: Mapping[str, str] = field(default_factory=dict)
+    bar: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -185,19 +191,10 @@ class Reader(SnapshotReader[TopLayout]):
         for number, mark in enumerate(marks):
             assert mark is not None
             following = marks[number + 1] if number + 1 < len(marks) else None
-            items = split_items(text[mark.end() : following.start() if following is not None else len(text)])
-            if items is None:
-                return Rejected("not a list of numbers with their names")
-            groups = mark.groupdict()
-            columns = []
-            for item in items:
-                unit = groups.get("unit") or summary.units.get(item.unit, item.unit)
-                label = summary.renamed.get(item.label, item.label)
-                name = label if label.startswith("{unit}") else summary.prefix + label
-                columns.append(name.replace("{unit}", unit).strip())
-            if len(set(columns)) != len(columns):
-                return Rejected("a name appears twice in the line")
-            rows.append((groups.get("instance") or "", columns, [_with_unit(item.number, item.unit, summary) for item in items]))
+            cells = _cells(summary, mark, text[mark.end() : following.start() if following is not None else len(text)])
+            if isinstance(cells, Rejected):
+                return cells
+            rows.append((mark.groupdict().get("instance") or "", *cells))
         stat = self.stat(summary.stat)
         for _, columns, words in rows:
             refused = self.refusal(stat, columns, words)
@@ -265,3 +262,22 @@ class Reader(SnapshotReader[TopLayout]):
 
 def _with_unit(number: str, unit: str, summary: SummaryLine) -> str:
     return number if unit == "%" or unit in summary.units else number + unit
+
+
+def _cells(summary: SummaryLine, mark: re.Match[str], rest: str) -> tuple[list[str], list[str]] | Rejected:
+    """Return the columns and words of what stands after the name of a line, or why it cannot be read."""
+    unit = mark.groupdict().get("unit") or ""
+    bar = BAR.fullmatch(rest) if summary.bar else None
+    if bar is not None:
+        return [column.replace("{unit}", unit) for column in summary.bar], [bar["first"], bar["second"]]
+    items = split_items(rest)
+    if items is None:
+        return Rejected("not a list of numbers with their names")
+    columns = []
+    for item in items:
+        label = summary.renamed.get(item.label, item.label)
+        name = label if label.startswith("{unit}") else summary.prefix + label
+        columns.append(name.replace("{unit}", unit or summary.units.get(item.unit, item.unit)).strip())
+    if len(set(columns)) != len(columns):
+        return Rejected("a name appears twice in the line")
+    return columns, [_with_unit(item.number, item.unit, summary) for item in items]
