@@ -1,5 +1,7 @@
 """A file is of one host: the lines of others are rejected, whatever tells that they are another host's."""
 
+import textwrap
+
 import pytest
 
 from normstat.stats.catalogue import require_spec
@@ -97,6 +99,14 @@ def test_the_rest_of_a_report_after_another_file_of_tail_is_read() -> None:
     head, tail = VMSTAT.format(11).rsplit(" 11", 1)
     text = f"==> web1 <==\n{head}\n==> web2 <==\n{VMSTAT.format(12)}\n==> web1 <==\n 11{tail}"
     assert samples("vmstat_linux", text.encode()) == [11]
+
+
+def test_names_of_minions_begin_indented_parts() -> None:
+    """As salt prints them; tools print words with a colon above indented lines too (`Tcp:`)."""
+    parts = "".join(
+        f"{host}:\n" + textwrap.indent(VMSTAT.format(n), "    ") for n, host in ((11, "web1"), (12, "web2"), (13, "web1"))
+    )
+    assert samples("vmstat_linux", parts.encode()) == [11, 13]
 
 
 def test_thousands_of_rows_of_another_host_are_rejected() -> None:

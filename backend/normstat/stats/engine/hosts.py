@@ -1,7 +1,7 @@
 """Follow which host the lines of a file are from, and tell those of another host than the first one.
 
 A file is of one host. Where outputs of several hosts were merged into one, the lines say so: banners and `uname -a`, the
-headings of Ansible, dshbak, pssh and tail, prompts, and what a tool puts before every line (stats/engine/line_prefix.py).
+headings of Ansible, Salt, dshbak, pssh and tail, prompts, and what a tool puts before every line (stats/engine/line_prefix.py).
 
     Linux 5.14.0 (web2)     2026-11-20      _x86_64_        (4 CPU)
     web2 | CHANGED | rc=0 >>
@@ -45,6 +45,9 @@ SCRIPT_LINES: Final = (b"Script started on ", b"Script done on ")
 # Of a path of another host's system only what stands before /proc or /sys tells the host.
 SYSTEM: Final = re.compile(r"(?:^|/)(?:proc|sys)/")
 RULE: Final = re.compile(rb"-{4,}")
+# Salt: the name of a minion alone on a line, and its output below, indented. Words of tools have neither digit nor dot.
+MINION: Final = re.compile(rb"(?P<host>[a-z][a-z0-9-]*[0-9.][a-z0-9.-]*):", re.ASCII)
+INDENT: Final = b"    "
 WORD: Final = re.compile(rb"[A-Za-z][\w.-]{0,80}(?:\[[\d,-]+\])?", re.ASCII)
 
 
@@ -89,6 +92,8 @@ class HostHeading(Enum):
 
     CALL = 0
     PART = 1
+    # The line before it named the host: this one is the first of a call.
+    BELOW = 2
 
 
 class Hosts:
@@ -97,16 +102,19 @@ class Hosts:
     `reads_files`: the reader's samples are from several files each, whose names stand above them.
     """
 
-    __slots__ = ("_first", "_others", "_reads_files", "_word", "is_other")
+    __slots__ = ("_first", "_minion", "_others", "_reads_files", "_word", "is_other")
 
     def __init__(self, state: object, *, reads_files: bool) -> None:
         self._first: dict[int, str] = {}
         self._others: set[int] = set()
         # The word after a line of dashes, None elsewhere: dshbak puts a host's name between two of them.
         self._word: str | None = None
+        # The name on the line before, which is a host's if this one is indented; "" for any other line.
+        self._minion = ""
         self._reads_files = reads_files
-        if isinstance(state, list) and len(state) == 3:
-            first, others, word = state
+        if isinstance(state, list) and len(state) in (3, 4):
+            first, others, word, *minion = state
+            self._minion = str(minion[0]) if minion else ""
             self._first = {int(kind): str(name) for kind, name in first}
             self._others = set(map(int, others))
             self._word = word if isinstance(word, str) else None
@@ -115,9 +123,10 @@ class Hosts:
 
     def to_state(self) -> list[object] | None:
         """Return the state for a new object. Missing: None while no line named a host."""
-        if not self._first and self._word is None:
+        if not self._first and self._word is None and not self._minion:
             return None
-        return [[list(pair) for pair in sorted(self._first.items())], sorted(self._others), self._word]
+        minion = [self._minion] if self._minion else []
+        return [[list(pair) for pair in sorted(self._first.items())], sorted(self._others), self._word, *minion]
 
     def is_line_of_another(self, name: str) -> bool:
         """Note the host that a line itself says it is from, and return whether it is another one than the first."""
@@ -138,6 +147,8 @@ class Hosts:
         """Note the host that a line names, if it names one. Missing: None for a line that is not only a heading."""
         if (self._word is not None or line.startswith(b"----")) and self._is_between_rules(line):
             return HostHeading.CALL
+        if (self._minion or line.endswith(b":")) and self._is_below_minion(line):
+            return HostHeading.BELOW
         if not (line.startswith(STARTS) or line.endswith(ENDS) or b"@" in line) or len(line) > MAX_LENGTH:
             return None
         for call in CALLS:
@@ -156,6 +167,15 @@ class Hosts:
                     self.see(source, found["host"].decode())
                     return None
         return None
+
+    def _is_below_minion(self, line: bytes) -> bool:
+        """Note a line that is a name and a colon. Return whether the line is the first one below such a name."""
+        minion, found = self._minion, MINION.fullmatch(line)
+        self._minion = found["host"].decode() if found is not None and not self._reads_files else ""
+        if not minion or not line.startswith(INDENT):
+            return False
+        self.see(HostSource.HEADING, minion)
+        return True
 
     def _host_of_path(self, path: str) -> str:
         """Return what tells the host of a file: "" where nothing does."""

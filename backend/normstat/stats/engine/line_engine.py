@@ -394,9 +394,9 @@ class LineEngine(Generic[LayoutT]):
         found = hosts.take(line)
         if hosts.is_other:
             return ANOTHER_HOST if line.strip() else LineKind.IGNORED
-        if found is HostHeading.CALL:
+        if found in (HostHeading.CALL, HostHeading.BELOW):
             self.begin_call()
-        return None if found is None else LineKind.HEADER
+        return None if found in (None, HostHeading.BELOW) else LineKind.HEADER
 
     def _take_call(self, line: bytes) -> LineKind | None:
         """Return what the line is that a recorder wrote before it called the tool. Missing: None for any other line."""
