@@ -52,6 +52,10 @@ OWN = {
 HEADINGS = {
     "Ansible": "{} | CHANGED | rc=0 >>\n",
     "dshbak": "----------------\n{}\n----------------\n",
+    "marks": "=== {} ===\n",
+    "comment": "### host {}\n",
+    "word": "Hostname: {}\n",
+    "ssh": "root@{}'s password: \n",
     "pssh": "[1] 10:00:01 [SUCCESS] {}\n",
     "tail": "\n==> logs/{}_vmstat.log <==\n",
     "prompt": "[root@{} ~]# vmstat 1 2\n",
@@ -99,6 +103,13 @@ def test_the_rest_of_a_report_after_another_file_of_tail_is_read() -> None:
     head, tail = VMSTAT.format(11).rsplit(" 11", 1)
     text = f"==> web1 <==\n{head}\n==> web2 <==\n{VMSTAT.format(12)}\n==> web1 <==\n 11{tail}"
     assert samples("vmstat_linux", text.encode()) == [11]
+
+
+@pytest.mark.parametrize("label", ["=== run2 ===", "--- sda1 ---", "### before ###", "--- 12:00:01 ---", "=== eth0", "== v2.1 =="])
+def test_names_of_runs_and_devices_are_no_hosts(label: str) -> None:
+    text = f"=== web1 ===\n{VMSTAT.format(11)}{label}\n{VMSTAT.format(12)}"
+    result = read(require_spec("vmstat_linux"), text.encode(), state={}, offset=0, is_final=True)
+    assert ANOTHER_HOST.reason not in {line.reason for line in result.rejected}
 
 
 def test_names_of_minions_begin_indented_parts() -> None:

@@ -5,6 +5,7 @@ headings of Ansible, Salt, dshbak, pssh and tail, prompts, and what a tool puts 
 
     Linux 5.14.0 (web2)     2026-11-20      _x86_64_        (4 CPU)
     web2 | CHANGED | rc=0 >>
+    === web2 ===
     ==> logs/web2_vmstat.log <==
     [root@web2 ~]# vmstat 1 3
 """
@@ -20,7 +21,9 @@ ANOTHER_HOST: Final = Rejected("of another host than the first one of the file: 
 NO_NAMES: Final = frozenset({"", "localhost", "(none)"})
 MAX_LENGTH: Final = 512
 # A line that names a host begins with one of these, or ends with what Ansible puts after a name.
-STARTS: Final = (b"Linux ", b"SunOS ", b"HP-UX ", b"AIX ", b"==> ", b"[")
+STARTS: Final = (
+    b"Linux ", b"SunOS ", b"HP-UX ", b"AIX ", b"==> ", b"[", b"==", b"--", b"##", b"**", b"++", b"~~", b"Host", b"host", b"HOST",
+)  # fmt: skip
 ENDS: Final = (b" >>", b" => {")
 # A text of files of /proc and /sys names a host with one of these lines only.
 SIGN: Final = re.compile(rb"^(?:Linux |==> (?!/(?:proc|sys)/)|\[?[\w.-]+@)|(?: >>| => \{)$", re.ASCII | re.MULTILINE)
@@ -31,9 +34,25 @@ BANNERS: Final = (
     re.compile(rb"\w+ OSW(?:bb)? v\S+ (?P<host>[\w.-]+)", re.ASCII),
     re.compile(rb"(?:SunOS|HP-UX|AIX) (?P<host>[\w.-]+)[ \t]+(?:\d|[A-Z]\.\d)", re.ASCII),
 )
+# Words that stand in marks with a number, and are no hosts: runs, and devices.
+NO_HOST: Final = (
+    rb"(?!(?i:run|test|iter|iteration|sample|pass|round|step|phase|part|case|loop|try|trial|report|interval|day|thread|pid|"
+    rb"cpu|core|disk|(?:s|v|xv|h)d[a-z]|nvme|dm|md|eth|en[ops]|bond|tty|v|t|n)[-_.]?\d)"
+)
+MARKS: Final = rb"(?:={2,}|-{2,}|#{2,}|\*{2,}|\+{2,}|~{2,})"
 CALLS: Final = (
     re.compile(rb"(?P<host>\S+) \| [A-Za-z]+!? (?:\| rc=-?\d+ >>|=> \{)", re.ASCII),
     re.compile(rb"\[\d+\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?P<host>[\w.@:-]+)", re.ASCII),
+    # Loops over ssh: `=== web1 ===`, `### web1`; a name in marks has a digit or a dot. `Host: web1`; what ssh asks.
+    re.compile(
+        MARKS
+        + rb"[ \t]*(?:(?i:host(?:name)?|server|node)[ \t]*[:=]?[ \t]+)?"
+        + NO_HOST
+        + rb"(?P<host>[A-Za-z][A-Za-z0-9-]*[0-9.][A-Za-z0-9.-]*)[ \t]*:?[ \t]*[-=#*<+~]*[ \t]*\Z",
+        re.ASCII,
+    ),
+    re.compile(rb"(?i:host ?name|host)[ \t]*[:=][ \t]*(?P<host>[A-Za-z][A-Za-z0-9.-]{0,80})[ \t]*\Z", re.ASCII),
+    re.compile(rb"[\w.-]{1,40}@(?P<host>[\w.-]{1,80})'s password:.{0,20}\Z", re.ASCII),
 )
 TAIL: Final = re.compile(rb"==> (?P<path>\S[^<>]{0,300}) <==")
 PROMPT: Final = re.compile(rb"\[?[\w.-]{1,40}@(?P<host>[\w.-]{1,80})(?:[: ][^#$%>]{0,100})?[#$%>][ \t]*\S", re.ASCII)
