@@ -50,7 +50,7 @@ class HostText:
 
 
 @dataclass(frozen=True, slots=True)
-class HostPart:
+class HostLines:
     """The lines of a host, whose name is "" where no line has one that can be a host's."""
 
     host: str
@@ -66,24 +66,24 @@ class HostParting:
     command: str
     see: Callable[[int], None]
 
-    def run(self, source: Source) -> list[HostPart]:
+    def run(self, source: Source) -> list[HostLines]:
         """Return the texts of the hosts in the order in which the file has them.
 
         Only the last of MAX_HOSTS may hold lines of several, which are rejected then.
         """
-        found: list[HostPart] = []
+        found: list[HostLines] = []
         rest: HostText | None = None
         while True:
             before, own, rest = rest, HostText(), HostText()
             state = self._part(source if before is None else before.open(), own, rest)
-            found.append(HostPart(_name_of(state), own))
+            found.append(HostLines(_name_of(state), own))
             if before is not None:
                 before.close()
             if not rest.n_bytes:
                 rest.close()
                 return _unique(found)
             if len(found) + 1 == MAX_HOSTS:
-                return _unique([*found, HostPart("", rest)])
+                return _unique([*found, HostLines("", rest)])
 
     def _part(self, source: Source, own: HostText, rest: HostText) -> State:
         """Write the lines of the first host to `own` and those of all others to `rest`. Return the state at the end."""
@@ -119,10 +119,10 @@ def _stretches(others: Iterator[tuple[int, int]], n_bytes: int) -> Iterator[tupl
         yield at, n_bytes, False
 
 
-def _unique(parts: list[HostPart]) -> list[HostPart]:
+def _unique(parts: list[HostLines]) -> list[HostLines]:
     """Return the parts; a name that two of them have tells neither."""
     n_named = Counter(part.host for part in parts)
-    return [part if n_named[part.host] == 1 else HostPart("", part.text) for part in parts]
+    return [part if n_named[part.host] == 1 else HostLines("", part.text) for part in parts]
 
 
 def _name_of(state: State) -> str:

@@ -86,7 +86,7 @@ USER_HERTZ: Final = 100
 # Reports that are rounded to seconds may overlap by this.
 SLACK_S: Final = 2
 # A first report that is longer is one since boot whose RESET was cut off, as by grep: nobody records so seldom.
-LONGEST_S: Final = 3600
+MAX_REPORT_S: Final = 3600
 MAX_PROCESSES: Final = 100_000
 NO_LINE: Final = Rejected("not a line of atop -P, and no JSON of atop -J")
 NO_NUMBER: Final = Rejected("not the words that its label has")
@@ -226,7 +226,7 @@ class Reader(LineReader[AtopLayout]):
             return
         self._end_report(keeps_reset=True)
         is_first = not self._last_s
-        is_marked = self._is_reset or (is_first and (is_json or elapsed_s > LONGEST_S) and not self.omits_since_boot)
+        is_marked = self._is_reset or (is_first and (is_json or elapsed_s > MAX_REPORT_S) and not self.omits_since_boot)
         self._is_since_boot = is_marked or (not is_first and time_s - elapsed_s < self._last_s - SLACK_S)
         self._time_s, self._elapsed_s, self._last_s, self._is_reset = time_s, elapsed_s, time_s, False
 
