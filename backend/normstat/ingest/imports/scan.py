@@ -181,20 +181,25 @@ class Survey:
             elif is_batchload(head):
                 yield from self._look_at_sections(root, number, member, member.source)
             else:
-                command = self._commands.get(member.path.removesuffix(OUTPUT), "")
-                look = look_at(head, member.path, self._options, is_all=len(head) < HEAD_BYTES, command=command)
-                # Nobody knows it: it has text, and no option was given that names a spec.
-                if self._keeper is not None and MissingOption.SPEC in look.missing and self._keeper.find_format(head):
-                    look = Look(artefact=self._keeper.find_format(head), command=command)
-                found = Found(member.path, root, number, look, modified_at=member.modified_at)
-                if self._options.is_each_host and look.spec is not None:
-                    yield from self._look_at_hosts(found, look.spec, member.source)
-                    return
-                if found.is_loadable or look.spec is not None:
-                    self._hash(found, member.source)
-                yield self._without_large_artefact(found)
+                found = Found(member.path, root, number, Look(), modified_at=member.modified_at)
+                yield from self._look_at_text(found, member.source, head)
         except (Unreadable, TooMuch, OSError) as trouble:
             yield Found(member.path, root, number, Look(note=str(trouble)))
+
+    def _look_at_text(self, found: Found, source: Peekable, head: bytes) -> Iterator[Found]:
+        """Yield a file that begins with `head`; one for each host where that is asked for."""
+        command = self._commands.get(found.path.removesuffix(OUTPUT), "")
+        look = look_at(head, found.path, self._options, is_all=len(head) < HEAD_BYTES, command=command)
+        # Nobody knows it: it has text, and no option was given that names a spec.
+        if self._keeper is not None and MissingOption.SPEC in look.missing and self._keeper.find_format(head):
+            look = Look(artefact=self._keeper.find_format(head), command=command)
+        found.look = look
+        if self._options.is_each_host and look.spec is not None:
+            yield from self._look_at_hosts(found, look.spec, source)
+            return
+        if found.is_loadable or look.spec is not None:
+            self._hash(found, source)
+        yield self._without_large_artefact(found)
 
     def _own_file_note(self, path: str, head: bytes) -> str | None:
         """Return what to say of a file that the agent wrote beside outputs, "" for nothing. Missing: None for another file."""
