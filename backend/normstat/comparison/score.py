@@ -23,6 +23,7 @@ from normstat.profiles.adhoc_profile import (
 from normstat.profiles.sketch_builder import SPARSE_SHARE
 from normstat.profiles.stored_profile import LoadedProfile, SeriesKey
 from normstat.scoring.bins import Edges, fill_bins
+from normstat.scoring.earlier_episodes import marks_of
 from normstat.scoring.host_profile import Before, HostProfile, WindowScores, score_window
 from normstat.scoring.load_model import to_log
 from normstat.scoring.summary import Float32Array, FloatArray, Summary, concatenate, summarise
@@ -142,24 +143,29 @@ def score_with_profile(loaded: LoadedProfile, incident: Window, stats: Mapping[s
     window, size, binned = concatenate(windows).take(back), np.concatenate(sizes)[back], np.concatenate(bins)[back]
     binned = binned[:, ~np.isnan(binned).all(axis=0)]
     bins_in_log = to_log(binned, profile.added) if binned.shape[1] else None
-    before = _before(profile, keys, rows_of, stats)
+    before = _before(profile, window, keys, rows_of, stats)
     scores = score_window(profile, window, size, bins_in_log, incident.length_s, before=before)
     series = [SeriesIdentity(key.stat, key.instance, _field_of(stats, key)) for key in keys]
     return ScoredSeries(series, profile, scores)
 
 
 def _before(
-    profile: HostProfile, keys: Sequence[SeriesKey], rows_of: Mapping[str, Sequence[int]], stats: Mapping[str, StatPair]
+    profile: HostProfile,
+    window: Summary,
+    keys: Sequence[SeriesKey],
+    rows_of: Mapping[str, Sequence[int]],
+    stats: Mapping[str, StatPair],
 ) -> Before | None:
     """Return the time right before the incident in the order of the profile. Missing: None where it is not looked at."""
     sources: list[BeforeSource] = []
     order: list[int] = []
+    marks = marks_of(profile.baseline, window)
     for name, rows in rows_of.items():
         pair = stats.get(name)
         n_incident = 0 if pair is None else len(pair.incident.times_s)
         for part in _parts_of(None if pair is None else pair.before, keys, profile, rows):
             order += part.rows
-            sources.append(BeforeSource(part.times, part.width, n_incident, part.make))
+            sources.append(BeforeSource(part.times, part.width, n_incident, marks.take(np.array(part.rows, np.intp)), part.make))
     found = before_of(sources, profile.added[order], profile.bin_s)
     return None if found is None else found.take(np.argsort(np.array(order, np.intp)))
 

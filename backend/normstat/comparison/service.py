@@ -30,7 +30,7 @@ from normstat.storage.lookup import require_host
 from normstat.storage.mute_rows import list_mutes
 from normstat.window import Window
 
-METHOD_VERSION: Final = 8
+METHOD_VERSION: Final = 9
 AGO: Final = {"day": timedelta(days=1), "week": timedelta(days=7)}
 DEFAULT_LIMIT: Final = 200
 # Series outside the findings are all counted; each list holds at most this many.

@@ -9,6 +9,7 @@ import numpy as np
 
 from normstat import work_budget
 from normstat.scoring.bins import Edges, choose_edges, fill_bins
+from normstat.scoring.earlier_episodes import Marks, find_over, marks_of
 from normstat.scoring.host_profile import Before, HostProfile, WindowScores, learn_window_model, score_window
 from normstat.scoring.load_model import learn, log_scale_of, to_log, window_middles
 from normstat.scoring.series_stats import BoolArray, digits_of, levels_of, looks_like_percent, series_stats_of
@@ -54,13 +55,14 @@ class BlockSource:
 class BeforeSource:
     """Distances of some series in the time right before an incident, made when they are needed.
 
-    `width`: columns of the distances; `n_incident`: those of the incident. Shape: times (width,), or none for samples without
-    common instants; make() (n_series, width)
+    `width`: columns of the distances; `n_incident`: those of the incident; `marks`: what looks like it. Shape: times (width,), or
+    none for samples without common instants; make() (n_series, width)
     """
 
     times: FloatArray
     width: int
     n_incident: int
+    marks: Marks
     make: Callable[[], Float32Array]
 
 
@@ -77,7 +79,17 @@ class _Measured:
     event_size: FloatArray
     bins: Float32Array | None
     incident_bins: Float32Array | None
-    before: tuple[Summary, Sequence[Summary], Float32Array | None] | None
+    before: "_BeforePart | None"
+
+
+@dataclass(frozen=True, slots=True)
+class _BeforePart:
+    """The time before the incident of some series, and its pieces. Missing: bins None without edges."""
+
+    whole: Summary
+    pieces: Sequence[Summary]
+    bins: Float32Array | None
+    is_over: BoolArray
 
 
 def compare_blocks(given: Iterable[Block], families: IntArray) -> tuple[HostProfile, WindowScores]:
@@ -150,11 +162,14 @@ def _measure(
     right_before = np.empty((len(level), 0), np.float32) if block.before is None else relative(block.before, level)
     del block
     n_incident = incident.shape[1]
+    of_baseline = _summarise(baseline, rhythm_values=baseline[:, :0])
+    of_incident = _summarise(incident, rhythm_piece=_rhythm_length(baseline.shape[1], n_incident))
+    marks = marks_of(of_baseline, of_incident)
     return _Measured(
         level,
         digit,
         is_percent,
-        _summarise(baseline, rhythm_values=baseline[:, :0]),
+        of_baseline,
         [
             _summarise(
                 baseline[:, pieces[_spread(number, n_windows, len(pieces))]],
@@ -162,11 +177,11 @@ def _measure(
             )
             for number in range(n_windows)
         ],
-        _summarise(incident, rhythm_piece=_rhythm_length(baseline.shape[1], n_incident)),
+        of_incident,
         event_size_of(incident),
         None if edges is None else fill_bins(baseline, source.times_baseline, edges[0]),
         None if edges is None else fill_bins(incident, source.times_incident, edges[1]),
-        None if before is None else before.measure(right_before, source.times_before, n_incident),
+        None if before is None else before.measure(right_before, source.times_before, n_incident, marks),
     )
 
 
@@ -185,7 +200,10 @@ def before_of(sources: Sequence[BeforeSource], added: Float32Array, bin_s: float
     if cut_before is None:
         return None
     return cut_before.join(
-        work_budget.in_threads(lambda source: cut_before.measure(source.make(), source.times, source.n_incident), sources), added
+        work_budget.in_threads(
+            lambda source: cut_before.measure(source.make(), source.times, source.n_incident, source.marks), sources
+        ),
+        added,
     )
 
 
@@ -211,10 +229,8 @@ class _BeforeCut:
             edges = (start, bin_s, max(1, int(np.ceil((end - start) / bin_s))))
         return cls(edges, max(len(_equal_pieces(width, n_incident)) for _, width, n_incident in parts))
 
-    def measure(
-        self, distances: Float32Array, times: FloatArray, n_incident: int
-    ) -> tuple[Summary, list[Summary], Float32Array | None]:
-        """Return the summaries of the whole time and of its pieces, and the bins, of some series."""
+    def measure(self, distances: Float32Array, times: FloatArray, n_incident: int, marks: Marks) -> _BeforePart:
+        """Return the time of some series."""
         own = _equal_pieces(distances.shape[1], n_incident)
         made = [_summarise(distances[:, piece]) for piece in own]
         # A single piece is all of it; only the rhythm is not that of a long time.
@@ -224,13 +240,14 @@ class _BeforeCut:
             else _summarise(distances, rhythm_values=distances[:, :0])
         )
         pieces = [made[_spread(number, self.n_pieces, len(own))] for number in range(self.n_pieces)]
-        return whole, pieces, None if self.edges is None else fill_bins(distances, times, self.edges)
+        bins = None if self.edges is None else fill_bins(distances, times, self.edges)
+        return _BeforePart(whole, pieces, bins, find_over(distances, marks, n_incident))
 
-    def join(self, parts: Sequence[tuple[Summary, Sequence[Summary], Float32Array | None]], added: Float32Array) -> Before:
+    def join(self, parts: Sequence[_BeforePart], added: Float32Array) -> Before:
         """Return the time of all series."""
-        bins = None if self.edges is None else to_log(_with_values([own for _, _, own in parts]), added)
-        pieces = [concatenate([own[number] for _, own, _ in parts]) for number in range(self.n_pieces)]
-        return Before(concatenate([whole for whole, _, _ in parts]), pieces, bins)
+        bins = None if self.edges is None else to_log(_with_values([part.bins for part in parts]), added)
+        pieces = [concatenate([part.pieces[number] for part in parts]) for number in range(self.n_pieces)]
+        return Before(concatenate([part.whole for part in parts]), pieces, bins, np.concatenate([part.is_over for part in parts]))
 
 
 def _equal_pieces(n: int, n_wanted: int) -> list[slice]:

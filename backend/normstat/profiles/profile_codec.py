@@ -16,7 +16,7 @@ from normstat.scoring.significance import Calibration
 from normstat.scoring.summary import PROBABILITIES, Float32Array, FloatArray, IntArray, Summary
 
 # Increase it with every change of how profiles are built.
-PROFILE_METHOD: Final = 3
+PROFILE_METHOD: Final = 4
 BAND: Final = (0.05, 0.5, 0.95)
 # The fleet page judges windows of these lengths.
 SCALED_LENGTHS_S: Final = (60.0, 300.0)

@@ -14,10 +14,11 @@ import numpy as np
 from normstat.scoring.rhythm import N_HARMONICS
 from normstat.scoring.summary import Float32Array, FloatArray, Summary
 
-# The kinds of change. `value`: distance of the quantile functions; `top`, `bottom`: the ends; `low`, `high`: how many samples are
-# beyond the baseline's ends; `step`: the movement from sample to sample; `still`: the share of equal neighbours; `missing`: the
-# share of reports without a value; `trend`: later samples of the window against earlier ones; `hollow`: how many samples fall to a
-# part of the window's own median, at any load; `rhythm`: how sure a period is that the baseline's windows do not have.
+# The kinds of change. `value`: distance of the quantile functions; `top`, `bottom`: how far samples are beyond the baseline's ends,
+# in the mean over all samples (of events: how far the ends moved); `low`, `high`: how many samples are; `step`: the movement from
+# sample to sample; `still`: the share of equal neighbours; `missing`: the share of reports without a value; `trend`: later samples
+# of the window against earlier ones; `hollow`: how many samples fall to a part of the window's own median, at any load; `rhythm`:
+# how sure a period is that the baseline's windows do not have.
 KINDS: Final = ("value", "top", "bottom", "low", "high", "step", "still", "missing", "trend", "hollow", "rhythm")
 VALUE, TOP, BOTTOM, LOW, HIGH, STEP, STILL, MISSING, TREND, HOLLOW, RHYTHM = range(len(KINDS))
 # In the unit of the series; the others are shares or ratios.
@@ -30,6 +31,8 @@ POOL_WEIGHT: Final = 8.0
 LEVEL_FLOOR: Final = 0.01
 PERCENT_LEAST_LEVEL: Final = 1.0
 SHARE_FLOOR: Final = 0.02
+# Of the typical deviation.
+END_FLOOR: Final = 0.2
 HOLLOW_PART: Final = 0.25
 # A series that is nearly always at one value has events: what can change is how often it is elsewhere.
 EVENT_SHARE: Final = 0.9
@@ -108,8 +111,10 @@ def measure(
     often = np.abs(window.away - baseline.away) * np.maximum(series_stats.event_size, digit)
     result[VALUE] = np.where(series_stats.has_events, often, value)
     result[LOW], result[HIGH] = np.maximum(ranks[:, 0], 0), np.maximum(-ranks[:, -1], 0)
-    result[TOP] = np.abs(window.top - ends.top)
-    result[BOTTOM] = np.abs(window.bottom - ends.bottom)
+    low, high = (baseline.quantiles[:, [place]] for place in ENDS_OF_BAND)
+    below, above = np.maximum(low - window.quantiles, 0).mean(axis=1), np.maximum(window.quantiles - high, 0).mean(axis=1)
+    result[TOP] = np.where(series_stats.has_events, np.abs(window.top - ends.top), above)
+    result[BOTTOM] = np.where(series_stats.has_events, np.abs(window.bottom - ends.bottom), below)
     result[STEP] = np.abs(window.step_quantiles - baseline.step_quantiles)[:, inner].mean(axis=1)
     result[STILL] = np.abs(window.still - baseline.still)
     result[MISSING] = np.abs(window.missing - baseline.missing)
@@ -237,7 +242,11 @@ def floors_of(baseline: Summary, series_stats: SeriesStats, n_window: FloatArray
     floors = np.empty((len(KINDS), len(baseline)), np.float32)
     for kind in (VALUE, STEP):
         floors[kind] = np.maximum(level, shared)
-    floors[TREND] = floors[TOP] = floors[BOTTOM] = np.maximum(level, ends)
+    floors[TREND] = np.maximum(level, ends)
+    # One sample may be beyond the ends by what is typical of the series.
+    floors[TOP] = floors[BOTTOM] = np.maximum(
+        floors[TREND], np.where(series_stats.has_events, 0, series_stats.scale * 0.2 * a_sample)
+    )
     for kind in SHARES:
         floors[kind] = np.maximum(SHARE_FLOOR, by_chance)
     # An instance that comes and goes anyway may be missing.

@@ -77,19 +77,19 @@ class HostProfile:
 class Before:
     """The time right before a window. A difference from the baseline that was there already is not the window's own.
 
-    `pieces`: the time cut into windows as long as the scored one. Shape: bins (n_series, n_bins), from `to_log`.
-    Missing: None without bins
+    `pieces`: the time cut into windows as long as the scored one; `is_over`: what it shows of the change has ended, so it tells
+    nothing. Shape: bins (n_series, n_bins), from `to_log`; is_over (n_series,). Missing: None without bins
     """
 
     summary: Summary
     pieces: Sequence[Summary]
     bins: Float32Array | None
+    is_over: BoolArray
 
     def take(self, rows: npt.NDArray[np.intp]) -> "Before":
         """Return some of the series."""
-        return Before(
-            self.summary.take(rows), [piece.take(rows) for piece in self.pieces], None if self.bins is None else self.bins[rows]
-        )
+        bins = None if self.bins is None else self.bins[rows]
+        return Before(self.summary.take(rows), [piece.take(rows) for piece in self.pieces], bins, self.is_over[rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,8 @@ def score_window(
         change_scale[LOAD] = np.maximum(window_model.unexplained * beyond, _load_floor(profile.baseline, series_stats, n_window))
         if before is not None and before.bins is not None and before.bins.shape[1]:
             already = unexplained(profile.load_model, before.bins)[0]
-            change[LOAD] = _new_part(change[LOAD], change_scale[LOAD], np.abs(already), np.abs(left - already))
+            new = _new_part(change[LOAD], change_scale[LOAD], np.abs(already), np.abs(left - already))
+            change[LOAD] = np.where(before.is_over, change[LOAD], new)
         with np.errstate(invalid="ignore", divide="ignore"):
             explained_by_load = np.nan_to_num(1 - np.minimum(1, np.abs(left) / np.abs(shift))).astype(np.float32)
     change_ratios, is_constant = _ratio(change, change_scale), _is_constant(profile.baseline)
@@ -265,6 +266,8 @@ def _hold_against(
     since[:, before.summary.n < MIN_BASELINE] = np.nan
     # Without any sample, nothing is known of that time.
     already[:, before.summary.n == 0] = np.nan
+    for told in (already, since):
+        told[:, before.is_over] = np.nan
     return already, since
 
 

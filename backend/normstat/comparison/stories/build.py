@@ -44,6 +44,8 @@ MIN_SHARE_OF_BYTES: Final = 0.01
 # A story below both tells of nothing that anybody would notice, unless it is about errors. Its groups stay among the changes.
 MIN_IMPACT: Final = 0.02
 MIN_SCORE: Final = 0.1
+# A service that stalls matters to those who wait for it, however little of the host it uses: 2 % of one of two CPUs.
+MIN_STEADY_IMPACT: Final = 0.01
 MAX_LINES: Final = 8
 EXPLAINED_BY_PROCESSES: Final = frozenset({"cpu", "disk", "memory", "network", "filesystem"})
 MAX_ALSO: Final = 12
@@ -82,9 +84,11 @@ def is_noticeable(group: FindingGroup) -> bool:
 
     Processes are reported only if they are always there: among those that come and go, many changes are likely.
     """
-    role = find_place(group.stat, group.field, group.members[0].instance).role
-    is_kept = group.stat in STEADY_STATS or not is_process_stat(group.stat)
-    return group.impact >= MIN_IMPACT and role != "detail" and is_kept
+    if find_place(group.stat, group.field, group.members[0].instance).role == "detail":
+        return False
+    if group.stat in STEADY_STATS:
+        return group.impact >= MIN_STEADY_IMPACT
+    return group.impact >= MIN_IMPACT and not is_process_stat(group.stat)
 
 
 def build_stories(
