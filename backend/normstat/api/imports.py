@@ -11,10 +11,12 @@ from starlette.requests import ClientDisconnect
 from normstat.api.body import NO_NUL, Body
 from normstat.api.deps import NEEDS_OPERATOR, NEEDS_VIEWER, HostQuery, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.handlers import guarded_answers
+from normstat.api.host_access import LIMITED
 from normstat.api.instants import Instant
 from normstat.api.lazy_routing import LazyRouter
 from normstat.api.state import AppState
-from normstat.errors import BadRequest, Conflict, NoSpace, NotFound, TooLarge, TooManyRequests
+from normstat.auth.access import Principal
+from normstat.errors import BadRequest, Conflict, NoSpace, NotAllowed, NotFound, TooLarge, TooManyRequests
 from normstat.ingest.imports.import_options import ImportOptions, check_options
 from normstat.ingest.imports.import_queue import options_of, remove_file
 from normstat.ingest.imports.import_run import require_host_name
@@ -35,6 +37,7 @@ Date = Annotated[dt.date | None, Query(description="first day of files with cloc
 Start = Annotated[Instant | None, Query(description="instant of the first report of files without times")]
 Interval = Annotated[float | None, Query(description="seconds from one report to the next where no times say it", gt=0)]
 FirstIsReal = Annotated[bool, Query(description="the first report covers an interval, not the time since boot")]
+EachHost = Annotated[bool, Query(description="load the lines of each host that a file names into that host, not only the first's")]
 Title = Annotated[
     str | None,
     Query(
@@ -69,11 +72,20 @@ async def create_import(  # noqa: PLR0917 (parameters of a route, given by name)
     title: Title = None,
     *,
     first_is_real: FirstIsReal = False,
+    each_host: EachHost = False,
 ) -> Import:
     """Take a file or an archive of what tools printed (docs/import.md); it is loaded in the background."""
     require_host_name(host)
+    _require_all_hosts(principal, each_host=each_host)
     options = check_options(
-        zone=zone, date=date, start=start, interval_s=interval_s, spec=spec, title=title, is_first_real=first_is_real
+        zone=zone,
+        date=date,
+        start=start,
+        interval_s=interval_s,
+        spec=spec,
+        title=title,
+        is_first_real=first_is_real,
+        is_each_host=each_host,
     )
     queued = await _keep(request, state, _to_row(host, name, options), principal.name)
     state.imports.wake()
@@ -91,7 +103,14 @@ def _to_row(host: str, name: str, options: ImportOptions) -> ImportRow:
         spec=options.spec,
         title=options.title,
         is_first_real=options.is_first_real,
+        is_each_host=options.is_each_host,
     )
+
+
+def _require_all_hosts(principal: Principal, *, each_host: bool) -> None:
+    """Refuse files that choose their hosts themselves to an account that is limited to host groups."""
+    if each_host and principal.is_limited:
+        raise NotAllowed(f"{LIMITED}; it cannot load a file into each host that the file names")
 
 
 async def _keep(request: Request, state: AppState, row: ImportRow, asked_by: str) -> Import:
@@ -144,7 +163,9 @@ async def retry_import(
         spec=body.spec or old.spec,
         title=body.title or old.title,
         is_first_real=old.is_first_real if body.first_is_real is None else body.first_is_real,
+        is_each_host=old.is_each_host,
     )
+    _require_all_hosts(principal, each_host=given.is_each_host)
     path = await asyncio.to_thread(state.imports.copy_file, row.file_path)
     again = _to_row(row.host, row.name, given)
     again.file_path, again.only_position = str(path), body.position

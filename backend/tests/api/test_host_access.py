@@ -406,6 +406,11 @@ async def test_the_fleet_is_kept_for_all_and_shown_to_each(world: World) -> None
             assert {host["host"] for host in use["hosts"]} == expected
 
 
+async def test_a_limited_account_loads_no_file_that_names_its_hosts_itself(world: World) -> None:
+    asked = {"host": MINE, "name": "all.out", "each_host": "true"}
+    assert_envelope(await world.team.post(f"{API}/imports", params=asked, content=b"x"), 403, "not_allowed")
+
+
 async def test_a_limit_is_set_changed_and_lifted(world: World) -> None:
     users, admin = f"{API}/users", world.admin
     guest = await world.people.enter(Role.OPERATOR, "guest")

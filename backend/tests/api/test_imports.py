@@ -27,6 +27,7 @@ from tests.api.samples import N_SAMPLES, VMSTAT
 from tests.api.server import serving
 from tests.api.test_access import assert_envelope
 from tests.generated import vmstat_text, vmstat_times
+from tests.ingest.test_import_command import MPSTAT
 from tests.jobs.test_claims import running
 
 HOST = "web1"
@@ -327,6 +328,17 @@ async def test_a_file_that_lacks_something_is_tried_again_without_its_upload(
     assert not again["can_retry"]
     assert (await operator.delete(f"/api/v1/imports/{done['id']}")).status_code == 204
     assert waiting_files(settings) == []
+
+
+async def test_a_file_of_two_hosts_is_loaded_into_each_when_somebody_says_so(operator: httpx.AsyncClient, at_work: None) -> None:
+    day = "2026-11-21\t_x86_64_\t(2 CPU)\n\n"
+    data = "".join(f"Linux 6.1.0 ({name})\t{day}{MPSTAT}" for name in ("web7", "web8")).encode()
+    alone = await loaded(operator, data, name="all.out")
+    assert [reason["reason"][-26:] for reason in alone["files"][0]["reasons"]] == ["import it with --each-host"]
+    each = await loaded(operator, data, name="all.out", each_host="true")
+    assert [(file["path"], file["n_samples_new"]) for file in each["files"]] == [("all.out (web7)", 2), ("all.out (web8)", 2)]
+    names = [host["name"] for host in (await operator.get("/api/v1/hosts")).json()["hosts"]]
+    assert names == [HOST, "web7", "web8"]
 
 
 async def test_a_first_report_that_is_real_is_loaded_when_somebody_says_so(operator: httpx.AsyncClient, at_work: None) -> None:

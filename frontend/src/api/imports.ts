@@ -14,6 +14,7 @@ export interface ImportSettings {
   readonly spec?: string;
   readonly title?: string;
   readonly firstIsReal?: boolean;
+  readonly eachHost?: boolean;
 }
 
 export function createImport(
@@ -22,7 +23,7 @@ export function createImport(
   onProgress: (n_sent: number) => void,
   signal: AbortSignal,
 ): Promise<Import> {
-  const { host, zone, date, start, intervalS, spec, title, firstIsReal } = settings;
+  const { host, zone, date, start, intervalS, spec, title, firstIsReal, eachHost } = settings;
   const params = {
     host,
     name: chosen.name,
@@ -33,6 +34,7 @@ export function createImport(
     spec,
     title,
     first_is_real: firstIsReal === true ? "true" : undefined,
+    each_host: eachHost === true ? "true" : undefined,
   };
   return upload("/imports", params, chosen.file, onProgress, signal);
 }

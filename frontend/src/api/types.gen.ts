@@ -18352,6 +18352,8 @@ export interface operations {
         title?: string | null;
         /** @description the first report covers an interval, not the time since boot */
         first_is_real?: boolean;
+        /** @description load the lines of each host that a file names into that host, not only the first's */
+        each_host?: boolean;
       };
       header?: never;
       path?: never;

@@ -225,6 +225,7 @@ describe("an import", () => {
     expect(inPageWords("prints no times: give --start and --interval")).toBe(
       "prints no times: give “First report at” and “Seconds between reports”",
     );
+    expect(inPageWords("import it with --each-host")).toBe("import it with “Each host under its own name”");
     expect(inPageWords("a --strange -- thing")).toBe("a --strange -- thing");
     expect(lacksOptions([{ note: "already loaded" }, { note: "give --date" }])).toBe(true);
     expect(lacksOptions([{ note: "already loaded" }])).toBe(false);

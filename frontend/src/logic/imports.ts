@@ -17,11 +17,13 @@ export interface ImportOptions {
   readonly spec: string;
   readonly title: string;
   readonly firstIsReal: boolean;
+  readonly eachHost: boolean;
 }
 
 export const NO_OPTIONS: ImportOptions = {
   ...{ host: "", zone: "", date: "", start: "", interval: "", spec: "", title: "" },
   firstIsReal: false,
+  eachHost: false,
 };
 
 /** The server's limit of a title. */
@@ -291,6 +293,7 @@ const OPTION_LABELS: Readonly<Record<string, string>> = {
   "--host": words.logic.imports.host,
   "--zone": words.logic.imports.timeZone,
   "--first-is-real": words.logic.imports.firstReportReal,
+  "--each-host": words.logic.imports.eachHost,
 };
 
 /** Replace the command-line options in a note of the server by the labels of the form. */

@@ -2317,6 +2317,8 @@ export const de: Words = {
       readsBySize: "Lesezugriffe nach Größe",
       firstReportReal: "Die erste Meldung ist echt",
       coversIntervalNotTime: "sie umfasst ein Intervall, nicht die Zeit seit dem Systemstart (vmstat -y)",
+      eachHost: "Jeder Host unter seinem Namen",
+      eachHostMeans: "für Dateien mit der Ausgabe mehrerer Hosts (cat, Ansible, pdsh, kubectl --prefix)",
     },
     uploads: {
       chosenFiles: "Gewählte Dateien",
@@ -2649,6 +2651,7 @@ export const de: Words = {
       spec: "„Format“",
       host: "„Host“",
       firstReportReal: "„Die erste Meldung ist echt“",
+      eachHost: "„Jeder Host unter seinem Namen“",
     },
     job: {
       queued: "wartet",

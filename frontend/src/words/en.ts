@@ -2290,6 +2290,8 @@ export const en = {
       readsBySize: "reads by size",
       firstReportReal: "The first report is real",
       coversIntervalNotTime: "it covers an interval, not the time since boot (vmstat -y)",
+      eachHost: "Each host under its own name",
+      eachHostMeans: "for files with the output of several hosts (cat, Ansible, pdsh, kubectl --prefix)",
     },
     uploads: {
       chosenFiles: "Chosen files",
@@ -2621,6 +2623,7 @@ export const en = {
       spec: "“Spec”",
       host: "“Host”",
       firstReportReal: "“The first report is real”",
+      eachHost: "“Each host under its own name”",
     },
     job: {
       queued: "queued",

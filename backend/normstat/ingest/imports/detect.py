@@ -10,6 +10,7 @@ from normstat.ingest.imports.archives import without_packing
 from normstat.ingest.imports.binary_files import describe_binary
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.stats.catalogue import load_catalogue, require_spec
+from normstat.stats.engine.hosts import ANOTHER_HOST
 from normstat.stats.engine.timeline import Timeline
 from normstat.stats.file_names import command_in_name
 from normstat.stats.guess import guess_spec, is_long_header
@@ -142,13 +143,14 @@ def _is_plainly(spec: Spec, head: bytes, name: str) -> bool:
 
 
 def _is_read(result: ReadResult) -> bool:
-    """Return whether there are more bytes of rows and events than of refused lines."""
+    """Return whether there are more bytes of rows and events than of refused lines; those of another host are read, too."""
     n_bytes = result.accounts.n_bytes
     n_rows = n_bytes.get(LineKind.SAMPLE, 0) + n_bytes.get(LineKind.SINCE_BOOT, 0)
     n_rows += n_bytes.get(LineKind.STATE_CHANGE, 0) if result.events else 0
     if is_long_header(result):
         return True
-    return bool(result.blocks or result.since_boot or result.events) and n_rows >= n_bytes.get(LineKind.REJECTED, 0)
+    n_of_others = sum(line.n_bytes for line in result.rejected if line.reason == ANOTHER_HOST.reason)
+    return bool(result.blocks or result.since_boot or result.events) and n_rows >= n_bytes.get(LineKind.REJECTED, 0) - n_of_others
 
 
 def _look_at_times(trial: "_Trial", result: ReadResult, timing: Timing, options: ImportOptions) -> Look:

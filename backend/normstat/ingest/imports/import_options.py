@@ -45,6 +45,7 @@ def check_options(
     spec: str | None,
     title: str | None = None,
     is_first_real: bool = False,
+    is_each_host: bool = False,
 ) -> ImportOptions:
     """Return the options, when all of them make sense. A `start` without a zone is in `zone`.
 
@@ -68,6 +69,7 @@ def check_options(
         spec=spec,
         title=" ".join(title.split()) or None if title is not None else None,
         is_first_real=is_first_real,
+        is_each_host=is_each_host,
     )
 
 

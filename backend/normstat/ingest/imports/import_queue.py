@@ -343,6 +343,7 @@ def options_of(row: ImportRow) -> "ImportOptions":
         spec=row.spec,
         title=row.title,
         is_first_real=row.is_first_real,
+        is_each_host=row.is_each_host,
     )
 
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from normstat.stats.engine.outcome import Rejected
 
-ANOTHER_HOST: Final = Rejected("of another host than the first one of the file: import each host by itself")
+ANOTHER_HOST: Final = Rejected("of another host than the first one of the file: import it with --each-host")
 # Names of no host in particular.
 NO_NAMES: Final = frozenset({"", "localhost", "(none)"})
 MAX_LENGTH: Final = 512

@@ -96,6 +96,7 @@ class ImportRow(Base):
     spec: Mapped[str | None]
     title: Mapped[str | None]
     is_first_real: Mapped[bool] = mapped_column(server_default=text("false"))
+    is_each_host: Mapped[bool] = mapped_column(server_default=text("false"))
     only_position: Mapped[int | None]
     is_undo: Mapped[bool] = mapped_column(server_default=text("false"))
     file_path: Mapped[str]

@@ -242,7 +242,7 @@ function RejectedReasons({ file }: { readonly file: ImportedFile }) {
         <List size="sm" mt={4} spacing={2}>
           {sortReasons(file.reasons).map(({ reason, n }) => (
             <List.Item key={reason} className="raw-name">
-              <b>{formatCount(n)}</b> {reason}
+              <b>{formatCount(n)}</b> {inPageWords(reason)}
             </List.Item>
           ))}
         </List>

@@ -65,6 +65,7 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
       ...(own.spec === "" ? {} : { spec: own.spec }),
       ...(own.title.trim() === "" ? {} : { title: own.title.trim() }),
       ...(own.firstIsReal ? { firstIsReal: true } : {}),
+      ...(own.eachHost ? { eachHost: true } : {}),
     };
     uploadQueue.start(settings);
     setTried(false);

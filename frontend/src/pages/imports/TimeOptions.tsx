@@ -120,6 +120,16 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
             onChange({ firstIsReal: event.currentTarget.checked });
           }}
         />
+        <Checkbox
+          size="xs"
+          mt={22}
+          label={words.imports.timeOptions.eachHost}
+          description={words.imports.timeOptions.eachHostMeans}
+          checked={options.eachHost}
+          onChange={(event) => {
+            onChange({ eachHost: event.currentTarget.checked });
+          }}
+        />
       </Group>
     </div>
   );
