@@ -91,7 +91,7 @@ test("it is seen in the fleet, on the host's graphs and in the history", { tag: 
 test("a rule is copied, edited, tried on the past and only then enabled", async ({ page, request }) => {
   await sendContention(request);
   await page.goto("/watch?tab=rules");
-  await page.getByRole("link", { name: "Kernel mutexes" }).click();
+  await page.getByRole("link", { name: "Kernel mutexes", exact: true }).click();
   await expect(page.getByRole("table", { name: "Hosts" }).getByRole("row").nth(1)).toContainText(/critical|fine/);
   for (const colorScheme of SCHEMES) {
     await showIn(page, colorScheme);

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.header import slug
+from normstat.stats.pattern import compile_linear
 
 PAIR: Final = re.compile(
     r"(?<![\w.])(?P<name>[A-Za-z][\w.-]{0,39})=(?P<value>[^\s=,;]{1,60})(?:[,;]?\s+(?P<next>[^\s=]{1,10})(?![^\s,;]))?"
@@ -80,7 +81,8 @@ def find_pairs(texts: Sequence[str]) -> PairTable | None:
         is_number=is_number,
         has_stamp=2 * sum(LEADING.match(text.strip()) is not None for text, _ in kept) > len(kept),
     )
-    pattern = re.compile(table.pattern_of(frozenset(names)), re.ASCII)
+    # As the spec of the user will be.
+    pattern = compile_linear(table.pattern_of(frozenset(names)))
     return table if all(pattern.fullmatch(text.strip()) is not None for text, _ in kept) else None
 
 

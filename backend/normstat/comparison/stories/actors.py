@@ -12,7 +12,7 @@ from normstat.comparison.findings.wording import name_instance
 from normstat.comparison.model import Finding, FindingGroup, ProcessChange, StoryProcess
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.stories.story_table import StoryPlace, find_place
-from normstat.comparison.stories.story_words import Amount, describe_normal, field_of, is_in_band
+from normstat.comparison.stories.story_words import Amount, describe_end, describe_normal, field_of, is_in_band
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.report_sums import split_process
 from normstat.stats.units import BYTES
@@ -162,7 +162,9 @@ def _describe(name: str, actor: Actor, side: StatSide | None, first_s: float | N
         is_news = not told or not is_in_band(finding.incident.mean, finding.baseline)
         if place.words and place.meaning not in told and not is_part and is_news and len(told) < MAX_CLAUSES:
             clause = place.words.format(value=Amount(format_human(finding.incident.mean, group.unit)))
-            normal = describe_normal(finding.baseline, group.unit)
+            # A service that stalls: its mean alone does not show that.
+            low = describe_end(finding, group.unit) if finding.direction == "down" else ""
+            normal = "; ".join(end for end in (low, describe_normal(finding.baseline, group.unit)) if end)
             told[place.meaning] = f"{clause} ({normal})" if normal else clause
     if told:
         return f"{name} {join_words(list(told.values()))}"

@@ -33,6 +33,7 @@ from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.recorded_series import NO_JSON, read_json
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.layout import StatName
+from normstat.stats.pattern import compile_once
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout
 
@@ -68,7 +69,7 @@ class Reader(SnapshotReader[DockerLayout]):
         self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
         layout = self.layout
         known = sorted((*layout.pairs, *layout.numbers, *layout.names, *layout.texts), key=len, reverse=True)
-        self._header = re.compile(rf"\s*({'|'.join(map(re.escape, known))})(?=\s|$)")
+        self._header = compile_once(rf"\s*({'|'.join(map(re.escape, known))})(?:\s+|$)")
 
     def save(self) -> State:
         """Return the state for the next piece."""
