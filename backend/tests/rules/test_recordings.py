@@ -29,6 +29,8 @@ FOUND: Final[Mapping[str, Mapping[str, Colour]]] = {
     # The same, under stress-ng.
     "collectd/5.12--putval": {"steal": Colour.AMBER, "run-queue-linux": Colour.RED},
     "netdata/1.37--prometheus": {"steal": Colour.AMBER, "run-queue-linux": Colour.RED},
+    # On two CPUs on which tests ran.
+    "atop/2.8.1--P-ALL": {"pressure-cpu": Colour.AMBER},
 }
 
 
