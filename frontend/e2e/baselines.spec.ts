@@ -76,36 +76,40 @@ test("recurring hours are a baseline; it is copied, archived and restored", { ta
   await expect(copy).toBeVisible();
 });
 
-test("an excluded period is on the strip and listed, and included again; hosts are grouped", async ({ page }) => {
-  const asked = new Set<string>();
-  page.on("request", (request) => {
-    if (request.url().includes("/api/v1/comparison/stream?")) asked.add(request.url());
-  });
-  await page.goto(`/hosts/${HOST}?${range(WHOLE)}&mark=${iso(INCIDENT.start)}/${iso(INCIDENT.end)}`);
-  await drawnPanel(page, "mpstat_linux.cpu");
-  // That with the hour before is not begun until the baselines are known.
-  await expect.poll(() => asked.size).toBe(1);
-  await page.getByRole("region", { name: "Selection" }).getByRole("button", { name: "Exclude from baselines…" }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByRole("textbox", { name: "Name" }).fill("The backup");
-  await dialog.getByRole("button", { name: "Exclude" }).click();
-  await expect(dialog).toContainText("Excluded “The backup” from");
-  await dialog.getByRole("button", { name: "Close" }).last().click();
-  await expect(page.locator(".strip").getByText("excluded: The backup")).toBeVisible();
-  await page.goto("/baselines?tab=exclusions&tz=utc");
-  await expect(page.getByRole("table", { name: "Excluded periods" })).toContainText("The backup");
-  await page.getByRole("button", { name: "Include The backup again" }).click();
-  await expect(page.getByText("No excluded periods")).toBeVisible();
+test(
+  "an excluded period is on the strip and listed, and included again; hosts are grouped",
+  { tag: "@matrix" },
+  async ({ page }) => {
+    const asked = new Set<string>();
+    page.on("request", (request) => {
+      if (request.url().includes("/api/v1/comparison/stream?")) asked.add(request.url());
+    });
+    await page.goto(`/hosts/${HOST}?${range(WHOLE)}&mark=${iso(INCIDENT.start)}/${iso(INCIDENT.end)}`);
+    await drawnPanel(page, "mpstat_linux.cpu");
+    // That with the hour before is not begun until the baselines are known.
+    await expect.poll(() => asked.size).toBe(1);
+    await page.getByRole("region", { name: "Selection" }).getByRole("button", { name: "Exclude from baselines…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox", { name: "Name" }).fill("The backup");
+    await dialog.getByRole("button", { name: "Exclude" }).click();
+    await expect(dialog).toContainText("Excluded “The backup” from");
+    await dialog.getByRole("button", { name: "Close" }).last().click();
+    await expect(page.locator(".strip").getByText("excluded: The backup")).toBeVisible();
+    await page.goto("/baselines?tab=exclusions&tz=utc");
+    await expect(page.getByRole("table", { name: "Excluded periods" })).toContainText("The backup");
+    await page.getByRole("button", { name: "Include The backup again" }).click();
+    await expect(page.getByText("No excluded periods")).toBeVisible();
 
-  await page.goto("/baselines?tab=groups");
-  await page.getByRole("button", { name: "New host group…" }).click();
-  await dialog.getByRole("textbox", { name: "Name" }).fill("Web servers");
-  await dialog.getByRole("combobox", { name: "Hosts" }).click();
-  await page.getByRole("option", { name: HOST, exact: true }).click();
-  await dialog.getByRole("textbox", { name: "Name" }).click();
-  await dialog.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByRole("table", { name: "Host groups" })).toContainText(HOST);
-  await page.getByRole("button", { name: "Delete group Web servers" }).click();
-  await expect(page.getByText("No host groups yet")).toBeVisible();
-  await page.getByRole("button", { name: "Close message" }).click();
-});
+    await page.goto("/baselines?tab=groups");
+    await page.getByRole("button", { name: "New host group…" }).click();
+    await dialog.getByRole("textbox", { name: "Name" }).fill("Web servers");
+    await dialog.getByRole("combobox", { name: "Hosts" }).click();
+    await page.getByRole("option", { name: HOST, exact: true }).click();
+    await dialog.getByRole("textbox", { name: "Name" }).click();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByRole("table", { name: "Host groups" })).toContainText(HOST);
+    await page.getByRole("button", { name: "Delete group Web servers" }).click();
+    await expect(page.getByText("No host groups yet")).toBeVisible();
+    await page.getByRole("button", { name: "Close message" }).click();
+  },
+);

@@ -156,18 +156,22 @@ test("a live page moves by itself, and stops when paused", async ({ page }) => {
   await expect(page.getByRole("button", { name: "Go live", exact: true })).toBeVisible();
 });
 
-test("a window is drawn sample by sample and exported as CSV or as Parquet, for every stat", async ({ page }) => {
-  await page.goto(`/hosts/${HOST}?${range({ start: INCIDENT.start, end: INCIDENT.start + 60_000 })}`);
-  const { panel } = await drawnPanel(page, "iostat_linux.util");
-  await expect(panel.getByText("raw: all 120 samples")).toBeVisible();
-  await page.keyboard.press("d");
-  const dialog = page.getByRole("dialog", { name: "Export" });
-  await expect(dialog.getByRole("link", { name: "CSV of mpstat_linux" })).toBeVisible();
-  const download = page.waitForEvent("download");
-  await dialog.getByRole("link", { name: "Parquet of mpstat_linux" }).click();
-  expect((await download).suggestedFilename()).toMatch(/\.parquet$/);
-  await expectAccessible(dialog);
-});
+test(
+  "a window is drawn sample by sample and exported as CSV or as Parquet, for every stat",
+  { tag: "@matrix" },
+  async ({ page }) => {
+    await page.goto(`/hosts/${HOST}?${range({ start: INCIDENT.start, end: INCIDENT.start + 60_000 })}`);
+    const { panel } = await drawnPanel(page, "iostat_linux.util");
+    await expect(panel.getByText("raw: all 120 samples")).toBeVisible();
+    await page.keyboard.press("d");
+    const dialog = page.getByRole("dialog", { name: "Export" });
+    await expect(dialog.getByRole("link", { name: "CSV of mpstat_linux" })).toBeVisible();
+    const download = page.waitForEvent("download");
+    await dialog.getByRole("link", { name: "Parquet of mpstat_linux" }).click();
+    expect((await download).suggestedFilename()).toMatch(/\.parquet$/);
+    await expectAccessible(dialog);
+  },
+);
 
 test("all CPUs are a heatmap that stays in the link; a zoom moves the drawing at once", async ({ page }) => {
   await page.goto(HOST_URL);

@@ -8,7 +8,7 @@ const SAMPLE = `time      logins  orders  wait_ms
 10:00:30 restarting the shop after a crash
 `;
 
-test("every spec is listed; one shows what its fields mean", async ({ page }) => {
+test("every spec is listed; one shows what its fields mean", { tag: "@matrix" }, async ({ page }) => {
   await page.goto("/specs");
   const filter = page.getByRole("textbox", { name: "Filter specs" });
   await filter.fill("vmstat linux");

@@ -185,6 +185,7 @@ def test_the_command_above_an_output_is_its_command(text: str, command: str, dur
 
 
 @pytest.mark.slow
+@pytest.mark.matrix
 async def test_a_large_text_is_read_in_a_process_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_bytes(TRUSS + b"\n" * INLINE_BYTES)
