@@ -256,7 +256,7 @@ choose_user() {
     esac
 }
 
-# A user who is there and has an agent from before keeps them.
+# An agent that is already installed keeps its user.
 keep_user() {
     test -z "$user" && test "$uid" = 0 && test -f "$dir/agent.conf" || return 0
     kept=`sed -n 's/^user=//p' "$dir/agent.conf" | tail -1`
@@ -300,14 +300,19 @@ as_user() {
     setpriv --reuid="$user" --regid="$group" --init-groups --no-new-privs "$@"
 }
 
-# Puts standard input into a file of the folder of token and spool. As its owner: root would follow a link that is there.
+# Puts standard input into a file of the folder of token and spool, as a new file, which no other user could ever read. Its owner
+# does that: root would follow a link that is there. An empty input replaces nothing.
 put_state() {
-    if test -z "$user"; then
-        cat >"$1"
-    else
-        # shellcheck disable=SC2016
-        as_user sh -c 'umask 077; cd "$1" && rm -f "$2" && cat >"$2"' sh "$state" "$1"
-    fi
+    # shellcheck disable=SC2016
+    ${user:+as_user} sh -c 'umask 077; cd "$1" && rm -f "$2.new" && cat >"$2.new" && test -s "$2.new" && mv "$2.new" "$2"' sh "$state" "$1"
+}
+
+# Prints a file that somebody names. One in the user's own folder is read as that user: it may be a link by now.
+read_secret() {
+    case $1 in
+    "$state"/*) ${user:+as_user} cat "$1" ;;
+    *) cat "$1" ;;
+    esac
 }
 
 read_options() {
@@ -424,19 +429,20 @@ put_files() {
     fi
     mv stats.conf.new stats.conf.orig || die "cannot write $dir/stats.conf.orig"
 
-    # Written as a new file, which no other user could ever read. The given file may also be the one already in place.
+    # The given file may also be the one already in place.
     test -z "$user" || make_user
-    rm -f "$state/token.new" "$state/join-token"
+    rm -f "$state/join-token"
     if test -n "$token"; then
-        write_secret token.new "$token"
+        write_secret token "$token"
     elif test -n "$token_file"; then
-        put_state token.new <"$token_file" || die "cannot read $token_file"
+        test -r "$token_file" || die "cannot read $token_file"
+        read_secret "$token_file" | put_state token || die "cannot copy $token_file to $state/token"
     elif test -n "$join_token"; then
         write_secret join-token "$join_token"
     elif test -n "$join_token_file"; then
-        put_state join-token <"$join_token_file" || die "cannot read $join_token_file"
+        test -r "$join_token_file" || die "cannot read $join_token_file"
+        read_secret "$join_token_file" | put_state join-token || die "cannot copy $join_token_file to $state/join-token"
     fi
-    test ! -f "$state/token.new" || mv "$state/token.new" "$state/token" || die "cannot write $state/token"
     test -s "$state/token" || test -s "$state/join-token" ||
         die "no token: NORMSTAT_JOIN_TOKEN, --join-token-file FILE, --token-file FILE or NORMSTAT_TOKEN"
     test -n "$user" || test ! -f token || chmod 600 token || die "cannot protect $dir/token"

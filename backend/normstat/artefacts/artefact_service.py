@@ -68,8 +68,8 @@ class ArtefactDraft:
 async def make_artefact(sessions: Sessions, draft: ArtefactDraft, path: Path, *, now: datetime) -> Artefact:
     """Return the artefact made of a file's text; the same one when this host has this text at this time already.
 
-    What a person says of it again (title, question, command, effect) replaces what was said before. A text whose time nobody knows
-    is the kept one if its command is another: somebody adds it.
+    The title, question, command and effect that a person gives now replace the earlier ones. A text without a known time that is
+    given with another command is the artefact that is kept already: the person adds the command.
 
     Raises: NotFound for an unknown spec; TooLarge; BadRequest for an empty text, or one that takes too much time or memory
     """

@@ -1,4 +1,4 @@
-"""Find the command that somebody copied with the output of a tool: the line of a shell's prompt above it. Pure.
+"""Find the command that was pasted above a tool's output: the line with the shell's prompt. Pure.
 
 # dtrace -q -n 'syscall::read:entry
         /execname == "amqrmppa"/ { @[tid] = count();}

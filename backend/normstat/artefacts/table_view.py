@@ -13,7 +13,7 @@ from normstat.field_docs import Documented
 MAX_ROWS: Final = 1000
 # Percentages of the whole, which may be summed within a report.
 SHARES: Final = frozenset({"overhead_pct", "pct", "share_pct", "time_pct", "percent", "pcnt"})
-# Of lockstat, within a section.
+# Percentages within a section, of lockstat.
 SHARES_OF_SECTION: Final = frozenset({"indv_pct"})
 # Printed shares are rounded to whole percents at worst. Rows that make less of the whole than COMPLETE are not all rows.
 ROUNDING: Final = 0.6

@@ -31,7 +31,7 @@ POOL_WEIGHT: Final = 8.0
 LEVEL_FLOOR: Final = 0.01
 PERCENT_LEAST_LEVEL: Final = 1.0
 SHARE_FLOOR: Final = 0.02
-# Of the typical deviation.
+# How far one sample may be beyond the ends by chance, as a share of the typical deviation.
 END_FLOOR: Final = 0.2
 HOLLOW_PART: Final = 0.25
 # A series that is nearly always at one value has events: what can change is how often it is elsewhere.
@@ -243,10 +243,9 @@ def floors_of(baseline: Summary, series_stats: SeriesStats, n_window: FloatArray
     for kind in (VALUE, STEP):
         floors[kind] = np.maximum(level, shared)
     floors[TREND] = np.maximum(level, ends)
-    # One sample may be beyond the ends by what is typical of the series.
-    floors[TOP] = floors[BOTTOM] = np.maximum(
-        floors[TREND], np.where(series_stats.has_events, 0, series_stats.scale * 0.2 * a_sample)
-    )
+    # One sample may be a little beyond the ends by chance.
+    by_one = np.where(series_stats.has_events, 0, END_FLOOR * series_stats.scale * a_sample)
+    floors[TOP] = floors[BOTTOM] = np.maximum(floors[TREND], by_one)
     for kind in SHARES:
         floors[kind] = np.maximum(SHARE_FLOOR, by_chance)
     # An instance that comes and goes anyway may be missing.

@@ -1,7 +1,7 @@
-"""Episodes before an incident that look like it and are over: what stopped is not what goes on.
+"""Find earlier episodes that look like an incident and ended before it began.
 
-The time right before an incident tells what was there already (host_profile.py). But the second of two incidents must not be
-explained by the first one: between them the series was as it is normally.
+A change that was there right before an incident is not the incident's own (host_profile.py). That holds only if it persists: the
+second of two incidents must not be explained away by the first, when the series was normal between them.
 """
 
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ import numpy.typing as npt
 from normstat.scoring.change_scale import ENDS_OF_BAND
 from normstat.scoring.summary import BoolArray, Float32Array, Summary
 
-# An episode is over after so many samples without it, and after this share of the incident's.
+# An episode is over after this many samples without it, and after this share of the incident's samples.
 MIN_CALM: Final = 3
 CALM_SHARE: Final = 0.25
-# And after this many times the longest pause within it: bursts that come every minute go on.
+# And after this many times its own longest pause: bursts that come every minute are still going on.
 PAUSES: Final = 2
 
 
@@ -53,17 +53,11 @@ def find_over(before: Float32Array, marks: Marks, n_incident: int) -> BoolArray:
     """
     width = before.shape[1]
     rows, columns = np.nonzero((before < marks.low[:, None]) | (before > marks.high[:, None]))
-    result = np.zeros(len(before), np.bool_)
-    if not len(rows):
-        return result
+    # Rows come one after the other, columns in their order. Without an episode nothing is over.
     last = np.full(len(before), width, np.intp)
     last[rows] = columns
-    # Rows come one after the other, columns in their order.
-    is_same = rows[1:] == rows[:-1]
-    pauses = np.where(is_same, columns[1:] - columns[:-1] - 1, 0)
+    pauses = np.where(rows[1:] == rows[:-1], np.diff(columns) - 1, 0)
     longest = np.zeros(len(before), np.intp)
     np.maximum.at(longest, rows[1:], np.where(pauses < n_incident, pauses, 0))
-    calm = width - 1 - last
-    result[rows] = True
     needed = np.maximum(max(MIN_CALM, CALM_SHARE * n_incident), PAUSES * longest)
-    return np.asarray(result & (calm >= needed), np.bool_)
+    return np.asarray(width - 1 - last >= needed, np.bool_)

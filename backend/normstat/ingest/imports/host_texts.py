@@ -59,7 +59,7 @@ class HostLines:
 
 @dataclass(frozen=True, slots=True)
 class HostParting:
-    """How a file with several hosts is read. `see` is told how many bytes were read each time; it may raise."""
+    """How a file with several hosts is read. `see` gets the number of bytes after each read, and may raise."""
 
     spec: Spec
     timing: Timing

@@ -45,7 +45,7 @@ NOT_READ: Final = "(what follows)"
 # Files of `normstat-agent collect`: the output of a tool, and the command line that printed it.
 OUTPUT: Final = ".raw"
 COMMAND: Final = ".cmd"
-# What the agent writes about a stream beside its output, and about itself; it is nobody's output.
+# Files that the agent writes beside a stream's output, and about itself; no tool printed them.
 OWN_FILE: Final = re.compile(r"(?:.*/)?(?:\w+\.\d+\.\d+-\d+\.(?:cmd|ack|gap|freed)|collect\.info|agent\.(?:state|log))", re.DOTALL)
 STANDARD_ERROR: Final = re.compile(r"(?:.*/)?\w+\.\d+\.\d+-\d+\.err", re.DOTALL)
 MAX_COMMAND: Final = 2000
@@ -190,7 +190,7 @@ class Survey:
         """Yield a file that begins with `head`; one for each host where that is asked for."""
         command = self._commands.get(found.path.removesuffix(OUTPUT), "")
         look = look_at(head, found.path, self._options, is_all=len(head) < HEAD_BYTES, command=command)
-        # Nobody knows it: it has text, and no option was given that names a spec.
+        # Text that no reader knows, and no option names a spec.
         if self._keeper is not None and MissingOption.SPEC in look.missing and self._keeper.find_format(head):
             look = Look(artefact=self._keeper.find_format(head), command=command)
         found.look = look
