@@ -274,8 +274,8 @@ def _to_notes(hosts: Sequence[HostComparison]) -> list[str]:
         minutes = host.baseline.covered_s / 60
         # Ten minutes of samples cover an interval less than ten minutes.
         if minutes > 0 and round(minutes) < MIN_BASELINE_MINUTES:
-            shown = f"{minutes:.0f} minutes" if minutes >= 1.5 else "1 minute" if minutes >= 1 else "less than 1 minute"
-            notes.append(f"{where}The baseline has only {shown} of data; use at least {MIN_BASELINE_MINUTES}.")
+            shown = f"only {minutes:.0f} minutes" if minutes >= 1.5 else "only 1 minute" if minutes >= 1 else "less than 1 minute"
+            notes.append(f"{where}The baseline has {shown} of data; use at least {MIN_BASELINE_MINUTES}.")
         notes += [f"{where}{note}" for note in host.baseline_notes]
         if host.small_processes:
             notes.append(f"{where}{host.small_processes}")

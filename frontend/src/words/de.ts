@@ -2224,7 +2224,7 @@ export const de: Words = {
       toCome: "stehen noch aus",
       notListed: "nicht gelistet",
       moreFile: (n, item) => `${counted(n, "weitere Datei", "weitere Dateien")} ${item}.`,
-      ifFilesLackDate: "Wenn Dateien Datum, Zeitzone, Werkzeug oder Frage fehlen",
+      ifFilesLackDate: "Wenn Dateien Datum, Zeitzone, Werkzeug oder Frage fehlen, oder sie mehrere Hosts enthalten",
       chooseIncompleteFilesAgain: (ifFilesLackDate) =>
         nodes`Die unvollständigen Dateien noch einmal wählen, oben ${ifFilesLackDate} öffnen, das Fehlende ausfüllen und sie noch einmal laden. Schon gespeicherte Messwerte werden nicht doppelt gespeichert.`,
       showPage: (host) => `Auf der Seite von ${host} anzeigen`,
@@ -2243,7 +2243,7 @@ export const de: Words = {
       loadFiles: "Dateien laden",
       hostWhichFilesWere: "Host, auf dem die Dateien aufgezeichnet wurden; ein neuer Host wird bei Bedarf angelegt",
       hostExample: "web1",
-      ifFilesLackDate: "Wenn Dateien Datum, Zeitzone, Werkzeug oder Frage fehlen",
+      ifFilesLackDate: "Wenn Dateien Datum, Zeitzone, Werkzeug oder Frage fehlen, oder sie mehrere Hosts enthalten",
       load: "Laden",
       loadFile: (n, chosen) => `${counted(n, "Datei", "Dateien")} laden (${chosen})`,
       chooseFilesFirst: "Zuerst Dateien wählen.",

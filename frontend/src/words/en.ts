@@ -2200,7 +2200,7 @@ export const en = {
       toCome: "to come",
       notListed: "not listed",
       moreFile: (n: number, item: string) => `${counted(n, "more file")} ${item}.`,
-      ifFilesLackDate: "If files lack a date, time zone, tool or question",
+      ifFilesLackDate: "If files lack a date, time zone, tool or question, or hold several hosts",
       chooseIncompleteFilesAgain: (ifFilesLackDate: ReactNode) =>
         nodes`Choose the incomplete files again, open ${ifFilesLackDate} above, fill in what is missing, and load them again. Samples that are already stored are not added twice.`,
       showPage: (host: string) => `Show on the page of ${host}`,
@@ -2219,7 +2219,7 @@ export const en = {
       loadFiles: "Load files",
       hostWhichFilesWere: "host on which the files were recorded; a new host is created if needed",
       hostExample: "web1",
-      ifFilesLackDate: "If files lack a date, time zone, tool or question",
+      ifFilesLackDate: "If files lack a date, time zone, tool or question, or hold several hosts",
       load: "Load",
       loadFile: (n: number, chosen: string) => `Load ${counted(n, "file")} (${chosen})`,
       chooseFilesFirst: "Choose files first.",
