@@ -7,8 +7,8 @@ from sqlalchemy import Connection
 from sqlalchemy.schema import SchemaItem
 
 from normstat.settings import load_settings
-from normstat.storage.schema.all_models import Base
-from normstat.storage.session import make_sync_engine
+from normstat.db.schema.all_models import Base
+from normstat.db.session import make_sync_engine
 
 ObjectType = Literal["schema", "table", "column", "index", "unique_constraint", "foreign_key_constraint", "check_constraint"]
 

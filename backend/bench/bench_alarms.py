@@ -20,17 +20,17 @@ from bench.alarm_hosts import INTERVAL_S, KINDS, AlarmHost, make_host, put_fault
 from bench.record import record
 from bench.rig import database
 from normstat.baselines.rolling_baseline import update_rolling_baselines
-from normstat.continuous.culprits import AskedSpells
-from normstat.continuous.score_job import backfill, note_spells
+from normstat.db.session import make_engine, make_sessions, open_read_session
 from normstat.errors import NoData
-from normstat.fleet.minute_store import MINUTE_US
 from normstat.profiles.profile_job import run_profiles
-from normstat.rules.past import run_over_past
-from normstat.storage.episode_rows import CONTINUOUS, WITHDRAWN, read_episodes_after
-from normstat.storage.lookup import find_hosts
-from normstat.storage.score_rows import read_scores
-from normstat.storage.session import make_engine, make_sessions, open_read_session
+from normstat.records.episode_rows import CONTINUOUS, WITHDRAWN, read_episodes_after
+from normstat.records.score_rows import read_scores
+from normstat.samples.lookup import find_hosts
+from normstat.watch.fleet.minute_store import MINUTE_US
 from normstat.watch.rule_book import read_watch_book
+from normstat.watch.rules.past import run_over_past
+from normstat.watch.scores.culprits import AskedSpells
+from normstat.watch.scores.score_job import backfill, note_spells
 from normstat.window import Window, from_us, to_us
 from tests.databases import Sessions
 from tests.query.filling import fill_values

@@ -17,8 +17,8 @@ from typing import Final
 from bench.record import record
 from bench.recorded import COMMANDS, LENGTH, repeated
 from normstat.bundles.bundle_service import BundleRequest, OpenRequest, open_bundle, stream_bundle
-from normstat.storage.import_rows import ImportedFile
-from normstat.storage.session import make_engine
+from normstat.db.session import make_engine
+from normstat.ingest.import_rows import ImportedFile
 from normstat.window import Window
 from tests.databases import PlainServer
 from tests.ingest.sending import Agent, stream

@@ -25,12 +25,12 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from bench.bench_disk import POST_EVERY_S, START, size_of
 from bench.record import record
 from bench.recorded import COMMANDS, LENGTH, recording, repeated
-from normstat.packing.packing_run import pack_chunks
+from normstat.codecs.pack_codec import FRAME_BYTES, pack_frame, unpack_frame
+from normstat.compaction.packing_run import pack_chunks
+from normstat.db.schema.models import Stream
+from normstat.db.session import make_engine, make_sessions
 from normstat.query.context import read_context
-from normstat.storage.chunks import read_batch
-from normstat.storage.pack_codec import FRAME_BYTES, pack_frame, unpack_frame
-from normstat.storage.schema.models import Stream
-from normstat.storage.session import make_engine, make_sessions
+from normstat.samples.chunks import read_batch
 from tests.databases import PlainServer, TestServer, TimescaleServer
 from tests.debian_root import DatabaseUnavailable
 from tests.ingest.sending import Agent, stream

@@ -26,7 +26,7 @@ from psycopg import sql
 
 from bench.record import record
 from bench.recorded import COMMANDS, LENGTH, repeated
-from normstat.storage.session import make_engine
+from normstat.db.session import make_engine
 from tests.databases import CommunityServer, PlainServer, TestServer, TimescaleServer
 from tests.debian_root import DatabaseUnavailable
 from tests.ingest.sending import Agent, stream

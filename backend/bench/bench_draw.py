@@ -24,15 +24,15 @@ from sqlalchemy import text
 
 from bench.record import record
 from bench.rig import cpu_seconds, database, postmaster_of
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
 from normstat.app import create_app
 from normstat.auth.roles import Role
-from normstat.logs import configure_logging
-from normstat.rollups.rollup_codec import Buckets
-from normstat.rollups.rollup_job import DELAY, roll_up
-from normstat.rollups.rollup_rows import DAY_US, HOUR_US, HOURS, MINUTES, Level, Place, pack_block, write_bodies
+from normstat.codecs.rollup_codec import Buckets
+from normstat.db.session import driver_of, open_write_session
+from normstat.runtime.logs import configure_logging
+from normstat.samples.rollups.rollup_job import DELAY, roll_up
+from normstat.samples.rollups.rollup_rows import DAY_US, HOUR_US, HOURS, MINUTES, Level, Place, pack_block, write_bodies
 from normstat.settings import Settings
-from normstat.storage.session import driver_of, open_write_session
 from normstat.window import from_us, to_us
 from tests.api.people import People
 from tests.databases import Sessions

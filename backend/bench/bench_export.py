@@ -28,10 +28,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from bench.bench_fetch import HOSTS, START, fill
 from bench.record import record
 from bench.rig import cpu_seconds, database, postmaster_of
-from normstat.api.exports import pack
+from normstat.api.routes.exports import pack
+from normstat.db.session import make_engine, make_sessions
 from normstat.query.export.csv_export import ExportRequest, stream_csv
 from normstat.query.export.parquet_export import stream_parquet
-from normstat.storage.session import make_engine, make_sessions
 from normstat.window import Window
 from tests.query.filling import seal_all
 

@@ -24,11 +24,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from bench.record import record
 from bench.rig import cpu_seconds, database, postmaster_of
 from normstat.comparison.read_side import read_side
+from normstat.db.session import driver_of, make_engine, make_sessions, open_read_session
 from normstat.profiles.sketch_reader import is_profiled
+from normstat.samples.lookup import StatRef, list_host_stats, require_host
+from normstat.samples.stat_tables import table_of
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.lookup import StatRef, list_host_stats, require_host
-from normstat.storage.session import driver_of, make_engine, make_sessions, open_read_session
-from normstat.storage.stat_tables import table_of
 from normstat.window import Window, to_us
 from tests.databases import Sessions
 from tests.query.filling import fill_values

@@ -27,7 +27,7 @@ from bench.http_load import Poster
 from bench.record import record
 from bench.rig import Rig, Usage, database, serving
 from bench.victoria import PATHS, VictoriaBody, VictoriaServer, to_victoria
-from normstat.storage.stat_tables import table_of
+from normstat.samples.stat_tables import table_of
 
 N_VARIANTS = 8
 # Tools, and so many reports that a body is about a MiB.

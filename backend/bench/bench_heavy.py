@@ -32,17 +32,17 @@ from sqlalchemy import text
 from bench.bench_fetch import HOSTS, START, STEP_S, Tables
 from bench.record import record
 from bench.rig import cpu_seconds, database, postmaster_of
+from normstat.baselines.baseline_rows import BaselineDraft, create_baseline
 from normstat.comparison.saved_format import to_json
 from normstat.comparison.service import BaselineChoice, ComparisonRequest, run_whole_comparison
+from normstat.db.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.errors import NotFound
 from normstat.profiles.profile_job import run_profiles
+from normstat.runtime.work_budget import MemoryPool, working
+from normstat.samples.lookup import require_host
 from normstat.settings import Settings
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.baseline_rows import BaselineDraft, create_baseline
-from normstat.storage.lookup import require_host
-from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.window import Window, to_us
-from normstat.work_budget import MemoryPool, working
 from tests.databases import Sessions
 from tests.query.filling import fill_values, seal_all
 

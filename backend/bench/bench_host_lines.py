@@ -25,11 +25,11 @@ from sqlalchemy import text
 
 from bench.record import record
 from bench.rig import cpu_seconds, database, postmaster_of
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
 from normstat.app import create_app
 from normstat.auth.roles import Role
-from normstat.logs import configure_logging
-from normstat.rollups.rollup_job import roll_up
+from normstat.runtime.logs import configure_logging
+from normstat.samples.rollups.rollup_job import roll_up
 from normstat.settings import Settings
 from normstat.window import to_us
 from tests.api.people import People

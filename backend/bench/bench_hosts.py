@@ -26,9 +26,9 @@ import psycopg
 from bench.record import record
 from bench.rig import Rig, database, serving
 from normstat.auth.secret_tokens import API_TOKEN_PREFIX, new_secret
+from normstat.baselines.baseline_rows import BaselineDraft, create_baseline
+from normstat.db.session import make_engine, make_sessions, open_write_session
 from normstat.profiles.profile_job import run_profiles
-from normstat.storage.baseline_rows import BaselineDraft, create_baseline
-from normstat.storage.session import make_engine, make_sessions, open_write_session
 from normstat.window import Window, to_us
 from tests.databases import Sessions
 from tests.query.filling import fill_values

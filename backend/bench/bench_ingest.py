@@ -8,9 +8,9 @@ import asyncio
 import gzip
 import time
 
+from normstat.db.session import make_engine
 from normstat.ingest.batching import AgentIdentity, ingest_request
 from normstat.ingest.protocol import Frame, FrameKind, format_frames, read_body
-from normstat.storage.session import make_engine
 from tests.databases import PlainServer, TestServer, TimescaleServer
 from tests.debian_root import DatabaseUnavailable
 from tests.generated import MPSTAT_COLUMNS, mpstat_text

@@ -27,11 +27,11 @@ from psycopg import sql
 from bench.record import record
 from bench.recorded import COMMANDS, LENGTH, repeated
 from bench.rig import cpu_seconds, database, postmaster_of
+from normstat.backup.dump import Progress, back_up
+from normstat.backup.restore_tables import check_backup, restore
+from normstat.db.session import make_engine, make_sessions, open_write_session
 from normstat.retention import host_deletion
 from normstat.retention.deletion_worker import work_off_removals
-from normstat.storage.backup.dump import Progress, back_up
-from normstat.storage.backup.restore_tables import check_backup, restore
-from normstat.storage.session import make_engine, make_sessions, open_write_session
 
 N_TIMES: Final = 24
 HOSTS: Final = ("bench", "other")

@@ -20,10 +20,10 @@ from bench.bench_fleet import N_VARIANTS, check_samples, now
 from bench.fleet_text import Body, build_bodies, fleet_tools
 from bench.record import record
 from bench.rig import cpu_seconds, database, postmaster_of
+from normstat.db.session import make_engine
 from normstat.ingest.batching import AgentIdentity, IngestRequest, ingest_batch
 from normstat.ingest.protocol import read_body
 from normstat.ingest.transaction import IngestCache
-from normstat.storage.session import make_engine
 
 REPORTS = 5
 MAX_PLAIN = 1 << 20

@@ -20,14 +20,14 @@ from sqlalchemy import text
 from bench.bench_fetch import HOSTS, START, Cost, cost_of, fill
 from bench.record import record
 from bench.rig import database, postmaster_of
+from normstat.baselines.baseline_rows import BaselineChange, BaselineDraft, create_baseline, update_baseline
 from normstat.comparison.fingerprint import read_fingerprint
 from normstat.comparison.service import BaselineChoice, ComparisonRequest, run_whole_comparison
+from normstat.db.session import driver_of, make_engine, make_sessions, open_read_session, open_write_session
 from normstat.profiles.profile_job import run_profiles
 from normstat.profiles.stored_profile import load_profile
-from normstat.storage.baseline_rows import BaselineChange, BaselineDraft, create_baseline, update_baseline
-from normstat.storage.lookup import require_host
-from normstat.storage.session import driver_of, make_engine, make_sessions, open_read_session, open_write_session
-from normstat.storage.stat_tables import table_of
+from normstat.samples.lookup import require_host
+from normstat.samples.stat_tables import table_of
 from normstat.window import Window
 from tests.databases import Sessions
 

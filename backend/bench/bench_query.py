@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from normstat.db.session import make_engine, make_sessions
 from normstat.query.export.csv_export import ExportRequest, stream_csv
 from normstat.query.report_coverage import read_coverage
 from normstat.query.series_points import SeriesRequest, read_series
-from normstat.storage.session import make_engine, make_sessions
 from normstat.window import Window, to_us
 from tests.databases import PlainServer, Sessions, TestServer, TimescaleServer
 from tests.debian_root import DatabaseUnavailable

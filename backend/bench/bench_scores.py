@@ -19,16 +19,16 @@ import psycopg
 from bench.bench_hosts import copy_hosts, name_of
 from bench.record import record
 from bench.rig import cpu_seconds, database
-from normstat.continuous.host_scoring import ScoreMemory
-from normstat.continuous.score_job import ContinuousComparison
-from normstat.fleet.minute_store import MinuteStore
+from normstat.baselines.baseline_rows import BaselineDraft, create_baseline
+from normstat.db.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.profiles.profile_job import run_profiles
+from normstat.records.score_rows import read_sending_hosts
 from normstat.scheduled_tasks import SCORES_MAX_BYTES
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Kind, Semantics
-from normstat.storage.baseline_rows import BaselineDraft, create_baseline
-from normstat.storage.score_rows import read_sending_hosts
-from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
+from normstat.watch.fleet.minute_store import MinuteStore
+from normstat.watch.scores.host_scoring import ScoreMemory
+from normstat.watch.scores.score_job import ContinuousComparison
 from normstat.window import Window, to_us
 from tests.databases import Sessions
 from tests.query.filling import fill_values

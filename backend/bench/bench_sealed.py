@@ -18,10 +18,10 @@ from sqlalchemy import text
 
 from bench.bench_query import KEYS, START, draw, export, fill_cpus
 from bench.record import record
-from normstat.sealing.seal_job import seal_next
-from normstat.storage.lookup import find_stat, require_host
-from normstat.storage.sample_pages import PageQuery, read_pages
-from normstat.storage.session import make_engine, make_sessions, open_read_session
+from normstat.compaction.seal_job import seal_next
+from normstat.db.session import make_engine, make_sessions, open_read_session
+from normstat.samples.lookup import find_stat, require_host
+from normstat.samples.sample_pages import PageQuery, read_pages
 from normstat.window import LATEST, Window, to_us
 from tests.databases import PlainServer, Sessions, TestServer, TimescaleServer
 from tests.debian_root import DatabaseUnavailable

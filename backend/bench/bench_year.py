@@ -40,14 +40,14 @@ from bench.http_load import Poster
 from bench.record import record
 from bench.rig import Rig, Usage, cpu_seconds, embedded_database, serving
 from bench.year_text import YearHost
+from normstat.compaction.packing_run import limit_at, pack_chunks
+from normstat.compaction.seal_job import Sealing
+from normstat.db.session import make_engine, make_sessions, open_read_session
+from normstat.db.turns import Turns
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
-from normstat.packing.packing_run import limit_at, pack_chunks
 from normstat.query.disk_usage import StorageInfo, read_storage_info
-from normstat.rollups.rollup_job import roll_up
-from normstat.sealing.seal_job import Sealing
-from normstat.storage.session import make_engine, make_sessions, open_read_session
-from normstat.storage.storage_sizes import note_sizes
-from normstat.storage.turns import Turns
+from normstat.query.storage_sizes import note_sizes
+from normstat.samples.rollups.rollup_job import roll_up
 from tests.e2e.product import log_in
 
 CLOCK_VARIABLE: Final = "NORMSTAT_FAKED_CLOCK"

@@ -18,8 +18,8 @@ import httpx
 import psycopg
 
 from normstat.auth.secret_tokens import AGENT_TOKEN_PREFIX, new_secret
-from normstat.embedded import EmbeddedPostgres
-from normstat.storage.schema.migrations import upgrade
+from normstat.db.migrations import upgrade
+from normstat.server.embedded import EmbeddedPostgres
 from tests.databases import TestServer, TimescaleServer
 from tests.e2e.product import free_port
 

@@ -15,21 +15,21 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
 from normstat.alerts.message_kind import MessageKind
-from normstat.api.backpressure import Gate, GateLimits, Lobby
-from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
-from normstat.api.database_outage import DatabaseOutage
-from normstat.api.direct_ingest import DirectIngest
-from normstat.api.fleet_answers import FleetAnswers
-from normstat.api.handlers import EnvelopeMiddleware, install_handlers
-from normstat.api.host_guard import HostGuard
-from normstat.api.host_list_answers import HostListAnswers
-from normstat.api.lazy_routing import PREFIX, Application
-from normstat.api.middleware import RequestContextMiddleware
-from normstat.api.page_files import PageFiles
-from normstat.api.router import list_routes
-from normstat.api.slots import Slots
-from normstat.api.state import AppState
-from normstat.api.turnstile import TurnstileMiddleware, make_turnstile
+from normstat.api.http.backpressure import Gate, GateLimits, Lobby
+from normstat.api.http.body_limit import BodyBudget, BodyLimitMiddleware
+from normstat.api.http.database_outage import DatabaseOutage
+from normstat.api.http.fleet_answers import FleetAnswers
+from normstat.api.http.handlers import EnvelopeMiddleware, install_handlers
+from normstat.api.http.host_guard import HostGuard
+from normstat.api.http.host_list_answers import HostListAnswers
+from normstat.api.http.lazy_routing import PREFIX, Application
+from normstat.api.http.middleware import RequestContextMiddleware
+from normstat.api.http.page_files import PageFiles
+from normstat.api.http.router import list_routes
+from normstat.api.http.slots import Slots
+from normstat.api.http.state import AppState
+from normstat.api.http.turnstile import TurnstileMiddleware, make_turnstile
+from normstat.api.routes.direct_ingest import DirectIngest
 from normstat.artefacts.import_keeper import ImportKeeper
 from normstat.auth.access import AgentTokenCache
 from normstat.auth.allowed_hosts import AllowedHosts
@@ -39,26 +39,26 @@ from normstat.auth.security_log import SecurityLog
 from normstat.auth.throttle import Throttle
 from normstat.background_workers import make_workers
 from normstat.bundles.bundle_job import BundleLoader
+from normstat.db.heartbeats import BEAT_S, Heartbeat
+from normstat.db.probe import DatabaseProbe
+from normstat.db.session import make_engine, make_sessions, shrink_pool
+from normstat.db.standby import StandbyReads
+from normstat.db.turns import is_database_away
 from normstat.ingest.imports.import_queue import ImportQueue
 from normstat.ingest.receivers.type_memory import TypeMemory
-from normstat.ingest_limits import BATCHES_AT_ONCE
-from normstat.installed_files import find_agents_dir, find_page_dir
 from normstat.jobs.background import keep_running
 from normstat.jobs.due_work import SELDOM_S, DueWork
 from normstat.live.notify import LiveHub
-from normstat.memory import return_large_blocks
-from normstat.metrics import declare, is_multiprocess
+from normstat.runtime.ingest_limits import BATCHES_AT_ONCE
+from normstat.runtime.installed_files import find_agents_dir, find_page_dir
+from normstat.runtime.memory import return_large_blocks
+from normstat.runtime.metrics import declare, is_multiprocess
+from normstat.runtime.upload_limits import MAX_ARTEFACT_BYTES, MAX_REPORT_FILE_BYTES
+from normstat.runtime.work_budget import MemoryPool
+from normstat.samples.spec_refresh import reload_user_specs
 from normstat.schedule import run_schedule
 from normstat.settings import Settings
 from normstat.stats.line_kind import LineKind
-from normstat.storage.heartbeats import BEAT_S, Heartbeat
-from normstat.storage.probe import DatabaseProbe
-from normstat.storage.session import make_engine, make_sessions, shrink_pool
-from normstat.storage.spec_refresh import reload_user_specs
-from normstat.storage.standby import StandbyReads
-from normstat.storage.turns import is_database_away
-from normstat.upload_limits import MAX_ARTEFACT_BYTES, MAX_REPORT_FILE_BYTES
-from normstat.work_budget import MemoryPool
 
 if TYPE_CHECKING:
     from normstat.auth.oidc_login import OidcLogin
@@ -91,7 +91,7 @@ def create_app(settings: Settings) -> FastAPI:
         title="normstat",
         version=__version__,
         summary="Keeps every sample of the *stat tools, remembers what is normal, and ranks what changed",
-        # The document is served by api/document.py to those who are logged in; strangers learn nothing.
+        # The document is served by api/routes/document.py to those who are logged in; strangers learn nothing.
         openapi_url=None,
         redirect_slashes=False,
         lifespan=_lifespan,
@@ -223,7 +223,7 @@ def _make_login_provider(settings: Settings) -> "OidcLogin | None":
     if settings.oidc_issuer is None:
         return None
     # Its libraries take a while to import, and few servers have one.
-    from normstat.api.oidc import make_oidc_login  # noqa: PLC0415
+    from normstat.api.routes.oidc import make_oidc_login  # noqa: PLC0415
 
     return make_oidc_login(settings, PREFIX)
 
@@ -261,7 +261,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     }
     if is_multiprocess():
         # Alone, a process measures itself when it is asked.
-        from normstat.api import metrics  # noqa: PLC0415
+        from normstat.api.routes import metrics  # noqa: PLC0415
 
         works["metrics"] = keep_running("metrics", partial(metrics.measure_often, state), every_s=metrics.MEASURE_S)
     pools = {"connections": state.engine, "ingest_connections": state.ingest_engine}

@@ -4,7 +4,9 @@
 
 from collections.abc import Coroutine, Iterator
 
-from normstat.api.state import AppState
+from normstat.alerts.alert_outbox import select_unsent
+from normstat.api.http.state import AppState
+from normstat.ingest.import_rows import select_open_imports
 from normstat.jobs.claims import BACKTESTS, REMOVALS, REPARSES, select_due
 from normstat.jobs.due_work import (
     BACKTESTS_S,
@@ -16,9 +18,7 @@ from normstat.jobs.due_work import (
     DueWork,
     start_when_due,
 )
-from normstat.storage.alert_outbox import select_unsent
-from normstat.storage.import_rows import select_open_imports
-from normstat.storage.webhook_rows import select_unsent_deliveries
+from normstat.records.webhook_rows import select_unsent_deliveries
 
 
 def make_workers(state: AppState, due: DueWork) -> Iterator[tuple[str, Coroutine[None, None, None]]]:

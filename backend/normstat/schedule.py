@@ -13,11 +13,11 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
+from normstat.db.leader import try_lead
+from normstat.db.turns import describe, is_database_away
 from normstat.jobs.background import keep_running
 from normstat.scheduled_tasks import ScheduledTasks
 from normstat.settings import Settings
-from normstat.storage.leader import try_lead
-from normstat.storage.turns import describe, is_database_away
 
 log = structlog.get_logger()
 

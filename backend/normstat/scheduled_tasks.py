@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.db.turns import Turns
 from normstat.settings import Settings
-from normstat.storage.turns import Turns
 
 if TYPE_CHECKING:
     from normstat.alerts.alert_router import AlertRouter
-    from normstat.continuous.score_job import ContinuousComparison
-    from normstat.sealing.seal_job import Sealing
+    from normstat.compaction.seal_job import Sealing
+    from normstat.watch.scores.score_job import ContinuousComparison
     from normstat.watch.watcher import Watcher
 
 # Work left after this time waits for the next run.
@@ -51,7 +51,7 @@ class ScheduledTasks:
 
     async def run_rollups(self) -> None:
         """Compute rollups that are due."""
-        from normstat.rollups.rollup_job import run_rollups
+        from normstat.samples.rollups.rollup_job import run_rollups
 
         await run_rollups(self._sessions, budget_s=ROLLUPS_S, turns=self._rollup_turns)
 
@@ -61,7 +61,7 @@ class ScheduledTasks:
 
     async def run_packing(self) -> None:
         """Pack old raw bytes."""
-        from normstat.packing.packing_run import run_packing
+        from normstat.compaction.packing_run import run_packing
 
         after_days = self._settings.pack_after_days
         await run_packing(self._sessions, after_days=after_days, budget_s=PACKING_S, turns=self._packing_turns)
@@ -116,28 +116,28 @@ class ScheduledTasks:
 
     async def note_sizes(self) -> None:
         """Note how much of the disk is used."""
-        from normstat.storage.storage_sizes import note_sizes
+        from normstat.query.storage_sizes import note_sizes
 
         await note_sizes(self._sessions)
 
     async def keep_columnstores(self) -> None:
         """Keep the compression of the tables of samples set."""
-        from normstat.storage.hypertables import keep_columnstores
-        from normstat.storage.stat_tables import SCHEMA
+        from normstat.db.hypertables import keep_columnstores
+        from normstat.samples.stat_tables import SCHEMA
 
         await keep_columnstores(self._sessions, SCHEMA)
 
     @cached_property
     def _sealing(self) -> "Sealing":
-        from normstat.sealing.seal_job import Sealing
+        from normstat.compaction.seal_job import Sealing
 
         return Sealing(self._sessions, self._settings.seal_after_days)
 
     @cached_property
     def _continuous(self) -> "ContinuousComparison":
-        from normstat.continuous.host_scoring import ScoreMemory
-        from normstat.continuous.score_job import ContinuousComparison
-        from normstat.fleet.minute_store import MinuteStore
+        from normstat.watch.fleet.minute_store import MinuteStore
+        from normstat.watch.scores.host_scoring import ScoreMemory
+        from normstat.watch.scores.score_job import ContinuousComparison
 
         return ContinuousComparison(ScoreMemory(MinuteStore(SCORES_MAX_BYTES, time.monotonic)))
 

@@ -15,10 +15,10 @@ from typing import Annotated, Literal
 from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from normstat.ingest_limits import MAX_HOSTS, MAX_NEW_HOSTS, MAX_NEW_INSTANCES, MAX_NEW_STREAMS, IngestLimits
+from normstat.runtime.ingest_limits import MAX_HOSTS, MAX_NEW_HOSTS, MAX_NEW_INSTANCES, MAX_NEW_STREAMS, IngestLimits
 
 # For agents 4, and one each for health, events of the database, looking for work, imports, reparses, deletions, backtests, alerts
-# and webhooks (tests/storage/test_connection_budget.py counts them).
+# and webhooks (tests/db/test_connection_budget.py counts them).
 CONNECTIONS_BESIDE_POOL = 13
 MIB = 1024 * 1024
 

@@ -1,7 +1,7 @@
 """`make test-changed`: run the tests of what differs from a revision, untracked files included: REVISION PYTEST_COMMAND...
 
 A changed module selects the tests of its package (tests/PACKAGE) and the test files that import it; a changed test file selects
-itself; the agent selects tests/agent, the migrations tests/storage, and the page its linter and its tests without a browser.
+itself; the agent selects tests/agent, the migrations tests/db, and the page its linter and its tests without a browser.
 """
 
 import re
@@ -17,7 +17,7 @@ SCHEMA_TESTS = "tests/api/test_schema.py"
 # What lies beside the packages, and the tests that tell whether it works.
 BESIDE_PACKAGES = {
     "agents/": "tests/agent",
-    "migrations/": "tests/storage",
+    "migrations/": "tests/db",
     "packaging/": "tests/local",
     "docs/": "tests/test_architecture.py",
     "backend/client/": "tests/api/test_client.py",

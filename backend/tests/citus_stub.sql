@@ -1,5 +1,5 @@
 -- What normstat uses of Citus, in a plain PostgreSQL: it distributes nothing, and refuses what Citus 13.2 refuses.
--- tests/storage/test_cluster.py holds it against a real Citus where NORMSTAT_CITUS_DSN names one. Run it as a superuser.
+-- tests/db/test_cluster.py holds it against a real Citus where NORMSTAT_CITUS_DSN names one. Run it as a superuser.
 
 CREATE TABLE pg_dist_node (
     nodename text NOT NULL, nodeport int NOT NULL, groupid int NOT NULL, noderole text NOT NULL DEFAULT 'primary',

@@ -20,9 +20,9 @@ from httpx._config import DEFAULT_TIMEOUT_CONFIG
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.auth import passwords
-from normstat.memory import collector_paused
+from normstat.db.session import make_engine, make_sessions
+from normstat.runtime.memory import collector_paused
 from normstat.stats.catalogue import install_user_specs
-from normstat.storage.session import make_engine, make_sessions
 from tests.compiled_statements import share_compiled_statements
 from tests.costs import TestCosts
 from tests.database_access import Database

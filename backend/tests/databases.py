@@ -37,11 +37,11 @@ import pytest
 from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.db.cluster_layout import lay_out
+from normstat.db.cluster_nodes import Address, add_worker, parse_address, set_on_workers
+from normstat.db.migrations import upgrade
+from normstat.db.owner import make_owner
 from normstat.local.running_installation import ADMIN_ROLE
-from normstat.storage.cluster_layout import lay_out
-from normstat.storage.cluster_nodes import Address, add_worker, parse_address, set_on_workers
-from normstat.storage.owner import make_owner
-from normstat.storage.schema.migrations import upgrade
 from tests.debian_root import DEBIAN_BIN, PR_SET_PDEATHSIG, DatabaseUnavailable, can_have_timescale, require_timescale_root
 
 Sessions = async_sessionmaker[AsyncSession]
@@ -536,7 +536,7 @@ SERVERS: Final[dict[str, type[TestServer]]] = (
 on_either_database: Final = pytest.mark.either_database
 
 # Folders of tests about how samples lie in the database. They run on TimescaleDB first, all others on plain PostgreSQL.
-ABOUT_SAMPLES: Final = {"storage", "ingest", "query", "rollups", "sealing", "packing", "profiles"}
+ABOUT_SAMPLES: Final = {"db", "samples", "backup", "compaction", "retention", "codecs", "ingest", "query", "profiles"}
 
 
 def choose_database(path: Path) -> str:

@@ -26,8 +26,8 @@ from typing import IO, Final
 from sqlalchemy.orm import configure_mappers
 
 import normstat
-from normstat.api.router import list_routes
-from normstat.memory import collector_paused
+from normstat.api.http.router import list_routes
+from normstat.runtime.memory import collector_paused
 from normstat.stats.catalogue import load_catalogue
 
 BACKEND: Final = Path(__file__).resolve().parents[1]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from normstat.storage.schema.all_models import Base
+from normstat.db.schema.all_models import Base
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PACKAGE = CHECKOUT / "backend/normstat"
@@ -19,23 +19,29 @@ MAX_FILES_WITHOUT_README = 5
 MAX_MODULES_WITHOUT_GUIDE = 5
 SOURCE_SUFFIXES = {".py", ".ts", ".tsx", ".sh", ".toml", ".sql", ".css", ".yml", ".md", ".lock", ".json"}
 # The only places that may commit: the session dependency's module and intake.
-MAY_COMMIT = {"api/deps.py", "storage/session.py", "ingest/batching.py"}
+MAY_COMMIT = {"api/http/deps.py", "db/session.py", "ingest/batching.py"}
 # One list of bodies, in the order of the document that is generated from it; and the words of the page, one file a language.
 MAY_BE_LONG = {
     "agents/tests/functions.sh",
-    "backend/normstat/api/schemas.py",
+    "backend/normstat/api/routes/schemas.py",
     "frontend/src/words/en.ts",
     "frontend/src/words/de.ts",
 }
 # The settings, and the two that start other processes with an environment of their own.
 # prometheus-client takes the folder that worker processes share from the environment only.
-MAY_READ_ENVIRONMENT = {"settings.py", "embedded.py", "cli/up_command.py", "cli/serve_command.py", "metrics.py"}
+MAY_READ_ENVIRONMENT = {"settings.py", "server/embedded.py", "cli/up_command.py", "cli/serve_command.py", "runtime/metrics.py"}
+
+# Each feature keeps the statements of its own rows beside it: in modules of these names, and in a few that are more than rows.
+ROW_MODULES = (
+    "_rows.py", "_lists.py", "alerts/alert_outbox.py", "baselines/baseline_records.py", "baselines/baseline_versions.py",
+    "doctor/database_facts.py", "profiles/profile_jobs.py", "watch/own_figures.py", "watch/watchable_hosts.py",
+)  # fmt: skip
 
 # What makes more of some bytes than they are, and where it is used.
 DECODERS = {
     # As a whole with a limit, and piece by piece where it can stop.
     r"ZstdDecompressor\(|zstandard\.decompress\(": {
-        "bounded_zstd.py", "bundles/bundle_reader.py", "ingest/imports/unpacking.py", "storage/backup/backup_files.py",
+        "runtime/bounded_zstd.py", "bundles/bundle_reader.py", "ingest/imports/unpacking.py", "backup/backup_files.py",
     },
     # `stats/engine/proc/counters.py`: a reader's state from our own database.
     r"zlib\.decompress(obj)?\(|gzip\.(open|decompress)|GzipFile|bz2\.|lzma\.|isal_zlib\.decompress": {
@@ -44,20 +50,20 @@ DECODERS = {
     r"ZipFile\(|tarfile\.open\(": {"bundles/bundle_reader.py", "bundles/bundle_writer.py", "ingest/imports/archives.py"},
     r"snappy\.|pa\.Codec\(": {"ingest/receivers/remote_write.py"},
     # Numbers of our own database.
-    r"simple_decompress\(": {"storage/packed_numbers.py"},
+    r"simple_decompress\(": {"codecs/packed_numbers.py"},
     r"Image\.open\(": {"report/uploads.py"},
     r"json\.loads?\(": {
-        "bounded_json.py",
+        "runtime/bounded_json.py",
         # Lines and strings whose length the reader bounds.
         "stats/engine/json_stream.py", "stats/engine/recorded_series.py", "stats/engine/trace/bpftrace_json.py",
         # A cookie and an answer of some kilobytes.
-        "api/oidc.py", "doctor/address_probe.py",
+        "api/routes/oidc.py", "doctor/address_probe.py",
         # What this server, or a process of it, wrote a moment ago or keeps in its database and its folders.
-        "alerts/alert_router.py", "alerts/channel_settings.py", "alerts/senders/channel_sender.py", "api/fleet_answers.py",
-        "artefacts/log_codec.py", "artefacts/packed_reading.py", "artefacts/part_codec.py", "embedded.py",
-        "ingest/preview_process.py", "local/running_installation.py", "profiles/array_codec.py", "stats/engine/proc/counters.py",
-        "storage/backup/journal.py", "storage/backup/manifest.py", "storage/lookup.py", "storage/sealed/sealed_codec.py",
-        "storage/stream_cache.py",
+        "alerts/alert_router.py", "alerts/channel_settings.py", "alerts/senders/channel_sender.py", "api/http/fleet_answers.py",
+        "artefacts/log_codec.py", "artefacts/packed_reading.py", "artefacts/part_codec.py", "server/embedded.py",
+        "ingest/preview_process.py", "local/running_installation.py", "codecs/array_codec.py", "stats/engine/proc/counters.py",
+        "backup/journal.py", "backup/manifest.py", "samples/lookup.py", "codecs/sealed_codec.py",
+        "samples/stream_cache.py",
         # Templates of an administrator, some kilobytes.
         "alerts/webhook_template.py",
         # Commands: files and answers of their own user.
@@ -83,12 +89,16 @@ def tree_files() -> list[Path]:
     return sorted(found)
 
 
-def test_only_store_and_query_hold_sql() -> None:
+def test_only_rows_and_queries_hold_sql() -> None:
     sql = re.compile(r"\bselect\(|\btext\(\s*[\"']|\.execute\(|\bSELECT\s+\w|\bINSERT INTO\b")
-    places = ("storage/", "query/", "rollups/", "sealing/", "retention/", "jobs/", "ingest/reparse/staging.py")
-    found = [name for name, source in package_sources() if not name.startswith(places) and sql.search(source)]
+    places = ("db/", "samples/", "backup/", "records/", "compaction/", "retention/", "query/", "jobs/", "ingest/reparse/staging.py")
+    found = [
+        name
+        for name, source in package_sources()
+        if not name.startswith(places) and not name.endswith(ROW_MODULES) and sql.search(source)
+    ]
     # LISTEN is a connection of its own, not a query; see live/notify.py.
-    assert set(found) <= {"live/notify.py"}, f"move the SQL of {found} to storage/ (writing) or query/ (reading)"
+    assert set(found) <= {"live/notify.py"}, f"move the SQL of {found} to a `*_rows` module of its feature, or to query/ (reading)"
 
 
 def test_only_intake_and_the_session_commit() -> None:
@@ -99,9 +109,9 @@ def test_only_intake_and_the_session_commit() -> None:
 
 
 def test_only_one_module_makes_sessions() -> None:
-    """They are limited to the hosts that an account sees (storage/host_limits.py)."""
+    """They are limited to the hosts that an account sees (db/host_limits.py)."""
     found = [name for name, source in package_sources() if re.search(r"\bAsyncSession\(|\basync_sessionmaker\(", source)]
-    assert found == ["storage/session.py"]
+    assert found == ["db/session.py"]
 
 
 @pytest.mark.parametrize("pattern", DECODERS)
@@ -113,7 +123,7 @@ def test_what_decodes_is_where_its_limit_is_known(pattern: str) -> None:
 
 def test_csv_is_written_by_one_function_that_leaves_no_formula() -> None:
     found = [name for name, source in package_sources() if re.search(r"csv\.(writer|DictWriter)\(", source)]
-    assert found == ["csv_cells.py"], f"{found}: give the rows to csv_cells.format_csv"
+    assert found == ["runtime/csv_cells.py"], f"{found}: give the rows to csv_cells.format_csv"
 
 
 def test_only_settings_read_the_environment() -> None:
@@ -125,13 +135,13 @@ def test_except_exception_stands_where_others_must_not_suffer() -> None:
     found = [name for name, source in package_sources() if re.search(r"except (Base)?Exception\b", source)]
     # The handler of all requests, and the batch in which one host's request must not keep those of others from the disk.
     allowed = {
-        "api/handlers.py",
+        "api/http/handlers.py",
         "ingest/batching.py",
         # Loops of jobs: one host, import or deletion that fails must stop none of the others.
         "profiles/profile_job.py",
         "ingest/reparse/reparse_worker.py",
         "jobs/periodic.py",
-        "storage/turns.py",
+        "db/turns.py",
         "retention/deletion_worker.py",
         # Raises it again in another process.
         "local/aside.py",
@@ -217,11 +227,11 @@ def test_tree_names_no_machine_and_no_registry() -> None:
 
 def test_a_backup_knows_every_module_of_tables() -> None:
     """Whatever else their process imported: a table that a backup does not know is lost with it."""
-    modules = {path.stem for path in (PACKAGE / "storage/schema").glob("*models.py")} - {"all_models"}
+    modules = {path.stem for path in (PACKAGE / "db/schema").glob("*models.py")} - {"all_models"}
     sources = dict(package_sources())
-    missing = {name for name in modules if not re.search(rf"\b{name}\b", sources["storage/schema/all_models.py"])}
-    assert not missing, f"import {missing} in storage/schema/all_models.py"
-    assert "from normstat.storage.schema.all_models import Base" in sources["storage/backup/backup_plan.py"]
+    missing = {name for name in modules if not re.search(rf"\b{name}\b", sources["db/schema/all_models.py"])}
+    assert not missing, f"import {missing} in db/schema/all_models.py"
+    assert "from normstat.db.schema.all_models import Base" in sources["backup/backup_plan.py"]
 
 
 def test_glossary_has_every_table() -> None:

@@ -3,9 +3,9 @@
 import pytest
 import zstandard
 
-from normstat.bounded_json import NotJson, load_json
-from normstat.bounded_zstd import UnpacksTooLarge, unpack_zstd
 from normstat.errors import TooLarge
+from normstat.runtime.bounded_json import NotJson, load_json
+from normstat.runtime.bounded_zstd import UnpacksTooLarge, unpack_zstd
 
 
 def test_a_frame_unpacks_to_no_more_than_it_may() -> None:

@@ -16,7 +16,7 @@ GLOSSARY = CHECKOUT / "docs/glossary.md"
 # What tells of the past, or of the words themselves.
 TELLS_OF_WORDS = {"docs/glossary.md", "docs/format-changelog.md", "CHANGELOG.md"}
 # What reads formats of the past, by their names.
-READS_OLD_NAMES = {"backend/normstat/profiles/array_codec.py"}
+READS_OLD_NAMES = {"backend/normstat/codecs/array_codec.py"}
 
 
 @cache

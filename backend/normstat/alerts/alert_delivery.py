@@ -10,17 +10,8 @@ from typing import Final
 import structlog
 from pydantic import ValidationError
 
-from normstat import metrics
-from normstat.alerts.channel_settings import join_secrets
-from normstat.alerts.message_kind import MessageKind
-from normstat.alerts.outbox_worker import CHECK_S, DOUBT, OutboxWorker, Sessions, is_too_old, pause_after, run_outbox
-from normstat.alerts.senders.channel_sender import ChannelSender, SentMessage, read_content
-from normstat.alerts.senders.send_outcome import SendOutcome, shorten_answer
-from normstat.alerts.silence_link import sign_token, silence_link
-from normstat.jobs.due_work import MESSAGES_S
-from normstat.settings import Settings
-from normstat.storage.alert_channel_rows import ChannelRecord, hold_channel, read_channel
-from normstat.storage.alert_outbox import (
+from normstat.alerts.alert_channel_rows import ChannelRecord, hold_channel, read_channel
+from normstat.alerts.alert_outbox import (
     DueMessage,
     list_due_channels,
     note_dropped,
@@ -30,8 +21,17 @@ from normstat.storage.alert_outbox import (
     take_message,
     was_told,
 )
-from normstat.storage.session import open_read_session, open_write_session
-from normstat.storage.turns import Failures
+from normstat.alerts.channel_settings import join_secrets
+from normstat.alerts.message_kind import MessageKind
+from normstat.alerts.outbox_worker import CHECK_S, DOUBT, OutboxWorker, Sessions, is_too_old, pause_after, run_outbox
+from normstat.alerts.senders.channel_sender import ChannelSender, SentMessage, read_content
+from normstat.alerts.senders.send_outcome import SendOutcome, shorten_answer
+from normstat.alerts.silence_link import sign_token, silence_link
+from normstat.db.session import open_read_session, open_write_session
+from normstat.db.turns import Failures
+from normstat.jobs.due_work import MESSAGES_S
+from normstat.runtime import metrics
+from normstat.settings import Settings
 
 log = structlog.get_logger()
 

@@ -11,8 +11,8 @@ from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.routing import RoutedEpisode
 from normstat.comparison.findings.human import format_human, format_seconds
 from normstat.errors import count_of
-from normstat.query.watch_lists import EpisodeInfo
-from normstat.rules.rule_file import COLOUR_LABELS, COLOURS, Colour
+from normstat.watch.rules.rule_file import COLOUR_LABELS, COLOURS, Colour
+from normstat.watch.watch_lists import EpisodeInfo
 
 SERVER: Final = "this normstat server"
 # An Alertmanager gets them all; texts for people show the first ones.

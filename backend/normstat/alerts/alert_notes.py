@@ -2,7 +2,8 @@
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.storage import alert_rows, episode_rows
+from normstat.alerts import alert_rows
+from normstat.records import episode_rows
 
 
 async def acknowledge_alert(session: AsyncSession, alert_id: int, *, by: str, note: str) -> None:

@@ -12,7 +12,20 @@ import structlog
 from pydantic import ValidationError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.alerts.alert_channel_rows import ChannelRecord, list_channels, lock_alerts
 from normstat.alerts.alert_message import AlertMessage, MessageFacts, SaidValue, build_message
+from normstat.alerts.alert_outbox import MessageDraft, queue_messages
+from normstat.alerts.alert_route_rows import RouteRecord, list_routes
+from normstat.alerts.alert_rows import (
+    PlacedEpisode,
+    add_alert,
+    forget_old_alerts,
+    has_open_alerts,
+    join_episodes,
+    read_alert_episode_ids,
+    read_lasting_episodes,
+    read_routed_alerts,
+)
 from normstat.alerts.channel_settings import ChannelKind
 from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.message_questions import ask_questions
@@ -26,26 +39,13 @@ from normstat.alerts.routing import (
     step_routes,
 )
 from normstat.comparison.findings.human import format_human
+from normstat.db.schema.alert_models import AlertRow
+from normstat.db.session import WriteSession, open_write_session
 from normstat.query.host_zones import read_host_zones
-from normstat.query.watch_lists import to_episode_info
-from normstat.rules.rule_file import COLOURS, Colour, WatchRule
-from normstat.storage.alert_channel_rows import ChannelRecord, list_channels, lock_alerts
-from normstat.storage.alert_outbox import MessageDraft, queue_messages
-from normstat.storage.alert_route_rows import RouteRecord, list_routes
-from normstat.storage.alert_rows import (
-    PlacedEpisode,
-    add_alert,
-    forget_old_alerts,
-    has_open_alerts,
-    join_episodes,
-    read_alert_episode_ids,
-    read_lasting_episodes,
-    read_routed_alerts,
-)
-from normstat.storage.schema.alert_models import AlertRow
-from normstat.storage.session import WriteSession, open_write_session
-from normstat.storage.watch_mute_rows import WatchMuteRecord, list_watch_mutes
 from normstat.watch.rule_book import WatchBook, read_watch_book, with_limits
+from normstat.watch.rules.rule_file import COLOURS, Colour, WatchRule
+from normstat.watch.watch_lists import to_episode_info
+from normstat.watch.watch_mute_rows import WatchMuteRecord, list_watch_mutes
 
 log = structlog.get_logger()
 

@@ -11,8 +11,13 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.alerts import alert_channel_rows, alert_route_rows
+from normstat.alerts.alert_channel_rows import ChannelDraft, ChannelRecord, lock_alerts
 from normstat.alerts.alert_message import AlertMessage, MessagePart, SaidValue, format_local
+from normstat.alerts.alert_outbox import drop_messages
+from normstat.alerts.alert_route_rows import RouteDraft, RouteRecord
 from normstat.alerts.alert_router import to_routed
+from normstat.alerts.alert_rows import read_past_episodes
 from normstat.alerts.channel_settings import AnySettings, ScriptSettings, join_secrets, keep_secrets, split_secrets
 from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.route_settings import RouteSettings
@@ -21,15 +26,10 @@ from normstat.alerts.routing import AlertRoute
 from normstat.alerts.senders.channel_sender import ChannelSender, SentMessage
 from normstat.alerts.senders.script import find_problem
 from normstat.errors import BadRequest, Conflict
-from normstat.query.watch_lists import EpisodeInfo, to_episode_info
-from normstat.rules.rule_file import Colour
-from normstat.storage import alert_channel_rows, alert_route_rows
-from normstat.storage.alert_channel_rows import ChannelDraft, ChannelRecord, lock_alerts
-from normstat.storage.alert_outbox import drop_messages
-from normstat.storage.alert_route_rows import RouteDraft, RouteRecord
-from normstat.storage.alert_rows import read_past_episodes
-from normstat.storage.watch_mute_rows import list_watch_mutes
 from normstat.watch.rule_book import read_watch_book
+from normstat.watch.rules.rule_file import Colour
+from normstat.watch.watch_lists import EpisodeInfo, to_episode_info
+from normstat.watch.watch_mute_rows import list_watch_mutes
 from normstat.window import Window
 
 MAX_TRIAL: Final = timedelta(days=92)

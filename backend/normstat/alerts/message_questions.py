@@ -6,9 +6,9 @@ from typing import Final
 
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.comparison.next_questions.questions import FindingContext, FindingValue, find_rules
-from normstat.query.watch_lists import EpisodeInfo
-from normstat.rules.rule_file import WatchInput, WatchRule
-from normstat.rules.rule_frame import name_sources
+from normstat.watch.rules.rule_file import WatchInput, WatchRule
+from normstat.watch.rules.rule_frame import name_sources
+from normstat.watch.watch_lists import EpisodeInfo
 
 MAX_ASKED: Final = 3
 

@@ -14,11 +14,11 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.alerts.senders.send_outcome import SEND_LIMIT_S, SendOutcome
+from normstat.db.leader import try_lead
+from normstat.db.session import make_engine
+from normstat.db.turns import retry_wait_s
 from normstat.jobs.background import keep_running, pause
 from normstat.jobs.due_work import MESSAGES_S
-from normstat.storage.leader import try_lead
-from normstat.storage.session import make_engine
-from normstat.storage.turns import retry_wait_s
 
 Sessions = async_sessionmaker[AsyncSession]
 CHECK_S: Final = 15.0

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from normstat.rules.rule_file import Colour
+from normstat.watch.rules.rule_file import Colour
 
 MAX_WORDS: Final = 100
 DAY: Final = timedelta(days=1)

@@ -9,8 +9,8 @@ from typing import Final
 from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.routing import OPEN, AlertRoute, RoutedEpisode, TrackedAlert, next_due, step_routes, takes
 from normstat.errors import BadRequest
-from normstat.rules.rule_file import Colour
-from normstat.storage.watch_mute_rows import WatchMuteRecord
+from normstat.watch.rules.rule_file import Colour
+from normstat.watch.watch_mute_rows import WatchMuteRecord
 from normstat.window import Window
 
 MAX_STEPS: Final = 20_000

@@ -12,7 +12,7 @@ from typing import Final
 
 from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.route_settings import GroupBy, RouteSettings, matches_word
-from normstat.rules.rule_file import COLOURS, Colour
+from normstat.watch.rules.rule_file import COLOURS, Colour
 
 # Rules that begin on a host within this time tell one story.
 STORY: Final = timedelta(seconds=60)

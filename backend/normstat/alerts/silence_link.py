@@ -10,11 +10,11 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.alerts.alert_rows import list_alert_places, note_silenced, require_alert
+from normstat.db.schema.alert_models import AlertRow
 from normstat.errors import Conflict, NotFound
-from normstat.field_docs import Documented
-from normstat.storage.alert_rows import list_alert_places, note_silenced, require_alert
-from normstat.storage.schema.alert_models import AlertRow
-from normstat.storage.watch_mute_rows import WatchMuteDraft, WatchMuteRecord, create_watch_mute
+from normstat.runtime.field_docs import Documented
+from normstat.watch.watch_mute_rows import WatchMuteDraft, WatchMuteRecord, create_watch_mute
 
 log = structlog.get_logger()
 

@@ -19,11 +19,10 @@ import structlog
 from normstat.alerts.outbox_worker import OutboxWorker, Sessions, is_too_old, pause_after, run_outbox
 from normstat.alerts.senders.http_post import post_bytes
 from normstat.alerts.senders.send_outcome import SEND_LIMIT_S, SendOutcome, run_cut_off, shorten_answer
+from normstat.db.session import open_read_session, open_write_session
+from normstat.db.turns import Failures
 from normstat.jobs.due_work import MESSAGES_S
-from normstat.settings import Settings
-from normstat.storage.session import open_read_session, open_write_session
-from normstat.storage.turns import Failures
-from normstat.storage.webhook_rows import (
+from normstat.records.webhook_rows import (
     DeliveryState,
     DueDelivery,
     hold_webhook,
@@ -32,6 +31,7 @@ from normstat.storage.webhook_rows import (
     remove_old_deliveries,
     take_delivery,
 )
+from normstat.settings import Settings
 
 log = structlog.get_logger()
 

@@ -17,11 +17,11 @@ from normstat.artefacts.packed_reading import PackedReading, ReadingRequest, rea
 from normstat.artefacts.part_codec import unpack_part
 from normstat.artefacts.parts import Part, PartKind
 from normstat.artefacts.tools import Effect
+from normstat.db.schema.artefact_models import ArtefactPartRow, ArtefactRow
+from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import BadRequest, TooLarge
-from normstat.storage import artefact_rows
-from normstat.storage.artefact_rows import Artefact, ArtefactChange, ArtefactSource
-from normstat.storage.schema.artefact_models import ArtefactPartRow, ArtefactRow
-from normstat.storage.session import open_read_session, open_write_session
+from normstat.records import artefact_rows
+from normstat.records.artefact_rows import Artefact, ArtefactChange, ArtefactSource
 from normstat.window import from_us, to_us
 
 Sessions = async_sessionmaker[AsyncSession]

@@ -7,10 +7,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.artefacts.artefact_service import load_parts
 from normstat.artefacts.diff.artefact_diff import DiffRequest, DiffSide, PartDiff, diff_artefacts
-from normstat.csv_cells import format_csv
-from normstat.field_docs import Documented
-from normstat.storage import artefact_rows
-from normstat.storage.artefact_rows import Artefact
+from normstat.records import artefact_rows
+from normstat.records.artefact_rows import Artefact
+from normstat.runtime.csv_cells import format_csv
+from normstat.runtime.field_docs import Documented
 
 
 @dataclass(frozen=True, slots=True)

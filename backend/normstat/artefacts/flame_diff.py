@@ -27,7 +27,7 @@ from normstat.artefacts.flame_view import (
 )
 from normstat.artefacts.table_view import ArtefactTableColumn
 from normstat.errors import BadRequest
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 SIDES: Final = 2
 

@@ -12,7 +12,7 @@ from normstat.artefacts.flame_growth import CallForest, FlameNodes, GrowthReques
 from normstat.artefacts.parts import PartColumn
 from normstat.artefacts.table_view import ArtefactTableColumn
 from normstat.errors import BadRequest, shorten
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 MAX_NODES: Final = 20_000
 MAX_FUNCTIONS: Final = 1000

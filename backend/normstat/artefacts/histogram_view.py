@@ -8,7 +8,7 @@ from typing import Final
 
 from normstat.artefacts.figures import with_unit
 from normstat.artefacts.parts import Bucket, HistogramPart, Number
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 MAX_DISTRIBUTIONS: Final = 2000
 DASH: Final = "\N{EN DASH}"

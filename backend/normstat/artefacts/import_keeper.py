@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.upload_limits import MAX_ARTEFACT_BYTES
+from normstat.runtime.upload_limits import MAX_ARTEFACT_BYTES
 
 if TYPE_CHECKING:
-    from normstat.ingest.imports.artefact_keeper import ImportedText
+    from normstat.records.artefact_keeper import ImportedText
     from normstat.stats.spec import Spec
 
 
@@ -44,7 +44,7 @@ class ImportKeeper:
         Raises: NormstatError
         """
         from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact, now_utc  # noqa: PLC0415
-        from normstat.storage.artefact_rows import ArtefactSource  # noqa: PLC0415
+        from normstat.records.artefact_rows import ArtefactSource  # noqa: PLC0415
 
         draft = ArtefactDraft(
             host=text.host, source=ArtefactSource.IMPORT, author="", start=text.start, title=text.title, command=text.command,

@@ -6,7 +6,7 @@ from typing import Final
 from normstat.artefacts.keys import is_total
 from normstat.artefacts.parts import Number, TablePart
 from normstat.errors import BadRequest, shorten
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 MAX_LINES: Final = 50
 MAX_REPORTS: Final = 100_000

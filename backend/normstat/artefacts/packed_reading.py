@@ -23,9 +23,9 @@ from normstat.artefacts.part_words import find_words
 from normstat.artefacts.reading import RejectedText, read_artefact
 from normstat.artefacts.tools import Effect
 from normstat.errors import NormstatError, NotFound, TooLarge
-from normstat.isolated_module import ask_isolated
+from normstat.runtime.isolated_module import ask_isolated
+from normstat.runtime.upload_limits import MAX_ARTEFACT_BYTES
 from normstat.stats.records import Timing
-from normstat.upload_limits import MAX_ARTEFACT_BYTES
 
 # What a thread of the server reads: a quarter of a second.
 INLINE_BYTES: Final = 128 << 10

@@ -9,8 +9,8 @@ from normstat.artefacts.keys import key_rule, without_repeat
 from normstat.artefacts.log_builder import LogBuilder
 from normstat.artefacts.parts import NO_NUMBER, Bucket, HistogramPart, LogClock, LogPart, Number, Part, PartColumn, TablePart
 from normstat.artefacts.stack_tree import StackTreeBuilder
+from normstat.stats.engine.histogram import split_bucket
 from normstat.stats.engine.trace.stacks import SEPARATOR
-from normstat.stats.histogram import split_bucket
 from normstat.stats.records import NO_TIME, SampleBlock
 from normstat.stats.spec import Field, Kind, Semantics, Shape, Worse
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from normstat.artefacts.parts import TablePart
-from normstat.csv_cells import format_csv
+from normstat.runtime.csv_cells import format_csv
 from normstat.window import from_us
 
 HEADER: Final = ("report", "time")

@@ -8,7 +8,7 @@ from typing import Final
 from normstat.artefacts.keys import is_total
 from normstat.artefacts.parts import Number, TablePart
 from normstat.errors import BadRequest, shorten
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 MAX_ROWS: Final = 1000
 # Percentages of the whole, which may be summed within a report.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 PAGE_BYTES: Final = 64 << 10
 

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.artefacts.artefact_service import load_part
 from normstat.artefacts.call_tree import CallTree, make_tree
 from normstat.artefacts.parts import StackPart
-from normstat.storage import artefact_rows
+from normstat.records import artefact_rows
 
 MAX_CACHED_BYTES: Final = 384 << 20
 Key = tuple[int, int, datetime]

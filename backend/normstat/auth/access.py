@@ -8,13 +8,13 @@ from typing import Final, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.auth import account_rows, join_token_rows, session_rows
 from normstat.auth.roles import Role, lower_role
 from normstat.auth.secret_tokens import hash_token
 from normstat.auth.security_log import log_after_commit
+from normstat.db.schema.models import AgentToken, ApiToken, User
+from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import NotAuthenticated
-from normstat.storage import account_rows, join_token_rows, session_rows
-from normstat.storage.schema.models import AgentToken, ApiToken, User
-from normstat.storage.session import open_read_session, open_write_session
 
 # How long an agent token stays cached before its last use is recorded again.
 REMEMBERED_S: Final = 60.0

@@ -7,16 +7,16 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.auth import account_rows as rows
 from normstat.auth.access import Principal
 from normstat.auth.password_rules import require_good_password
 from normstat.auth.passwords import hash_password
 from normstat.auth.roles import Role
 from normstat.auth.secret_tokens import AGENT_TOKEN_PREFIX, API_TOKEN_PREFIX, new_secret
 from normstat.auth.security_log import log_after_commit, short_groups, short_name
+from normstat.db.schema.models import AgentToken, ApiToken, User
 from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, shorten
 from normstat.ingest.transaction import HOST_NAME
-from normstat.storage import account_rows as rows
-from normstat.storage.schema.models import AgentToken, ApiToken, User
 
 LAST: Final = "{name} is the last enabled administrator; give another account that role first"
 NEEDS_SESSION: Final = "An API token can neither create nor change an administrator, because that would outlive the token; log in"

@@ -15,9 +15,9 @@ import structlog
 
 from normstat.auth.access import Sessions
 from normstat.auth.audit_text import to_syslog
+from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import BadRequest, NormstatError
-from normstat.storage import audit_rows
-from normstat.storage.session import open_read_session, open_write_session
+from normstat.records import audit_rows
 
 log = structlog.get_logger()
 

@@ -3,8 +3,8 @@
 import json
 from typing import Final
 
-from normstat.csv_cells import format_csv
-from normstat.storage.schema.audit_models import AuditEntryRow
+from normstat.db.schema.audit_models import AuditEntryRow
+from normstat.runtime.csv_cells import format_csv
 
 AUDIT_COLUMNS: Final = ("id", "time", "account", "means", "token_id", "address", "action", "outcome", "target", "request_id")
 # RFC 5424: facility 13 is "log audit"; severity 5 notice, 4 warning.

@@ -8,8 +8,8 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from normstat.auth.access import Sessions
-from normstat.storage.audit_rows import AuditEntry, add_entries
-from normstat.storage.session import open_write_session
+from normstat.db.session import open_write_session
+from normstat.records.audit_rows import AuditEntry, add_entries
 
 log = structlog.get_logger()
 

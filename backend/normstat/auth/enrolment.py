@@ -17,15 +17,15 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.auth import join_token_rows as rows
 from normstat.auth.access import TokenRefused
 from normstat.auth.secret_tokens import AGENT_TOKEN_PREFIX, JOIN_TOKEN_PREFIX, hash_token, new_secret
 from normstat.auth.security_log import log_after_commit, short_name
+from normstat.db.schema.account_models import JoinToken
 from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, shorten
 from normstat.ingest.transaction import HOST_NAME
-from normstat.ingest_limits import too_many_hosts
-from normstat.storage import join_token_rows as rows
-from normstat.storage.audit_rows import AuditEntry, add_entries
-from normstat.storage.schema.account_models import JoinToken
+from normstat.records.audit_rows import AuditEntry, add_entries
+from normstat.runtime.ingest_limits import too_many_hosts
 
 MIN_LIFETIME: Final = timedelta(minutes=1)
 MAX_LIFETIME: Final = timedelta(days=30)

@@ -6,7 +6,9 @@ from typing import Final, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.auth import account_rows, join_token_rows
 from normstat.auth.access import Principal, Sessions, to_principal
+from normstat.auth.account_rows import SessionOrigin
 from normstat.auth.browser_words import browser_in_words
 from normstat.auth.client_address import group_of
 from normstat.auth.password_rules import require_good_password
@@ -15,7 +17,10 @@ from normstat.auth.roles import Role
 from normstat.auth.second_factor import require_code
 from normstat.auth.secret_tokens import Secret, hash_token, new_secret, to_secret
 from normstat.auth.security_log import SecurityLog, log_after_commit, short_name
+from normstat.auth.session_rows import has_second_factor
 from normstat.auth.throttle import Attempt, Throttle, delete_old_attempts
+from normstat.db.schema.models import LoginLink, User
+from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import (
     Conflict,
     NormstatError,
@@ -27,11 +32,7 @@ from normstat.errors import (
     TooManyRequests,
     shorten,
 )
-from normstat.storage import account_rows, join_token_rows, share_link_rows
-from normstat.storage.account_rows import SessionOrigin
-from normstat.storage.schema.models import LoginLink, User
-from normstat.storage.session import open_read_session, open_write_session
-from normstat.storage.session_rows import has_second_factor
+from normstat.records import share_link_rows
 
 # How the account of a session proved who it is.
 Means = Literal["password", "link", "provider"]

@@ -10,14 +10,14 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.auth import account_rows
 from normstat.auth.login import LoginContext, NewSession, Visitor, open_session
 from normstat.auth.oidc_client import Claims, LoginState, OidcClient, claim_of, groups_of
 from normstat.auth.roles import Role
 from normstat.auth.security_log import log_after_commit, short_groups, short_name
+from normstat.db.schema.models import User
+from normstat.db.session import open_write_session
 from normstat.errors import NotAllowed, NotAuthenticated, ProviderAway
-from normstat.storage import account_rows
-from normstat.storage.schema.models import User
-from normstat.storage.session import open_write_session
 
 ANYBODY: Final = "*"
 MAX_NAME: Final = 200

@@ -10,12 +10,12 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.auth import join_token_rows as rows
 from normstat.auth.access import AgentPrincipal, TokenRefused, is_rotation_due, is_usable
 from normstat.auth.enrolment import EnrolledAgent
 from normstat.auth.secret_tokens import AGENT_TOKEN_PREFIX, new_secret
 from normstat.auth.security_log import log_after_commit, short_name
 from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, shorten
-from normstat.storage import join_token_rows as rows
 
 MAX_WITHIN: Final = timedelta(days=365)
 

@@ -11,17 +11,16 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.auth import totp
+from normstat.auth import account_rows, session_rows, totp
+from normstat.auth import second_factor_rows as rows
 from normstat.auth.access import Principal, Sessions
 from normstat.auth.accounts import require_right_over
 from normstat.auth.passwords import known_lane, verify_password
 from normstat.auth.security_log import log_after_commit, short_name
 from normstat.auth.throttle import Throttle
+from normstat.db.schema.account_models import SecondFactor
+from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import Conflict, NotAllowed, SecondFactorNeeded
-from normstat.storage import account_rows, session_rows
-from normstat.storage import second_factor_rows as rows
-from normstat.storage.schema.account_models import SecondFactor
-from normstat.storage.session import open_read_session, open_write_session
 
 # Codes of logged-in users are counted apart from their passwords.
 BY_CODE: Final = b"second factor"

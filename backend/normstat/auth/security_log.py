@@ -20,7 +20,7 @@ from sqlalchemy import event as orm_event
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import shorten
-from normstat.storage.audit_rows import AuditEntry
+from normstat.records.audit_rows import AuditEntry
 
 log = structlog.get_logger()
 

@@ -2,12 +2,12 @@
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.auth import account_rows, session_rows
 from normstat.auth.access import Principal
 from normstat.auth.accounts import require_right_over
 from normstat.auth.security_log import log_after_commit, short_name
+from normstat.db.schema.models import Session
 from normstat.errors import NotAllowed, NotFound
-from normstat.storage import account_rows, session_rows
-from normstat.storage.schema.models import Session
 
 
 async def list_own(session: AsyncSession, principal: Principal) -> list[Session]:

@@ -17,7 +17,7 @@ attack; a one-time link is the way in. Links are 256 random bits and cannot be g
 are counted so that a flood of them costs little.
 
 Attempts are counted before the password is hashed, so many at once do not slip through together, and a refused attempt costs no
-hashing. All processes of all servers count in one table of the database, by its clock (storage/attempt_rows.py): none of them
+hashing. All processes of all servers count in one table of the database, by its clock (auth/attempt_rows.py): none of them
 allows more than one alone would, and whoever cannot reach the table lets nobody in. The table holds hashes, is bounded (what was
 quiet for longest goes first), and is empty after a crash of the database.
 """
@@ -30,10 +30,10 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.auth import attempt_rows
+from normstat.auth.attempt_rows import AttemptRules, CountedKey
 from normstat.auth.client_address import group_of
 from normstat.errors import TooManyRequests
-from normstat.storage import attempt_rows
-from normstat.storage.attempt_rows import AttemptRules, CountedKey
 
 FREE_TRIES: Final = 5
 MAX_WAIT_S: Final = 60.0

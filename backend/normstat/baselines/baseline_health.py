@@ -7,19 +7,19 @@ from typing import Final, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.baselines.baseline_records import BaselineInfo
+from normstat.baselines.baseline_rows import read_baseline
+from normstat.baselines.baseline_versions import effective_windows
 from normstat.baselines.lifecycle import to_rule
 from normstat.baselines.recurrence import next_window
 from normstat.baselines.window_sets import Windows, intersect, length_s, merge
 from normstat.errors import NotFound, shorten
-from normstat.field_docs import Documented
 from normstat.query.artefact_times import ArtefactTime, read_artefact_times
 from normstat.query.baseline_contents import InstanceChanges, StatContents, read_contents, read_instance_changes
 from normstat.query.report_coverage import read_first_and_last
+from normstat.runtime.field_docs import Documented
+from normstat.samples.lookup import list_host_stats, require_host
 from normstat.stats.observer_effect import Effect, describe_effect
-from normstat.storage.baseline_records import BaselineInfo
-from normstat.storage.baseline_rows import read_baseline
-from normstat.storage.baseline_versions import effective_windows
-from normstat.storage.lookup import list_host_stats, require_host
 from normstat.window import EPOCH, Window
 
 State = Literal["good", "stale", "insufficient_data", "empty"]

@@ -9,15 +9,15 @@ import anyio.to_thread
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.baselines import baseline_records, baseline_rows
+from normstat.baselines.baseline_records import BaselineInfo, RuleInfo, ScheduledBaseline
+from normstat.baselines.baseline_rows import BaselineChange, BaselineDraft
+from normstat.baselines.baseline_versions import SETTLE, ask_for_what_is_due, lock_baselines
 from normstat.baselines.recurrence import RecurrenceRule, parse_rule, windows_of
 from normstat.baselines.window_sets import Windows
+from normstat.db.session import open_read_session, open_write_session
+from normstat.db.turns import Turns
 from normstat.errors import BadRequest
-from normstat.storage import baseline_records, baseline_rows
-from normstat.storage.baseline_records import BaselineInfo, RuleInfo, ScheduledBaseline
-from normstat.storage.baseline_rows import BaselineChange, BaselineDraft
-from normstat.storage.baseline_versions import SETTLE, ask_for_what_is_due, lock_baselines
-from normstat.storage.session import open_read_session, open_write_session
-from normstat.storage.turns import Turns
 from normstat.window import Window
 
 log = structlog.get_logger()

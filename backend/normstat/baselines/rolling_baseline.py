@@ -13,16 +13,9 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.baselines.window_sets import Windows, length_s, subtract
-from normstat.errors import BadRequest
-from normstat.query.artefact_times import read_artefact_times
-from normstat.query.fleet_rows import read_covering_baselines
-from normstat.query.host_zones import read_host_zones
-from normstat.stats.engine.timeline import require_zone
-from normstat.stats.observer_effect import Effect
-from normstat.storage.baseline_versions import SETTLE, lock_baselines
-from normstat.storage.lookup import read_host_name
-from normstat.storage.rolling_rows import (
+from normstat.baselines.baseline_versions import SETTLE, lock_baselines
+from normstat.baselines.covering_rows import read_covering_baselines
+from normstat.baselines.rolling_rows import (
     Recorded,
     RollingRecord,
     UnusualTime,
@@ -33,9 +26,16 @@ from normstat.storage.rolling_rows import (
     read_unusual_times,
     rest_rolling,
 )
-from normstat.storage.score_rows import read_sending_hosts
-from normstat.storage.session import open_read_session, open_write_session
-from normstat.storage.turns import Turns
+from normstat.baselines.window_sets import Windows, length_s, subtract
+from normstat.db.session import open_read_session, open_write_session
+from normstat.db.turns import Turns
+from normstat.errors import BadRequest
+from normstat.query.artefact_times import read_artefact_times
+from normstat.query.host_zones import read_host_zones
+from normstat.records.score_rows import read_sending_hosts
+from normstat.samples.lookup import read_host_name
+from normstat.stats.engine.timeline import require_zone
+from normstat.stats.observer_effect import Effect
 from normstat.window import Window
 
 log = structlog.get_logger()

@@ -9,14 +9,14 @@ import anyio.to_thread
 
 from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact
 from normstat.artefacts.tools import Effect
+from normstat.bundles import bundle_rows
 from normstat.bundles.bundle_format import BundleMember, BundleSection
 from normstat.bundles.bundle_sections import BundleSource, BundleTarget, section_result
 from normstat.bundles.bundle_writer import to_instant_or_none, to_text
+from normstat.db.session import open_write_session
 from normstat.errors import BadRequest, NormstatError, NotFound
-from normstat.storage import bundle_rows
-from normstat.storage.artefact_rows import ArtefactSource, read_text
-from normstat.storage.session import open_write_session
-from normstat.upload_limits import MAX_ARTEFACT_BYTES
+from normstat.records.artefact_rows import ArtefactSource, read_text
+from normstat.runtime.upload_limits import MAX_ARTEFACT_BYTES
 
 MAX_WORDS: Final = 20_000
 WORDS: Final = ("title", "question", "command", "file_name", "author")

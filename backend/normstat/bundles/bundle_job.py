@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from normstat.storage.import_rows import ImportedFile
+from normstat.ingest.import_rows import ImportedFile
 
 if TYPE_CHECKING:
     from normstat.ingest.imports.import_run import Watch

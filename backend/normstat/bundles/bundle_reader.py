@@ -13,7 +13,6 @@ from typing import Any, Final, NoReturn
 import zstandard
 from pydantic import ValidationError
 
-from normstat.bounded_json import NotJson, load_json
 from normstat.bundles.bundle_format import (
     FORMAT,
     MANIFEST,
@@ -28,6 +27,7 @@ from normstat.bundles.bundle_format import (
     is_bundle_file,
 )
 from normstat.errors import BadRequest, TooLarge, shorten
+from normstat.runtime.bounded_json import NotJson, load_json
 
 READ_BYTES: Final = 1 << 20
 # zstd's long windows would let a small file ask for gigabytes of memory.

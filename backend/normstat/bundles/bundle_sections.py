@@ -14,8 +14,8 @@ from normstat.bundles.bundle_format import BundleManifest, BundleMember, BundleS
 from normstat.bundles.bundle_reader import BundleFile
 from normstat.bundles.bundle_writer import BundleWriter
 from normstat.bundles.reference_map import ReferenceMap
-from normstat.storage.import_rows import ImportedFile
-from normstat.storage.report_rows import ReportInfo
+from normstat.ingest.import_rows import ImportedFile
+from normstat.report.report_rows import ReportInfo
 from normstat.window import Window
 
 
@@ -81,7 +81,7 @@ class BundleTarget:
 
     def author_of(self, name: str) -> str:
         """Return the author's name, marked if an account or token here has the same one: they are different authors, and what the
-        other one made does not count against the budgets here (storage/row_budgets.py).
+        other one made does not count against the budgets here (db/row_budgets.py).
         """
         return f"{name} (bundle)" if name in self.names_here else name
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
+from normstat.bundles import bundle_rows
 from normstat.bundles.artefact_section import ArtefactSection
 from normstat.bundles.bundle_format import FORMAT, VERSION, BundleManifest, BundleSection
 from normstat.bundles.bundle_reader import BundleFile
@@ -26,15 +27,15 @@ from normstat.bundles.record_sections import BaselineSection, ComparisonSection,
 from normstat.bundles.reference_map import ReferenceMap
 from normstat.bundles.stream_section import StreamSection
 from normstat.bundles.written_report_section import WrittenReportSection
+from normstat.db.schema.models import Host
+from normstat.db.session import make_sessions, open_read_session, open_write_session
 from normstat.errors import Conflict, NotFound, shorten
+from normstat.ingest.import_rows import ImportedFile
 from normstat.ingest.imports.import_run import require_host_name
-from normstat.storage import bundle_rows, report_rows
-from normstat.storage.import_rows import ImportedFile
-from normstat.storage.lookup import require_host
-from normstat.storage.report_rows import ReportInfo
-from normstat.storage.schema.models import Host
-from normstat.storage.session import make_sessions, open_read_session, open_write_session
-from normstat.storage.spec_refresh import refresh_catalogue, reload_user_specs
+from normstat.report import report_rows
+from normstat.report.report_rows import ReportInfo
+from normstat.samples.lookup import require_host
+from normstat.samples.spec_refresh import refresh_catalogue, reload_user_specs
 from normstat.window import Window
 
 # In the order in which they are opened: streams need specs, events of streams need the streams, comparisons the baselines, runs the

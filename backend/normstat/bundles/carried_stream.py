@@ -8,9 +8,9 @@ from datetime import date
 from typing import Any, Final
 
 from normstat.bundles.bundle_writer import to_instant_or_none
+from normstat.db.schema.models import BUNDLE_KEY, IMPORT_KEY
 from normstat.errors import BadRequest
 from normstat.stats.records import Timing
-from normstat.storage.schema.models import BUNDLE_KEY, IMPORT_KEY
 from normstat.window import to_us
 
 KEY: Final = re.compile(r"(?:import-)?bundle-([0-9a-f]{16})-([0-9a-f]{1,16})")

@@ -10,9 +10,9 @@ from normstat.bundles.bundle_format import BundleSection
 from normstat.bundles.bundle_sections import BundleSource, BundleTarget, section_result
 from normstat.bundles.bundle_writer import to_text
 from normstat.bundles.record_sections import MAX_NAME, add_json, read_rows, section_bytes
+from normstat.db.session import open_write_session
 from normstat.errors import BadRequest, NormstatError, count_of
-from normstat.stats.measured_value import MeasuredValue
-from normstat.storage.experiment_rows import (
+from normstat.experiments.experiment_rows import (
     MAX_RUNS,
     CarriedExperiment,
     CarriedRun,
@@ -21,7 +21,7 @@ from normstat.storage.experiment_rows import (
     list_carried_experiments,
     put_experiment,
 )
-from normstat.storage.session import open_write_session
+from normstat.stats.measured_value import MeasuredValue
 
 NO_NUL: Final = r"^[^\x00]*$"
 Short = Annotated[str, StringConstraints(max_length=MAX_NAME, pattern=NO_NUL)]

@@ -8,24 +8,24 @@ from typing import Any, Final
 import orjson
 import zstandard
 
-from normstat.bounded_json import load_in_turn, load_json
-from normstat.bounded_zstd import unpack_zstd
+from normstat.baselines.baseline_records import to_windows
+from normstat.bundles import bundle_rows
 from normstat.bundles.bundle_format import BundleSection
 from normstat.bundles.bundle_sections import BundleSource, BundleTarget, section_result
 from normstat.bundles.bundle_writer import to_instant_or_none, to_text
 from normstat.bundles.carried_stream import origin_of
+from normstat.comparison.saved_comparison_rows import MAX_RESULT_BYTES
+from normstat.db.schema.baseline_models import Baseline, BaselineVersion
+from normstat.db.schema.models import UserSpec
+from normstat.db.session import WriteSession, open_read_session, open_write_session
 from normstat.errors import BadRequest, NormstatError, count_of, shorten
+from normstat.records.event_rows import MAX_TEXT, EventSource
+from normstat.runtime.bounded_json import load_in_turn, load_json
+from normstat.runtime.bounded_zstd import unpack_zstd
+from normstat.samples.spec_refresh import reload_user_specs
+from normstat.samples.user_specs import put_user_spec
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.fact_words import EventKind
-from normstat.storage import bundle_rows
-from normstat.storage.baseline_records import to_windows
-from normstat.storage.event_rows import MAX_TEXT, EventSource
-from normstat.storage.saved_comparison_rows import MAX_RESULT_BYTES
-from normstat.storage.schema.baseline_models import Baseline, BaselineVersion
-from normstat.storage.schema.models import UserSpec
-from normstat.storage.session import WriteSession, open_read_session, open_write_session
-from normstat.storage.spec_refresh import reload_user_specs
-from normstat.storage.user_specs import put_user_spec
 from normstat.window import Window
 
 MAX_NAME: Final = 200

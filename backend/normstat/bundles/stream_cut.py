@@ -15,17 +15,17 @@ from typing import Final
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.bundles import bundle_rows
+from normstat.bundles.bundle_rows import StreamReport
+from normstat.codecs.pack_codec import StoredChunk
+from normstat.db.schema.models import Stream
+from normstat.samples.chunks import ByteRange, read_batch, read_ranges
+from normstat.samples.lookup import find_stat, read_instance_names
+from normstat.samples.sample_pages import Page, PageQuery, read_pages, to_floats
 from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.readers import read
 from normstat.stats.records import SampleBlock
 from normstat.stats.spec import Spec
-from normstat.storage import bundle_rows
-from normstat.storage.bundle_rows import StreamReport
-from normstat.storage.chunks import ByteRange, read_batch, read_ranges
-from normstat.storage.lookup import find_stat, read_instance_names
-from normstat.storage.pack_codec import StoredChunk
-from normstat.storage.sample_pages import Page, PageQuery, read_pages, to_floats
-from normstat.storage.schema.models import Stream
 from normstat.window import Window, to_us
 
 # The lines before the first sample of a stream: headers, and reports about the time since boot.

@@ -12,17 +12,18 @@ from typing import Final
 
 import structlog
 
+from normstat.bundles import bundle_rows
 from normstat.bundles.bundle_sections import BundleTarget
 from normstat.bundles.carried_stream import KEY, CarriedStream
 from normstat.bundles.stream_cut import read_bytes
+from normstat.db.schema.models import BUNDLE_KEY
+from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import BadRequest, DatabaseAway, TooLarge
+from normstat.ingest import import_rows
 from normstat.ingest.batching import AgentIdentity, Recording, ingest_request
+from normstat.ingest.import_rows import ImportedFile, LoadedStream
 from normstat.ingest.imports.undo import remove_stream
 from normstat.ingest.protocol import Frame, FrameKind
-from normstat.storage import bundle_rows, import_rows
-from normstat.storage.import_rows import ImportedFile, LoadedStream
-from normstat.storage.schema.models import BUNDLE_KEY
-from normstat.storage.session import open_read_session, open_write_session
 
 log = structlog.get_logger()
 

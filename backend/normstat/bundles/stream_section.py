@@ -4,16 +4,16 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
+from normstat.bundles import bundle_rows
 from normstat.bundles.bundle_format import BundleSection
 from normstat.bundles.bundle_sections import BundleSource, BundleTarget
 from normstat.bundles.bundle_writer import to_text
 from normstat.bundles.carried_stream import origin_of, to_carried
 from normstat.bundles.stream_cut import StreamCut, cut_stream, read_bytes
 from normstat.bundles.stream_feed import CarriedBytes, StreamFeed
+from normstat.db.schema.models import Stream
 from normstat.errors import BadRequest
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage import bundle_rows
-from normstat.storage.schema.models import Stream
 from normstat.window import Window
 
 # Host facts are small, and those from before the window say what the host was in it.

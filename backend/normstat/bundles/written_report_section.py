@@ -9,19 +9,19 @@ from typing import Annotated, Any, Final
 import anyio.to_thread
 from pydantic import AwareDatetime, BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
 
-from normstat.bounded_json import load_in_turn
 from normstat.bundles.bundle_format import BundleMember, BundleSection
 from normstat.bundles.bundle_sections import BundleSource, BundleTarget, section_result
 from normstat.bundles.bundle_writer import to_text
 from normstat.bundles.record_sections import MAX_NAME
+from normstat.db.session import WriteSession, open_read_session, open_write_session
 from normstat.errors import BadRequest, NormstatError, TooLarge, count_of, shorten
+from normstat.report import report_rows
 from normstat.report.blocks import pack_blocks, unpack_blocks
 from normstat.report.note_models import ReportNoteContent
+from normstat.report.report_rows import MAX_FROZEN_BYTES, MAX_NOTES, CarriedNote, CarriedReport, ReportChange, ReportInfo
 from normstat.report.uploads import OTHER_TYPE, read_upload, safe_file_name
-from normstat.storage import report_rows
-from normstat.storage.report_rows import MAX_FROZEN_BYTES, MAX_NOTES, CarriedNote, CarriedReport, ReportChange, ReportInfo
-from normstat.storage.session import WriteSession, open_read_session, open_write_session
-from normstat.upload_limits import MAX_REPORT_FILE_BYTES
+from normstat.runtime.bounded_json import load_in_turn
+from normstat.runtime.upload_limits import MAX_REPORT_FILE_BYTES
 
 NO_NUL: Final = r"^[^\x00]*$"
 LIST: Final = "reports.json.zst"

@@ -1,7 +1,7 @@
 """The `normstat` command: one module per command, imported only when called, so that `normstat parse` starts fast.
 
 Responsible for: arguments, printing, exit codes. Never: logic, which belongs to the packages that a command calls. Entry point:
-`app`; `serve_command` starts the server, `workers` is the parent of several server processes, `server_process` one of them.
+`app`; `serve_command` starts the server (`server`).
 """
 
 import importlib
@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from normstat import __version__
-from normstat.memory import collector_paused
+from normstat.runtime.memory import collector_paused
 
 # Command -> what it does, for the list of commands. The module normstat.cli.<command>_command has a typer.Typer named `app`, with
 # one command, or with several for a group.

@@ -5,16 +5,16 @@ from typing import Annotated
 
 import typer
 
+from normstat.auth import account_rows
 from normstat.auth.access import is_usable
 from normstat.auth.accounts import create_agent_token
 from normstat.auth.rotation import ask_rotation
 from normstat.cli.db_session import format_instant, print_table, run_in_session, to_printable
+from normstat.db.schema.models import AgentToken
+from normstat.db.session import WriteSession
 from normstat.errors import NotFound
-from normstat.logs import configure_logging
+from normstat.runtime.logs import configure_logging
 from normstat.settings import load_settings
-from normstat.storage import account_rows
-from normstat.storage.schema.models import AgentToken
-from normstat.storage.session import WriteSession
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Create, list, rotate and revoke tokens of agents.")
 

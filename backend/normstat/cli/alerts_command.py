@@ -12,19 +12,19 @@ import typer
 from pydantic import ValidationError
 
 from normstat.alerts import channel_book
+from normstat.alerts.alert_channel_rows import ChannelRecord, list_channels
+from normstat.alerts.alert_lists import AlertFilter, AlertInfo, AlertMessageInfo, list_alerts
+from normstat.alerts.alert_route_rows import RouteRecord, list_routes
 from normstat.alerts.channel_book import ChannelTrial, RouteTrial
 from normstat.alerts.channel_settings import AnySettings, join_secrets
 from normstat.alerts.route_settings import RouteSettings
 from normstat.cli.db_session import format_instant, print_table, run_in_session
 from normstat.cli.event_command import parse_time
 from normstat.cli.local_database import find_public_url
-from normstat.csv_cells import format_csv
+from normstat.db.session import WriteSession
 from normstat.errors import BadRequest, NotFound, count_of
-from normstat.query.alert_lists import AlertFilter, AlertInfo, AlertMessageInfo, list_alerts
+from normstat.runtime.csv_cells import format_csv
 from normstat.settings import load_settings
-from normstat.storage.alert_channel_rows import ChannelRecord, list_channels
-from normstat.storage.alert_route_rows import RouteRecord, list_routes
-from normstat.storage.session import WriteSession
 from normstat.window import Window
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show alerts, test channels, try routes: docs/alerts.md.")

@@ -21,12 +21,12 @@ from normstat.artefacts.table_view import TableRequest, view_table
 from normstat.artefacts.tools import Effect
 from normstat.cli.db_session import exit_with, format_instant, print_table, run_in_session, run_or_exit
 from normstat.cli.export_command import parse_option
+from normstat.db.session import WriteSession, make_engine, make_sessions, open_read_session
 from normstat.errors import BadRequest, NormstatError, count_of
 from normstat.ingest.imports.import_run import require_host_name
+from normstat.records import artefact_rows
+from normstat.records.artefact_rows import Artefact, ArtefactFilter, ArtefactSource
 from normstat.settings import load_settings
-from normstat.storage import artefact_rows
-from normstat.storage.artefact_rows import Artefact, ArtefactFilter, ArtefactSource
-from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Keep, list and show what tools print once: lockstat, perf, DTrace ..."

@@ -9,9 +9,9 @@ import typer
 from normstat.auth.audit_text import AUDIT_COLUMNS, to_csv_line, to_json_line
 from normstat.cli.db_session import format_instant, print_table, run_in_session, to_printable
 from normstat.cli.event_command import parse_time
-from normstat.storage.audit_rows import AuditFilter, list_entries
-from normstat.storage.schema.audit_models import AuditEntryRow
-from normstat.storage.session import WriteSession
+from normstat.db.schema.audit_models import AuditEntryRow
+from normstat.db.session import WriteSession
+from normstat.records.audit_rows import AuditFilter, list_entries
 
 app = typer.Typer(add_completion=False)
 

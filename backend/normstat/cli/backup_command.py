@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
+from normstat.backup.dump import Progress, back_up
+from normstat.backup.manifest import Manifest
+from normstat.backup.restore_tables import check_backup
 from normstat.cli.db_session import exit_if_damaged, format_bytes, run_or_exit
 from normstat.cli.progress import ProgressDisplay
 from normstat.doctor.packed_checks import CHECKS
 from normstat.errors import count_of
 from normstat.settings import load_settings
-from normstat.storage.backup.dump import Progress, back_up
-from normstat.storage.backup.manifest import Manifest
-from normstat.storage.backup.restore_tables import check_backup
 
 app = typer.Typer(add_completion=False)
 

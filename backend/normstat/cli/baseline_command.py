@@ -7,17 +7,17 @@ from typing import Annotated, Final
 
 import typer
 
-from normstat.api.instants import parse_instant
+from normstat.api.http.instants import parse_instant
+from normstat.baselines import baseline_rows, exclusion_rows
 from normstat.baselines.baseline_health import HostHealth, read_health
+from normstat.baselines.baseline_records import BaselineInfo
+from normstat.baselines.baseline_versions import VersionInfo, list_versions
+from normstat.baselines.exclusion_rows import ExclusionDraft
 from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested
 from normstat.cli.db_session import format_instant, print_table, run_in_session
+from normstat.db.session import WriteSession
 from normstat.errors import BadRequest, count_of
-from normstat.storage import baseline_rows, exclusion_rows
-from normstat.storage.baseline_records import BaselineInfo
-from normstat.storage.baseline_versions import VersionInfo, list_versions
-from normstat.storage.exclusion_rows import ExclusionDraft
-from normstat.storage.session import WriteSession
-from normstat.storage.spec_refresh import refresh_catalogue
+from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.window import Window
 
 app = typer.Typer(

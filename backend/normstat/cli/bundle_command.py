@@ -16,12 +16,12 @@ from normstat.bundles.bundle_service import BundleRequest, OpenRequest, open_bun
 from normstat.cli.db_session import exit_with, format_bytes, format_instant, print_table, run_or_exit
 from normstat.cli.export_command import parse_option
 from normstat.cli.import_command import Screen, print_results
+from normstat.db.session import make_engine
 from normstat.errors import BadRequest, NormstatError, count_of
 from normstat.ingest.batching import set_limits
-from normstat.logs import configure_logging
+from normstat.ingest.import_rows import ImportedFile
+from normstat.runtime.logs import configure_logging
 from normstat.settings import Settings, load_settings
-from normstat.storage.import_rows import ImportedFile
-from normstat.storage.session import make_engine
 from normstat.window import Window
 
 app = typer.Typer(

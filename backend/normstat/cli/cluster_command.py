@@ -8,13 +8,13 @@ import typer
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from normstat.cli.db_session import exit_with, format_bytes, print_table, to_printable
+from normstat.db import cluster_layout, cluster_nodes
+from normstat.db.cluster_layout import Connection
+from normstat.db.distribution import is_citus
+from normstat.db.schema_version import require_current_schema
+from normstat.db.session import connect_arguments
 from normstat.errors import Conflict, DatabaseAway, NormstatError, count_of
 from normstat.settings import load_settings
-from normstat.storage import cluster_layout, cluster_nodes
-from normstat.storage.cluster_layout import Connection
-from normstat.storage.distribution import is_citus
-from normstat.storage.schema.schema_version import require_current_schema
-from normstat.storage.session import connect_arguments
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Spread samples and raw bytes over several machines with Citus: docs/scale.md."

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from normstat.api.comparison_inputs import ComparisonInputs
+from normstat.api.routes.comparison_inputs import ComparisonInputs
+from normstat.baselines.baseline_rows import find_baseline
 from normstat.cli.ci_check import (
     FOUND_EXIT,
     CheckCase,
@@ -28,12 +29,11 @@ from normstat.comparison.plain_diff import plain_differences
 from normstat.comparison.saved_format import to_json
 from normstat.comparison.series_search import AskedSeriesPage
 from normstat.comparison.service import WholeComparison, run_whole_comparison
+from normstat.db.session import make_engine, make_sessions, open_read_session
 from normstat.errors import BadRequest, NormstatError, count_of
 from normstat.report.around import describe_times
+from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.settings import load_settings
-from normstat.storage.baseline_rows import find_baseline
-from normstat.storage.session import make_engine, make_sessions, open_read_session
-from normstat.storage.spec_refresh import refresh_catalogue
 
 app = typer.Typer(add_completion=False)
 

@@ -14,11 +14,11 @@ from sqlalchemy.exc import DBAPIError
 
 from normstat.cli import called_command
 from normstat.cli.local_database import describe_search
+from normstat.db.schema_version import require_current_schema
+from normstat.db.session import WriteSession, make_engine, make_sessions, open_write_session
 from normstat.errors import DatabaseAway, NormstatError
+from normstat.records.audit_rows import AuditEntry, add_entries, has_changed
 from normstat.settings import load_settings
-from normstat.storage.audit_rows import AuditEntry, add_entries, has_changed
-from normstat.storage.schema.schema_version import require_current_schema
-from normstat.storage.session import WriteSession, make_engine, make_sessions, open_write_session
 
 T = TypeVar("T")
 

@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from normstat.api.experiment_schemas import RunCreate
+from normstat.api.routes.experiment_schemas import RunCreate
 from normstat.cli.db_session import exit_with, format_instant, print_table, run_in_session
 from normstat.cli.run_target import choose_target
+from normstat.db.session import WriteSession
 from normstat.errors import BadRequest, NormstatError, count_of
+from normstat.experiments import experiment_rows
 from normstat.experiments.experiment_analysis import (
     AnalysisRequest,
     ExperimentAnalysis,
@@ -18,11 +20,9 @@ from normstat.experiments.experiment_analysis import (
     VariantScaling,
     analyse_runs,
 )
+from normstat.experiments.experiment_rows import ExperimentPage
 from normstat.experiments.run_facts import describe_run, facts_of
 from normstat.experiments.scaling_fits import ScalingFit
-from normstat.storage import experiment_rows
-from normstat.storage.experiment_rows import ExperimentPage
-from normstat.storage.session import WriteSession
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="List experiments and what they say: docs/experiments.md.")
 

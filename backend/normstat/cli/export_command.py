@@ -12,12 +12,12 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from normstat.api.instants import parse_instant
+from normstat.api.http.instants import parse_instant
 from normstat.cli.db_session import run_or_exit
+from normstat.db.session import make_engine
 from normstat.errors import BadRequest
 from normstat.query.export.csv_export import ExportRequest, stream_csv
 from normstat.settings import load_settings
-from normstat.storage.session import make_engine
 from normstat.window import Window
 
 app = typer.Typer(add_completion=False)

@@ -12,7 +12,7 @@ from typing import Annotated, Final
 import typer
 
 import normstat
-from normstat.api.router import render_route_table
+from normstat.api.http.router import render_route_table
 from normstat.cli.gen_chart import VALUES_SCHEMA, render_values_schema
 from normstat.cli.gen_questions import render_questions_page
 from normstat.cli.gen_rules import render_rules_page
@@ -27,7 +27,7 @@ PACKAGE: Final = Path(normstat.__file__).parent
 CAPTURES: Final = (PACKAGE.parent / "tests" / "golden", *(PACKAGE / "stats" / "readers").iterdir())
 QUESTIONS_PAGE: Final = DOCS / "next-questions.md"
 RULES_PAGE: Final = DOCS / "rules.md"
-ROUTE_TABLE: Final = PACKAGE / "api" / "route_table.py"
+ROUTE_TABLE: Final = PACKAGE / "api" / "http" / "route_table.py"
 
 INTRODUCTION: Final = """\
 # Stats

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from normstat.rules.rule_file import COLOUR_WORDS, COLOURS, WatchInput, WatchRule, load_builtin_rules, name_parts
-from normstat.rules.rule_frame import name_sources
+from normstat.watch.rules.rule_file import COLOUR_WORDS, COLOURS, WatchInput, WatchRule, load_builtin_rules, name_parts
+from normstat.watch.rules.rule_frame import name_sources
 
 INTRODUCTION: Final = """\
 # Rules

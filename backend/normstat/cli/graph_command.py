@@ -8,18 +8,18 @@ from typing import Annotated, Final
 
 import typer
 
+from normstat.baselines.baseline_rows import find_baseline
 from normstat.cli.artefact_command import printable
 from normstat.cli.db_session import exit_with, run_in_session
 from normstat.cli.export_command import parse_option
+from normstat.db.session import WriteSession
 from normstat.errors import BadRequest, NotFound
 from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
 from normstat.query.view_lines import PanelLines, read_view_lines
 from normstat.report.graph_png import svg_to_png
 from normstat.report.graph_svg import GraphPicture, PictureLine, PictureMark, draw_graph, draw_sheet
-from normstat.storage.baseline_rows import find_baseline
-from normstat.storage.lookup import list_host_stats, require_host
-from normstat.storage.session import WriteSession
-from normstat.storage.view_rows import find_view
+from normstat.samples.lookup import list_host_stats, require_host
+from normstat.views.view_rows import find_view
 from normstat.window import Window
 
 app = typer.Typer(add_completion=False)

@@ -13,15 +13,15 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from normstat.artefacts.import_keeper import ImportKeeper
+from normstat.db.schema_version import require_current_schema
+from normstat.db.session import make_engine, make_sessions
 from normstat.errors import NormstatError, count_of
 from normstat.ingest.batching import set_limits
+from normstat.ingest.import_rows import ImportedFile
 from normstat.ingest.imports.import_options import ImportOptions, check_options, parse_day, parse_instant
 from normstat.ingest.imports.import_run import ImportSource, require_host_name, run_import
-from normstat.logs import configure_logging
+from normstat.runtime.logs import configure_logging
 from normstat.settings import Settings, load_settings
-from normstat.storage.import_rows import ImportedFile
-from normstat.storage.schema.schema_version import require_current_schema
-from normstat.storage.session import make_engine, make_sessions
 
 app = typer.Typer(add_completion=False)
 

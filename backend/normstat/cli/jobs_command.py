@@ -6,10 +6,10 @@ from typing import Annotated, Final
 import typer
 
 from normstat.cli.db_session import print_table, run_in_session
+from normstat.db.schema.job_models import JobKind, JobState
+from normstat.db.session import WriteSession
 from normstat.jobs import job_list
 from normstat.jobs.job_list import JobFilter, JobInfo
-from normstat.storage.schema.job_models import JobKind, JobState
-from normstat.storage.session import WriteSession
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, stop and retry background jobs: docs/operations.md.")
 

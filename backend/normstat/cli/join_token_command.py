@@ -6,17 +6,16 @@ from typing import Annotated, Final
 
 import typer
 
-from normstat.auth import enrolment
+from normstat.auth import enrolment, join_token_rows
 from normstat.auth.enrolment import JoinTokenRequest
+from normstat.auth.join_token_rows import EnrolledHost
 from normstat.cli.db_session import format_instant, print_table, run_in_session, to_printable
 from normstat.cli.local_database import find_public_url
-from normstat.logs import configure_logging
+from normstat.db.schema.account_models import JoinToken
+from normstat.db.session import WriteSession
+from normstat.records.host_tag_rows import read_tags
+from normstat.runtime.logs import configure_logging
 from normstat.settings import load_settings
-from normstat.storage import join_token_rows
-from normstat.storage.host_tag_rows import read_tags
-from normstat.storage.join_token_rows import EnrolledHost
-from normstat.storage.schema.account_models import JoinToken
-from normstat.storage.session import WriteSession
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Create, list and revoke tokens that hosts enrol with: docs/operations.md."

@@ -4,9 +4,9 @@ import re
 import sys
 from pathlib import Path
 
-from normstat.installed_files import CHECKOUT
 from normstat.local.running_installation import RunningInstallation, find_installation, find_installations
 from normstat.local.running_server import find_running_servers
+from normstat.runtime.installed_files import CHECKOUT
 from normstat.settings import adopt_installation, load_settings, name_of_database_url
 
 # Folders in which no database runs, for the message when the usual one is unavailable too.

@@ -13,11 +13,11 @@ from normstat.artefacts.trace_log.log_filter import Mask, choose_by, choose_even
 from normstat.artefacts.trace_log.log_times import read_time
 from normstat.cli.db_session import run_in_session
 from normstat.cli.local_database import use_running_database
+from normstat.db.session import WriteSession
 from normstat.errors import BadRequest, NotFound, TooLarge
+from normstat.records import artefact_rows
 from normstat.report.words import instant
-from normstat.storage import artefact_rows
-from normstat.storage.session import WriteSession
-from normstat.upload_limits import MAX_ARTEFACT_BYTES
+from normstat.runtime.upload_limits import MAX_ARTEFACT_BYTES
 
 STDIN: Final = "-"
 

@@ -7,9 +7,9 @@ import typer
 from normstat.auth.login import make_link
 from normstat.cli.db_session import run_in_session
 from normstat.cli.local_database import find_public_url
-from normstat.logs import configure_logging
+from normstat.db.session import WriteSession
+from normstat.runtime.logs import configure_logging
 from normstat.settings import load_settings
-from normstat.storage.session import WriteSession
 
 app = typer.Typer(add_completion=False)
 

@@ -6,9 +6,9 @@ from typing import Final
 import typer
 from sqlalchemy.exc import OperationalError
 
+from normstat.db.migrations import upgrade
 from normstat.errors import NormstatError
 from normstat.settings import load_settings
-from normstat.storage.schema.migrations import upgrade
 
 app = typer.Typer(add_completion=False)
 

@@ -2,9 +2,9 @@
 
 import typer
 
+from normstat.db.owner import make_owner
 from normstat.errors import NormstatError
 from normstat.settings import load_settings
-from normstat.storage.owner import make_owner
 
 app = typer.Typer(add_completion=False)
 

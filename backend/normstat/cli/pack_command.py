@@ -7,12 +7,12 @@ from typing import Annotated, Final
 import typer
 
 from normstat.cli.db_session import format_bytes, run_or_exit
+from normstat.compaction.packing_run import limit_at, pack_chunks
+from normstat.db.session import make_engine, make_sessions
+from normstat.db.turns import Turns
 from normstat.errors import NormstatError, count_of
-from normstat.logs import configure_logging
-from normstat.packing.packing_run import limit_at, pack_chunks
+from normstat.runtime.logs import configure_logging
 from normstat.settings import load_settings
-from normstat.storage.session import make_engine, make_sessions
-from normstat.storage.turns import Turns
 
 app = typer.Typer(add_completion=False)
 

@@ -12,10 +12,10 @@ import typer
 
 from normstat.errors import NormstatError, shorten
 from normstat.stats.catalogue import load_catalogue, require_spec
+from normstat.stats.engine.histogram import split_bucket
 from normstat.stats.engine.timeline import Timeline
 from normstat.stats.file_names import command_in_name, day_in_name
 from normstat.stats.guess import guess_spec
-from normstat.stats.histogram import split_bucket
 from normstat.stats.readers import read
 from normstat.stats.records import ReadResult, SampleBlock, State, Timing
 from normstat.stats.spec import Shape, Spec

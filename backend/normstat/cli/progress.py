@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from normstat.backup.dump import Progress
 from normstat.cli.db_session import format_bytes
-from normstat.storage.backup.dump import Progress
 
 LINE_EVERY_S: Final = 5.0
 

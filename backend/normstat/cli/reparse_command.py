@@ -9,16 +9,16 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.db.schema.job_models import OPEN_STATES, JobState
+from normstat.db.schema_version import require_current_schema
+from normstat.db.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.errors import DatabaseAway, NormstatError, count_of
 from normstat.ingest.reparse.reparse_worker import work_off
-from normstat.logs import configure_logging
+from normstat.records import reparse_rows
+from normstat.records.reparse_rows import Reparse, ReparseScope
+from normstat.runtime.logs import configure_logging
+from normstat.samples.spec_refresh import reload_user_specs
 from normstat.settings import Settings, load_settings
-from normstat.storage import reparse_rows
-from normstat.storage.reparse_rows import Reparse, ReparseScope
-from normstat.storage.schema.job_models import OPEN_STATES, JobState
-from normstat.storage.schema.schema_version import require_current_schema
-from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
-from normstat.storage.spec_refresh import reload_user_specs
 
 app = typer.Typer(add_completion=False)
 

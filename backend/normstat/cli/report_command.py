@@ -9,24 +9,24 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from normstat.api.comparison_inputs import ReportInputs
-from normstat.api.comparison_report import find_report
-from normstat.api.reports import find_document
+from normstat.api.routes.comparison_inputs import ReportInputs
+from normstat.api.routes.comparison_report import find_report
+from normstat.api.routes.reports import find_document
+from normstat.baselines.baseline_rows import find_baseline
 from normstat.cli.db_session import run_in_session
 from normstat.cli.local_database import find_public_url
 from normstat.comparison.model import Comparison
+from normstat.db.session import WriteSession
 from normstat.errors import BadRequest
+from normstat.report import report_rows
 from normstat.report.block_html import render_document
 from normstat.report.block_pdf import render_pdf
 from normstat.report.blocks import ReportDocument
 from normstat.report.comparison_pdf import render_comparison_pdf
 from normstat.report.numbers import write_csv
 from normstat.report.report_page import Cover, render_report
+from normstat.report.report_rows import ReportInfo, StoredNote
 from normstat.settings import load_settings
-from normstat.storage import report_rows
-from normstat.storage.baseline_rows import find_baseline
-from normstat.storage.report_rows import ReportInfo, StoredNote
-from normstat.storage.session import WriteSession
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 

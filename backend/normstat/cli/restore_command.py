@@ -7,11 +7,11 @@ import psycopg
 import typer
 from sqlalchemy.exc import DBAPIError
 
+from normstat.backup import restore_tables as work
 from normstat.cli.db_session import exit_with, to_printable
 from normstat.cli.progress import ProgressDisplay
 from normstat.errors import DatabaseAway, NormstatError, count_of
 from normstat.settings import load_settings
-from normstat.storage.backup import restore_tables as work
 
 app = typer.Typer(add_completion=False)
 

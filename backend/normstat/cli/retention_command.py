@@ -6,15 +6,15 @@ from typing import Annotated, Final
 import typer
 
 from normstat.cli.db_session import format_bytes, print_table, run_in_session, run_or_exit
+from normstat.db.schema.job_models import OPEN_STATES, JobState
+from normstat.db.session import WriteSession, make_engine, make_sessions, open_read_session
 from normstat.errors import BadRequest, count_of
-from normstat.logs import configure_logging
 from normstat.retention import retention_rules
 from normstat.retention.deletion_worker import work_off_removals
 from normstat.retention.retention_rules import MAX_DAYS, RESULTS, RetentionRuleRequest, RetentionRun
+from normstat.runtime.logs import configure_logging
+from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.settings import load_settings
-from normstat.storage.schema.job_models import OPEN_STATES, JobState
-from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
-from normstat.storage.spec_refresh import refresh_catalogue
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Show and set how long samples and raw bytes are kept: docs/operations.md."

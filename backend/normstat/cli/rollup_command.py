@@ -7,13 +7,13 @@ from typing import Annotated, Final
 import typer
 
 from normstat.cli.db_session import format_bytes, print_table, run_in_session, run_or_exit
+from normstat.db.session import WriteSession, make_engine, make_sessions
+from normstat.db.turns import Turns
 from normstat.errors import NormstatError, count_of
-from normstat.logs import configure_logging
-from normstat.rollups.rollup_job import limit_at, roll_up
-from normstat.rollups.rollup_states import RollupState, count_marks, drop_rollups, read_rollup_states
+from normstat.runtime.logs import configure_logging
+from normstat.samples.rollups.rollup_job import limit_at, roll_up
+from normstat.samples.rollups.rollup_states import RollupState, count_marks, drop_rollups, read_rollup_states
 from normstat.settings import load_settings
-from normstat.storage.session import WriteSession, make_engine, make_sessions
-from normstat.storage.turns import Turns
 from normstat.window import from_us
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show, drop and rebuild rollups: docs/operations.md.")

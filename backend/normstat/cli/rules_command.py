@@ -9,17 +9,17 @@ from typing import Annotated, Final
 
 import typer
 
+from normstat.baselines.exclusion_rows import find_host
 from normstat.cli.db_session import format_instant, print_table, run_in_session
 from normstat.cli.event_command import parse_time
 from normstat.comparison.findings.human import format_human, format_seconds
-from normstat.csv_cells import format_csv
+from normstat.db.session import WriteSession
 from normstat.errors import count_of
-from normstat.rules.episode_tracker import Episode
-from normstat.rules.past import PastRun, run_over_past
-from normstat.rules.rule_file import COLOUR_WORDS, COLOURS, BadRule, WatchRule, load_builtin_rules, name_parts, read_rule
-from normstat.rules.rule_frame import name_sources
-from normstat.storage.exclusion_rows import find_host
-from normstat.storage.session import WriteSession
+from normstat.runtime.csv_cells import format_csv
+from normstat.watch.rules.episode_tracker import Episode
+from normstat.watch.rules.past import PastRun, run_over_past
+from normstat.watch.rules.rule_file import COLOUR_WORDS, COLOURS, BadRule, WatchRule, load_builtin_rules, name_parts, read_rule
+from normstat.watch.rules.rule_frame import name_sources
 from normstat.window import Window
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, explain and try rules: docs/rules.md.")

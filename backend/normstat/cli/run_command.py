@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 from pydantic import ValidationError
 
-from normstat.api.experiment_schemas import MAX_COMMAND, RunCreate, RunValue
+from normstat.api.routes.experiment_schemas import MAX_COMMAND, RunCreate, RunValue
 from normstat.cli.db_session import exit_with
 from normstat.cli.measured_process import MeasuredProcess, run_measured
 from normstat.cli.run_target import RunTarget, choose_target, now_text, output_draft

@@ -10,17 +10,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from normstat.api.experiment_schemas import RunCreate
+from normstat.api.routes.experiment_schemas import RunCreate
 from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact, now_utc
 from normstat.cli.db_session import run_in_session, run_or_exit
+from normstat.db.session import WriteSession, make_engine, make_sessions
 from normstat.errors import BadRequest, DatabaseAway, NormstatError, NotAuthenticated
+from normstat.experiments import experiment_rows
 from normstat.experiments.artefact_runs import results_with_output
+from normstat.experiments.experiment_rows import RunDraft, RunSource
+from normstat.records.artefact_rows import ArtefactSource
 from normstat.settings import load_settings
 from normstat.stats.measured_value import MeasuredValue
-from normstat.storage import experiment_rows
-from normstat.storage.artefact_rows import ArtefactSource
-from normstat.storage.experiment_rows import RunDraft, RunSource
-from normstat.storage.session import WriteSession, make_engine, make_sessions
 
 AUTHOR: Final = "command line"
 TIMEOUT_S: Final = 60

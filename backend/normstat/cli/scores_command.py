@@ -8,14 +8,14 @@ import typer
 
 from normstat.cli.db_session import format_instant, print_table, run_in_session, run_or_exit
 from normstat.cli.event_command import parse_time
-from normstat.continuous.score_history import MIN_NAMED, ScoreHistory, ScoreStep, read_history
-from normstat.continuous.score_job import backfill
+from normstat.db.session import WriteSession, make_engine, make_sessions, open_read_session
 from normstat.errors import count_of
-from normstat.fleet.minute_store import MINUTE_US
-from normstat.logs import configure_logging
+from normstat.runtime.logs import configure_logging
+from normstat.samples.lookup import require_host
 from normstat.settings import load_settings
-from normstat.storage.lookup import require_host
-from normstat.storage.session import WriteSession, make_engine, make_sessions, open_read_session
+from normstat.watch.fleet.minute_store import MINUTE_US
+from normstat.watch.scores.score_history import MIN_NAMED, ScoreHistory, ScoreStep, read_history
+from normstat.watch.scores.score_job import backfill
 from normstat.window import Window, from_us, to_us
 
 app = typer.Typer(

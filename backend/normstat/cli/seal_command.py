@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from normstat.cli.db_session import run_or_exit
+from normstat.compaction.seal_job import Sealing
+from normstat.compaction.unseal import release
+from normstat.db.session import make_engine, make_sessions, open_read_session
 from normstat.errors import NormstatError, count_of
-from normstat.logs import configure_logging
-from normstat.sealing.seal_job import Sealing
-from normstat.sealing.unseal import release
+from normstat.runtime.logs import configure_logging
+from normstat.samples.lookup import require_host
 from normstat.settings import load_settings
-from normstat.storage.lookup import require_host
-from normstat.storage.session import make_engine, make_sessions, open_read_session
 
 app = typer.Typer(add_completion=False)
 

@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from normstat.auth import second_factor
+from normstat.auth.second_factor_rows import list_accounts
 from normstat.cli.db_session import format_instant, print_table, run_in_session
-from normstat.logs import configure_logging
+from normstat.db.session import WriteSession
+from normstat.runtime.logs import configure_logging
 from normstat.settings import load_settings
-from normstat.storage.second_factor_rows import list_accounts
-from normstat.storage.session import WriteSession
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show and reset second factors: docs/operations.md.")
 

@@ -13,19 +13,19 @@ import typer
 
 from normstat import __version__
 from normstat.auth.audit_forwarding import check_receiver
-from normstat.cli.workers import Workers, bind
+from normstat.db.schema_version import require_current_schema
 from normstat.errors import NormstatError
 from normstat.local.running_installation import local_url
-from normstat.logs import configure_logging
-from normstat.memory import collector_paused
+from normstat.runtime.logs import configure_logging
+from normstat.runtime.memory import collector_paused
+from normstat.server.workers import Workers, bind
 from normstat.settings import Settings, load_settings
-from normstat.storage.schema.schema_version import require_current_schema
 
 log = structlog.get_logger()
 app = typer.Typer(add_completion=False)
 
 # Imported on demand: the parent of several processes stays small.
-PROCESS: Final = "normstat.cli.server_process"
+PROCESS: Final = "normstat.server.server_process"
 # A worker has 5 s for running requests, and these for its tasks and connections, before it is killed.
 GRACE_S: Final = 15
 
@@ -84,7 +84,7 @@ def _run_workers(settings: Settings, host: str, port: int) -> int:
 
     log.info("server_started", host=host, port=port, version=__version__, workers=settings.workers)
     with tempfile.TemporaryDirectory(prefix="normstat-metrics-") as folder:
-        # The workers inherit it, and keep the figures of /metrics there (normstat/metrics.py).
+        # The workers inherit it, and keep the figures of /metrics there (normstat/runtime/metrics.py).
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         parent = Workers(
             settings.workers,

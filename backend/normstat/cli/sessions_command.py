@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
+from normstat.auth import account_rows, session_rows
 from normstat.cli.db_session import format_instant, print_table, run_in_session, to_printable
+from normstat.db.schema.models import Session
+from normstat.db.session import WriteSession
 from normstat.errors import NotFound
-from normstat.storage import account_rows, session_rows
-from normstat.storage.schema.models import Session
-from normstat.storage.session import WriteSession
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="List and end the sessions of accounts: docs/operations.md.")
 

@@ -7,9 +7,9 @@ from typing import Annotated, Final
 import typer
 
 from normstat.cli.db_session import print_table, run_in_session
+from normstat.db.session import WriteSession
 from normstat.query import spec_lists
-from normstat.storage import extra_columns, user_specs
-from normstat.storage.session import WriteSession
+from normstat.samples import extra_columns, user_specs
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Manage your own stats: docs/add-ons.md.")
 

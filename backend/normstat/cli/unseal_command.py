@@ -9,11 +9,11 @@ import typer
 
 from normstat.cli.db_session import run_or_exit
 from normstat.cli.export_command import parse_option
+from normstat.compaction.unseal import Unsealed, list_host_ids, unseal
+from normstat.db.session import make_engine, make_sessions, open_read_session
 from normstat.errors import count_of
-from normstat.sealing.unseal import Unsealed, list_host_ids, unseal
+from normstat.samples.lookup import require_host
 from normstat.settings import load_settings
-from normstat.storage.lookup import require_host
-from normstat.storage.session import make_engine, make_sessions, open_read_session
 from normstat.window import EPOCH, LATEST, Window
 
 app = typer.Typer(add_completion=False)

@@ -23,9 +23,7 @@ from typing import Annotated, ClassVar, Final
 import typer
 
 import normstat
-from normstat.embedded import EmbeddedPostgres
 from normstat.errors import NormstatError
-from normstat.installed_files import find_agents_dir, program_dir
 from normstat.local.aside import call_aside
 from normstat.local.disk import DiskMonitor
 from normstat.local.log_files import LogFiles
@@ -42,6 +40,8 @@ from normstat.local.os_accounts import (
 )
 from normstat.local.processes import ChildProcess, ServiceProcess, Supervisor
 from normstat.local.running_installation import LOCK, local_url, note_running
+from normstat.runtime.installed_files import find_agents_dir, program_dir
+from normstat.server.embedded import EmbeddedPostgres
 
 SERVER_START_TIMEOUT_S: Final = 60.0
 POLL_S: Final = 0.2
@@ -88,7 +88,7 @@ class UpTls:
 
 def _read_settings() -> UpSettings:
     # The library that reads and checks them takes more memory than all of `up`.
-    from normstat.cli.certificates import find_certificate_files, read_names  # noqa: PLC0415
+    from normstat.server.certificates import find_certificate_files, read_names  # noqa: PLC0415
     from normstat.settings import load_settings  # noqa: PLC0415
 
     settings = load_settings()

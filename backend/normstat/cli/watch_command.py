@@ -8,10 +8,10 @@ import typer
 
 from normstat.cli.db_session import format_instant, print_table, run_in_session
 from normstat.comparison.findings.human import format_seconds
-from normstat.csv_cells import format_csv
+from normstat.db.session import WriteSession
 from normstat.errors import count_of
-from normstat.query.watch_lists import EpisodeFilter, EpisodeInfo, list_episodes
-from normstat.storage.session import WriteSession
+from normstat.runtime.csv_cells import format_csv
+from normstat.watch.watch_lists import EpisodeFilter, EpisodeInfo, list_episodes
 from normstat.watch.watch_now import OnNow, WatchNow, read_watch_now
 
 app = typer.Typer(add_completion=False, help="Show what rules find now: docs/watching.md.")

@@ -11,9 +11,9 @@ from pydantic import SecretStr
 from normstat.alerts.channel_settings import hide_path
 from normstat.alerts.webhook_delivery import send_to_webhook
 from normstat.cli.db_session import format_instant, print_table, run_in_session
+from normstat.db.session import WriteSession
 from normstat.errors import NotFound
-from normstat.storage.session import WriteSession
-from normstat.storage.webhook_rows import Topic, WebhookDelivery, WebhookRecord, list_deliveries, list_webhooks, make_content
+from normstat.records.webhook_rows import Topic, WebhookDelivery, WebhookRecord, list_deliveries, list_webhooks, make_content
 
 app = typer.Typer(add_completion=False, invoke_without_command=True, help="List and test webhooks: docs/webhooks.md.")
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.baselines.host_group_rows import find_group
 from normstat.comparison.divisor import Rate
 from normstat.comparison.read_side import StatSide
 from normstat.errors import BadRequest
-from normstat.storage.host_group_rows import find_group
-from normstat.storage.lookup import require_host
+from normstat.samples.lookup import require_host
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from normstat.baselines.window_sets import Windows
 from normstat.comparison.read_side import StatSide, read_side
 from normstat.comparison.score import StatPair
 from normstat.errors import BadRequest
+from normstat.samples.lookup import StatRef, list_host_stats
 from normstat.scoring.summary import FloatArray
 from normstat.stats.spec import Field, Kind
-from normstat.storage.lookup import StatRef, list_host_stats
 
 # A report is divided by the nearest value of the divisor, at most this many of its intervals away.
 MAX_INTERVALS: Final = 2.0

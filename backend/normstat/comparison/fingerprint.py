@@ -14,11 +14,11 @@ from normstat.comparison.saved_baseline import SavedBaseline, read_saved_baselin
 from normstat.comparison.service import METHOD_VERSION, ComparisonRequest
 from normstat.query.artefact_times import read_artefact_times
 from normstat.query.host_events import HostEvent
+from normstat.samples.data_marks import read_data_marks, read_profile_marks
+from normstat.samples.lookup import require_host
+from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.observer_effect import Effect
-from normstat.storage.data_marks import read_data_marks, read_profile_marks
-from normstat.storage.lookup import require_host
-from normstat.storage.spec_refresh import refresh_catalogue
 
 SEPARATOR: Final = "\n"
 

@@ -13,11 +13,11 @@ from typing import Final, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from normstat.codecs.sealed_codec import missing_of
 from normstat.comparison.stored_columns import StoredColumns
+from normstat.samples.sample_pages import Page, StoredArray, to_codes
 from normstat.scoring.summary import IntArray
 from normstat.stats.spec import Field
-from normstat.storage.sample_pages import Page, StoredArray, to_codes
-from normstat.storage.sealed.sealed_codec import missing_of
 
 # Rows of the segments of a column: each has twice as many as the one before.
 MIN_SEGMENT_ROWS: Final = 1 << 12

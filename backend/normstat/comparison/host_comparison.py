@@ -9,7 +9,6 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat import work_budget
 from normstat.baselines.window_sets import Windows
 from normstat.comparison.baseline_check import CheckedBaseline, check_baseline
 from normstat.comparison.compared_group import join_sides
@@ -21,10 +20,10 @@ from normstat.comparison.findings.stalls import describe_bouts, describe_rhythm,
 from normstat.comparison.host_ledger import ask_facts, installed_kib, some_windows
 from normstat.comparison.ledger.book import draw_lines, open_book
 from normstat.comparison.ledger.candidates import find_candidates
-from normstat.comparison.ledger.model import LedgerLine
 from normstat.comparison.ledger.readings import PairedSides, Reading
 from normstat.comparison.ledger.sources import INSTALLED
 from normstat.comparison.ledger.sources import STATS as LEDGER_STATS
+from normstat.comparison.ledger_model import LedgerLine
 from normstat.comparison.missing_data import Silence, find_silences
 from normstat.comparison.model import Finding, FindingGroup, InsufficientData, MutedFinding, SideCoverage, UnmatchedSeries
 from normstat.comparison.observers import Observer, find_observers
@@ -42,10 +41,11 @@ from normstat.comparison.surroundings import find_surroundings
 from normstat.comparison.unscored_series import UnscoredSeries
 from normstat.profiles.sketch_reader import is_profiled
 from normstat.profiles.stored_profile import LoadedProfile
+from normstat.runtime import work_budget
+from normstat.samples.lookup import StatRef, list_host_stats
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary
-from normstat.storage.lookup import StatRef, list_host_stats
 from normstat.window import Window
 
 # The first groups have sparklines, for this many members each.

@@ -6,18 +6,18 @@ from typing import Final
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat import work_budget
 from normstat.baselines.window_sets import Windows, length_s, sample_evenly
 from normstat.comparison.ledger.book import open_book
-from normstat.comparison.ledger.model import LedgerLine
 from normstat.comparison.ledger.readings import PairedSides, Reading
 from normstat.comparison.ledger.sources import INSTALLED, STATS
+from normstat.comparison.ledger_model import LedgerLine
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.side_reader import SideRequest, read_sides
 from normstat.comparison.surroundings import count_cpus
+from normstat.db.schema.models import Host
 from normstat.profiles.sketch_reader import is_profiled
-from normstat.storage.lookup import StatRef, list_host_stats
-from normstat.storage.schema.models import Host
+from normstat.runtime import work_budget
+from normstat.samples.lookup import StatRef, list_host_stats
 from normstat.window import Window
 
 # The windows that are read of a long baseline, and the longest that each may be.

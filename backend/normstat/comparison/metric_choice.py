@@ -14,14 +14,14 @@ from typing import Final
 
 from normstat.comparison.next_questions.question_rules import Meaning, Pattern, load_rules
 from normstat.errors import NotFound, shorten
-from normstat.field_docs import Documented
 from normstat.query.host_lines import MetricColumn
 from normstat.query.host_steps import HostColumn
 from normstat.query.step_reduction import Reduction
+from normstat.runtime.field_docs import Documented
+from normstat.samples.lookup import StatRef
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Kind, Semantics, Shape, Worse
 from normstat.stats.units import BYTES, MILLISECONDS
-from normstat.storage.lookup import StatRef
 
 FIELD_KEY: Final = re.compile(r"([a-z]\w*)\.(\w+)", re.ASCII)
 CPU: Final = "cpu"

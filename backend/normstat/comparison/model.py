@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from normstat.comparison.ledger.model import LedgerLine, Resource
+from normstat.comparison.ledger_model import LedgerLine, Resource
 from normstat.comparison.side_values import SideValues, Sparkline
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 from normstat.window import Window
 
 FindingKind = Literal[
@@ -22,7 +22,6 @@ ProcessChange = Literal["new", "gone", "more", "less"]
 Direction = Literal["up", "down", "same"]
 BaselineKind = Literal["baseline", "window", "ago", "host", "group"]
 CircumstanceKind = Literal["event", "observer", "no_samples", "lost_bytes", "rejected_lines"]
-SideName = Literal["baseline", "incident"]
 Subsystem = Literal["cpu", "memory", "disk", "network", "process", "system", "other"]
 
 

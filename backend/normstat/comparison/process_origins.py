@@ -10,7 +10,7 @@ from normstat.comparison.model import Story, StoryProcess
 from normstat.comparison.stories.actors import command_of
 from normstat.query.process_details import ProcessFacts, describe_instances
 from normstat.query.process_list import find_kind, list_process_stats
-from normstat.storage.lookup import StatRef
+from normstat.samples.lookup import StatRef
 from normstat.window import Window
 
 # Raw output is read for the processes of these stories only.

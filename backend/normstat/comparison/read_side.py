@@ -10,16 +10,16 @@ import anyio.to_thread
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat import work_budget
 from normstat.baselines.window_sets import Windows, length_s, sample_evenly
 from normstat.comparison.gathered_rows import GatheredRows, RowArray
 from normstat.comparison.stored_columns import StoredColumns
 from normstat.profiles.sketch_builder import SECOND_US, coverage_of
 from normstat.query.sample_counts import count_samples
+from normstat.runtime import work_budget
+from normstat.samples.lookup import StatRef, read_instance_names
+from normstat.samples.sample_pages import Page, PageQuery, read_pages
 from normstat.scoring.summary import FloatArray, IntArray
 from normstat.stats.spec import Field
-from normstat.storage.lookup import StatRef, read_instance_names
-from normstat.storage.sample_pages import Page, PageQuery, read_pages
 from normstat.window import Window
 
 # Above the row limit, this many evenly spaced pieces are read.

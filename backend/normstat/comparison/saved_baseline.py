@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.baselines.baseline_rows import read_baseline
+from normstat.baselines.baseline_versions import effective_windows_by_host, read_version
 from normstat.baselines.window_sets import Windows
 from normstat.errors import BadRequest, NoData
 from normstat.profiles.stored_profile import LoadedProfile, load_wanted, to_wanted
-from normstat.storage.baseline_rows import read_baseline
-from normstat.storage.baseline_versions import effective_windows_by_host, read_version
 from normstat.window import Window
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from normstat.comparison.model import Comparison
-from normstat.storage.saved_comparison_rows import SavedComparisonInfo
+from normstat.comparison.saved_comparison_rows import SavedComparisonInfo
 
 _ADAPTER: Final = TypeAdapter(Comparison)
 

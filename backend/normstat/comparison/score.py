@@ -8,7 +8,6 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from normstat import work_budget
 from normstat.comparison.findings.classify import SeriesIdentity
 from normstat.comparison.read_side import SideSeries, StatSide
 from normstat.profiles.adhoc_profile import (
@@ -22,6 +21,7 @@ from normstat.profiles.adhoc_profile import (
 )
 from normstat.profiles.sketch_builder import SPARSE_SHARE
 from normstat.profiles.stored_profile import LoadedProfile, SeriesKey
+from normstat.runtime import work_budget
 from normstat.scoring.bins import Edges, fill_bins
 from normstat.scoring.earlier_episodes import marks_of
 from normstat.scoring.host_profile import Before, HostProfile, WindowScores, score_window

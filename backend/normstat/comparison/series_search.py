@@ -18,10 +18,10 @@ from normstat.comparison.series_rows import (
     SeriesRows,
     SeriesVerdict,
 )
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
+from normstat.runtime.natural_order import natural_key
 from normstat.scoring.summary import FloatArray, IntArray
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.natural_order import natural_key
 
 SeriesSort = Literal[
     "significance", "change_ratio", "difference", "explained_by_load", "baseline", "incident", "n_baseline", "n_incident", "series"

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat import work_budget
+from normstat.baselines.mute_rows import list_mutes
 from normstat.baselines.window_sets import Windows
 from normstat.comparison.circumstance_reader import read_circumstances
 from normstat.comparison.compared_group import ComparedGroup, join_rates, read_compared_group
@@ -25,9 +25,9 @@ from normstat.errors import BadRequest, NoData, TooLarge
 from normstat.query.host_events import HostEvent
 from normstat.query.host_os import read_host_os
 from normstat.query.report_coverage import read_first_and_last
+from normstat.runtime import work_budget
+from normstat.samples.lookup import require_host
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.lookup import require_host
-from normstat.storage.mute_rows import list_mutes
 from normstat.window import Window
 
 METHOD_VERSION: Final = 9

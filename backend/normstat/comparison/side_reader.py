@@ -8,12 +8,12 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat import work_budget
 from normstat.baselines.window_sets import Windows
 from normstat.comparison.read_side import StatSide, read_side
+from normstat.db.session import driver_of, open_second_session
+from normstat.runtime import work_budget
+from normstat.samples.lookup import StatRef
 from normstat.stats.spec import Field
-from normstat.storage.lookup import StatRef
-from normstat.storage.session import driver_of, open_second_session
 
 # A shorter comparison takes one connection: opening a second one costs as much as it saves.
 JOIN_AFTER_S: Final = 0.1

@@ -1,8 +1,11 @@
 """The values of a series on one side, and its graph: the shapes that findings and the ledger share."""
 
 from dataclasses import dataclass
+from typing import Literal
 
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
+
+SideName = Literal["baseline", "incident"]
 
 
 @dataclass(frozen=True, slots=True)

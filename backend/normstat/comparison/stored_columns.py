@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
+from normstat.samples.sample_pages import StoredArray, to_floats
 from normstat.scoring.summary import FloatArray
 from normstat.stats.spec import Field
-from normstat.storage.sample_pages import StoredArray, to_floats
 
 
 class StoredColumns(Mapping[str, FloatArray]):

@@ -5,14 +5,15 @@ from typing import Final
 
 import numpy as np
 
-from normstat import work_budget
 from normstat.comparison.findings.classify import SeriesIdentity, to_values
 from normstat.comparison.findings.coming_and_going import Unmatched
 from normstat.comparison.findings.wording import describe_insufficient_data, describe_unmatched
-from normstat.comparison.model import InsufficientData, SideName, UnmatchedSeries
+from normstat.comparison.model import InsufficientData, UnmatchedSeries
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import ScoredSeries, StatPair
+from normstat.comparison.side_values import SideName
 from normstat.profiles.stored_profile import LoadedProfile
+from normstat.runtime import work_budget
 from normstat.scoring.summary import Summary, summarise
 
 # A series with fewer samples on a side is listed under insufficient data.

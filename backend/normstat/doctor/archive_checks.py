@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Final
 
 from normstat.doctor.check_result import CheckResult, describe_age, error, not_checked, ok, warning
-from normstat.storage.database_facts import ArchiveFacts
+from normstat.doctor.database_facts import ArchiveFacts
 
 CHECK: Final = "archiving"
 MIB: Final = 1 << 20

@@ -6,10 +6,10 @@ from datetime import date, timedelta
 from typing import Final
 
 from normstat.doctor.check_result import CheckResult, error, not_checked, ok, warning
+from normstat.doctor.database_facts import DatabaseFacts
 from normstat.local.binaries import MIN_MAJOR
 from normstat.query.disk_usage import StorageInfo
 from normstat.settings import CONNECTIONS_BESIDE_POOL
-from normstat.storage.database_facts import DatabaseFacts
 
 # The last day with updates of each major version. Source: https://www.postgresql.org/support/versioning/
 SUPPORT_ENDS: Final = {

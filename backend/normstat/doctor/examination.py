@@ -10,10 +10,21 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from normstat import __version__
+from normstat.db.schema_version import read_newest_version, require_current_schema
+from normstat.db.session import make_engine, make_sessions
+from normstat.db.standby import StandbyPosition, read_position, read_primary
 from normstat.doctor.address_probe import probe_address
 from normstat.doctor.archive_checks import check_archiving
 from normstat.doctor.check_result import CheckResult, error, not_checked, ok
 from normstat.doctor.database_checks import ServerSize, check_database, check_disk
+from normstat.doctor.database_facts import (
+    DatabaseFacts,
+    begin_limited,
+    read_archive_facts,
+    read_data_checks,
+    read_database_facts,
+    read_job_facts,
+)
 from normstat.doctor.file_checks import check_account, check_clock_service, check_data_disk, check_files
 from normstat.doctor.setting_checks import check_address, check_page, check_settings
 from normstat.doctor.standby_checks import check_standby
@@ -27,22 +38,11 @@ from normstat.doctor.work_checks import (
     check_versions,
 )
 from normstat.errors import DatabaseAway, HalfRestored, MigrationError, NormstatError
-from normstat.installed_files import find_agents_dir, find_page_dir
 from normstat.query.disk_usage import read_storage_info
-from normstat.query.own_figures import SeenHost, list_seen_hosts, read_losses, read_stream_figures
-from normstat.query.watch_lists import list_watched_hosts
+from normstat.runtime.installed_files import find_agents_dir, find_page_dir
 from normstat.settings import Settings
-from normstat.storage.database_facts import (
-    DatabaseFacts,
-    begin_limited,
-    read_archive_facts,
-    read_data_checks,
-    read_database_facts,
-    read_job_facts,
-)
-from normstat.storage.schema.schema_version import read_newest_version, require_current_schema
-from normstat.storage.session import make_engine, make_sessions
-from normstat.storage.standby import StandbyPosition, read_position, read_primary
+from normstat.watch.own_figures import SeenHost, list_seen_hosts, read_losses, read_stream_figures
+from normstat.watch.watch_lists import list_watched_hosts
 
 OF_DATABASE: Final = (
     "postgresql", "database_role", "timescaledb", "database_durability", "database_checksums", "database_memory",

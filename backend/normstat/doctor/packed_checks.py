@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from typing import Final
 
 from normstat.artefacts.part_codec import MAX_PART_BYTES
-from normstat.bounded_zstd import unpack_zstd
-from normstat.profiles.array_codec import Sections
-from normstat.rollups import rollup_codec
-from normstat.storage.artefact_rows import PIECE_BYTES
-from normstat.storage.backup.damage import RowChecks
-from normstat.storage.chunks import unpack_body
-from normstat.storage.pack_codec import read_directory, require_whole_frame
-from normstat.storage.report_rows import MAX_FROZEN_BYTES
-from normstat.storage.saved_comparison_rows import MAX_RESULT_BYTES
-from normstat.storage.sealed.sealed_codec import read_head
+from normstat.backup.damage import RowChecks
+from normstat.codecs import rollup_codec
+from normstat.codecs.array_codec import Sections
+from normstat.codecs.pack_codec import read_directory, require_whole_frame
+from normstat.codecs.sealed_codec import read_head
+from normstat.comparison.saved_comparison_rows import MAX_RESULT_BYTES
+from normstat.records.artefact_rows import PIECE_BYTES
+from normstat.report.report_rows import MAX_FROZEN_BYTES
+from normstat.runtime.bounded_zstd import unpack_zstd
+from normstat.samples.chunks import unpack_body
 
 Row = Mapping[str, bytes]
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from normstat.db.standby import LagGauge, StandbyPosition, StandbyState, judge
 from normstat.doctor.check_result import CheckResult, error, ok, warning
-from normstat.storage.standby import LagGauge, StandbyPosition, StandbyState, judge
 
 CHECK: Final = "standby"
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from normstat.backup.damage import CheckSource
+from normstat.db.heartbeats import HUNG_AFTER_S
 from normstat.doctor.check_result import CheckResult, describe_age, error, name_some, not_checked, ok, warning
-from normstat.query.own_figures import BEHIND_S, SENDING, HostLoss, SeenHost, StreamFigures
+from normstat.doctor.database_facts import FoundDamage, JobFacts
 from normstat.query.reject_rise import RejectCounts
-from normstat.storage.backup.damage import CheckSource
-from normstat.storage.database_facts import FoundDamage, JobFacts
-from normstat.storage.heartbeats import HUNG_AFTER_S
+from normstat.watch.own_figures import BEHIND_S, SENDING, HostLoss, SeenHost, StreamFigures
 
 JOB_WAIT_WARNING_S: Final = 300.0
 AGENT_CLOCK_S: Final = 5.0

@@ -6,11 +6,11 @@ from datetime import timedelta
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.artefacts.artefact_service import load_parts
+from normstat.experiments import experiment_rows
+from normstat.experiments.experiment_rows import Experiment, RunDraft, RunSource
 from normstat.experiments.runs_of_artefacts import results_of_parts, runs_of_parts
+from normstat.records.artefact_rows import Artefact, read_artefact_row
 from normstat.stats.measured_value import MeasuredValue
-from normstat.storage import experiment_rows
-from normstat.storage.artefact_rows import Artefact, read_artefact_row
-from normstat.storage.experiment_rows import Experiment, RunDraft, RunSource
 
 
 async def add_artefact_runs(

@@ -22,7 +22,7 @@ from normstat.experiments.scaling_fits import (
     predict,
     title_of,
 )
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 from normstat.stats.measured_value import MeasuredValue
 
 T = TypeVar("T")

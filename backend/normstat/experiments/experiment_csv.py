@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from normstat.csv_cells import format_csv
 from normstat.experiments.run_facts import ExperimentRun
+from normstat.runtime.csv_cells import format_csv
 
 
 def format_runs_csv(runs: Sequence[ExperimentRun]) -> str:

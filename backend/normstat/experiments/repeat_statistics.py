@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 CONFIDENCE_PCT: Final = 95
 # Two-sided 95 % points of Student's t for 1 to 30 degrees of freedom.

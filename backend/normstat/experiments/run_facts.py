@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from normstat.experiments.experiment_analysis import RunFacts
+from normstat.experiments.experiment_rows import StoredRun
 from normstat.experiments.measured_values import with_derived
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 from normstat.stats.measured_value import MeasuredValue
-from normstat.storage.experiment_rows import StoredRun
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from normstat.errors import count_of
 from normstat.experiments.repeat_statistics import t_point
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 Floats = npt.NDArray[np.float64]
 ModelName = Literal["amdahl", "usl", "bottleneck", "power"]

@@ -16,7 +16,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
-from normstat import metrics
+from normstat.db.distribution import is_worker_away
+from normstat.db.session import driver_of, make_sessions, open_write_session
 from normstat.errors import DatabaseAway, NormstatError, TooLarge
 from normstat.ingest.protocol import Ack, Frame
 from normstat.ingest.transaction import (
@@ -30,11 +31,10 @@ from normstat.ingest.transaction import (
     Recording,
     TooManyInstances,
 )
-from normstat.ingest_limits import BATCHES_AT_ONCE, IngestLimits
-from normstat.storage import ingest_rows
-from normstat.storage.distribution import is_worker_away
-from normstat.storage.session import driver_of, make_sessions, open_write_session
-from normstat.storage.stat_tables import make_stat_tables
+from normstat.runtime import metrics
+from normstat.runtime.ingest_limits import BATCHES_AT_ONCE, IngestLimits
+from normstat.samples import ingest_rows
+from normstat.samples.stat_tables import make_stat_tables
 
 __all__ = ["AgentIdentity", "IngestQueue", "IngestRequest", "Recording", "ingest_request"]
 

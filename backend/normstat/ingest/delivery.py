@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 from normstat.ingest.protocol import Frame, FrameKind
 from normstat.ingest.stream_samples import NOTHING_REFUSED, Refused, StreamReader, StreamResult, join_spans
+from normstat.samples.ingest_rows import OpenStream
+from normstat.samples.stream_rows import LostBytes
+from normstat.samples.table_plan import TablePlan
 from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.engine.shared_text import TextWindow
 from normstat.stats.records import SampleBlock, State
 from normstat.stats.spec import Spec
-from normstat.storage.ingest_rows import OpenStream
-from normstat.storage.stream_rows import LostBytes
-from normstat.storage.table_plan import TablePlan
 
 
 @dataclass(slots=True)

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Final
 
+from normstat.db.schema.models import IMPORT_KEY
 from normstat.ingest.stream_samples import StreamResult
+from normstat.records.event_rows import EventSource, RecordedEvent, to_kind
+from normstat.records.loss_events import StreamGap
+from normstat.samples.ingest_rows import OpenStream
+from normstat.samples.stream_rows import LostBytes, clean_text
 from normstat.stats.records import NO_TIME
-from normstat.storage.event_rows import EventSource, RecordedEvent, to_kind
-from normstat.storage.ingest_rows import OpenStream
-from normstat.storage.loss_events import StreamGap
-from normstat.storage.schema.models import IMPORT_KEY
-from normstat.storage.stream_rows import LostBytes, clean_text
 from normstat.window import from_us
 
 # Maximum length of an agent's reason for a gap.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from normstat.errors import BadRequest, SpecError
-from normstat.isolated_module import ask_isolated
+from normstat.runtime.isolated_module import ask_isolated
 from normstat.stats.catalogue import UserSpecText, parse_user_spec
 from normstat.stats.preview import SpecPreview, SpecPreviewLine, SpecPreviewRow, preview_spec
 from normstat.stats.user_spec import find_name

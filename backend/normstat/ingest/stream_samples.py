@@ -12,6 +12,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from normstat.samples.chunks import RawChunk, compress_chunk
+from normstat.samples.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM
+from normstat.samples.table_plan import TablePlan
 from normstat.stats.engine.shared_text import TextWindow
 from normstat.stats.readers import read
 from normstat.stats.records import (
@@ -26,9 +29,6 @@ from normstat.stats.records import (
     Timing,
 )
 from normstat.stats.spec import Spec
-from normstat.storage.chunks import RawChunk, compress_chunk
-from normstat.storage.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM
-from normstat.storage.table_plan import TablePlan
 from normstat.window import LATEST_US
 
 PIECE_BYTES: Final = 1 << 20

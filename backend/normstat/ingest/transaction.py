@@ -17,7 +17,7 @@ from typing import Final
 import psycopg
 import structlog
 
-from normstat import metrics
+from normstat.db.session import WriteSession, driver_of
 from normstat.errors import BadRequest, NormstatError, NotAllowed, NotAuthenticated, TooLarge, TooManyRequests, shorten
 from normstat.ingest.delivery import Delivery
 from normstat.ingest.limits import HourlyCount, RefusalLog
@@ -25,25 +25,26 @@ from normstat.ingest.line_events import to_loss, to_recorded_events
 from normstat.ingest.protocol import Ack, Frame, FrameKind
 from normstat.ingest.reparse.recover_state import NO_VERSION, next_spec_version, read_state
 from normstat.ingest.stream_samples import LOOKBACK_BYTES, NOTHING_REFUSED, StreamResult, fill_unseen_text
-from normstat.ingest_limits import RETRY_AFTER_S, IngestLimits, too_many_hosts
-from normstat.memory import CollectorPauses
-from normstat.rollups.rollup_marks import hours_of, mark_changed
+from normstat.records import event_rows
+from normstat.records.host_tag_rows import read_tags
+from normstat.records.loss_events import StreamGap, note_losses
+from normstat.runtime import metrics
+from normstat.runtime.ingest_limits import RETRY_AFTER_S, IngestLimits, too_many_hosts
+from normstat.runtime.memory import CollectorPauses
+from normstat.samples import chunks, ingest_rows, samples, stream_rows
+from normstat.samples.ingest_rows import OpenHost, OpenStream, SavedStream
+from normstat.samples.instance_cache import InstanceCache, Key, SeenInstances
+from normstat.samples.profile_marks import Changed, mark_profiles
+from normstat.samples.rollups.rollup_marks import hours_of, mark_changed
+from normstat.samples.spec_refresh import refresh_catalogue
+from normstat.samples.stat_tables import RequiredTable, StatTableCache
+from normstat.samples.stream_cache import StreamCache
+from normstat.samples.stream_rows import StreamName, clean_text
+from normstat.samples.table_plan import TablePlan
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.readers import share_texts
 from normstat.stats.records import LineKind, SampleBlock, Timing
-from normstat.storage import chunks, event_rows, ingest_rows, samples, stream_rows
-from normstat.storage.host_tag_rows import read_tags
-from normstat.storage.ingest_rows import OpenHost, OpenStream, SavedStream
-from normstat.storage.instance_cache import InstanceCache, Key, SeenInstances
-from normstat.storage.loss_events import StreamGap, note_losses
-from normstat.storage.profile_marks import Changed, mark_profiles
-from normstat.storage.session import WriteSession, driver_of
-from normstat.storage.spec_refresh import refresh_catalogue
-from normstat.storage.stat_tables import RequiredTable, StatTableCache
-from normstat.storage.stream_cache import StreamCache
-from normstat.storage.stream_rows import StreamName, clean_text
-from normstat.storage.table_plan import TablePlan
 from normstat.window import from_us
 
 log = structlog.get_logger()

@@ -10,7 +10,7 @@ import structlog
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from normstat.storage.turns import retry_wait_s
+from normstat.db.turns import retry_wait_s
 
 log = structlog.get_logger()
 

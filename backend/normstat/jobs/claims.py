@@ -14,9 +14,9 @@ from typing import Final
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.storage.schema.job_models import Job, JobKind, JobState
-from normstat.storage.session import WriteSession, open_locked_sessions, open_write_session
-from normstat.storage.turns import retry_wait_s
+from normstat.db.schema.job_models import Job, JobKind, JobState
+from normstat.db.session import WriteSession, open_locked_sessions, open_write_session
+from normstat.db.turns import retry_wait_s
 
 Sessions = async_sessionmaker[AsyncSession]
 

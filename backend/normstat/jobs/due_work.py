@@ -11,8 +11,8 @@ from psycopg.conninfo import make_conninfo
 from sqlalchemy import ClauseElement, Select, select
 from sqlalchemy.dialects import postgresql
 
+from normstat.db.session import connect_arguments
 from normstat.jobs.background import pause
-from normstat.storage.session import connect_arguments
 
 LOOK_S: Final = 1.0
 # Workers look by themselves, too, but seldom: should this connection hang, nothing waits longer.

@@ -8,12 +8,12 @@ from typing import Final
 from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.schema.baseline_models import Baseline
+from normstat.db.schema.job_models import OPEN_STATES, Job, JobKind, JobState, ReparseRow
+from normstat.db.schema.models import Host
+from normstat.db.session import WriteSession
 from normstat.errors import Conflict, NotFound
-from normstat.field_docs import Documented
-from normstat.storage.schema.baseline_models import Baseline
-from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState, ReparseRow
-from normstat.storage.schema.models import Host
-from normstat.storage.session import WriteSession
+from normstat.runtime.field_docs import Documented
 
 RETRIED_STATES: Final = frozenset({JobState.FAILED, JobState.STOPPED})
 REMOVES_DATA: Final = frozenset({JobKind.RETENTION, JobKind.DELETION})

@@ -8,9 +8,9 @@ from sqlalchemy import func, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.storage.schema.job_models import ASKED_BY_CLOCK, Job, JobKind, JobState
-from normstat.storage.session import open_write_session
-from normstat.storage.turns import describe
+from normstat.db.schema.job_models import ASKED_BY_CLOCK, Job, JobKind, JobState
+from normstat.db.session import open_write_session
+from normstat.db.turns import describe
 
 
 @dataclass(slots=True)

@@ -14,10 +14,10 @@ import structlog
 from psycopg.conninfo import make_conninfo
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from normstat.db.session import connect_arguments
+from normstat.db.turns import retry_wait_s
 from normstat.errors import shorten
-from normstat.storage.session import connect_arguments
-from normstat.storage.spec_refresh import SPECS_CHANNEL
-from normstat.storage.turns import retry_wait_s
+from normstat.samples.spec_refresh import SPECS_CHANNEL
 
 log = structlog.get_logger()
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from normstat import work_budget
+from normstat.runtime import work_budget
 from normstat.scoring.bins import Edges, choose_edges, fill_bins
 from normstat.scoring.earlier_episodes import Marks, find_over, marks_of
 from normstat.scoring.host_profile import Before, HostProfile, WindowScores, learn_window_model, score_window

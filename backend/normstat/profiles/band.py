@@ -12,18 +12,18 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.baselines.window_sets import length_s
+from normstat.codecs.array_codec import BrokenBytes
 from normstat.errors import NotFound, shorten
-from normstat.field_docs import Documented
-from normstat.profiles.array_codec import BrokenBytes
+from normstat.profiles import profile_rows
 from normstat.profiles.profile_codec import BAND, BandQuantiles, find_in_band, unpack_band
 from normstat.profiles.profile_job import clip_at
+from normstat.profiles.profile_rows import WHOLE_SLOT
 from normstat.profiles.seasonality import slot_of
 from normstat.profiles.stored_profile import Wanted, find_wanted
+from normstat.runtime.field_docs import Documented
+from normstat.samples.lookup import StatRef, find_instances, find_stat, require_host
+from normstat.samples.sample_pages import PageQuery, read_pages, to_floats
 from normstat.stats.spec import Field
-from normstat.storage import profile_rows
-from normstat.storage.lookup import StatRef, find_instances, find_stat, require_host
-from normstat.storage.profile_rows import WHOLE_SLOT
-from normstat.storage.sample_pages import PageQuery, read_pages, to_floats
 from normstat.window import Window
 
 log = structlog.get_logger()

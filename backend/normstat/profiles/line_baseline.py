@@ -9,13 +9,13 @@ import anyio.to_thread
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.field_docs import Documented
 from normstat.profiles.profile_job import clip_at
 from normstat.profiles.stored_profile import LoadedProfile, Wanted, find_wanted, load_wanted
 from normstat.query.line_statistics import UPPER, LineKey, LinesInWindows, LineValues, StatisticsSource, read_lines, read_windows
 from normstat.query.series_points import SeriesQuery, SeriesRequest
+from normstat.runtime.field_docs import Documented
+from normstat.samples.lookup import InstanceRef
 from normstat.scoring.summary import PROBABILITIES
-from normstat.storage.lookup import InstanceRef
 from normstat.window import Window
 
 FROM_PROFILE: Final = "p95 is approximate: the profile holds 33 quantiles of each hour"

@@ -12,9 +12,11 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.baselines.window_sets import length_s
-from normstat.profiles.array_codec import BrokenBytes
+from normstat.codecs.array_codec import BrokenBytes
+from normstat.profiles import profile_rows
 from normstat.profiles.profile_codec import BAND, Band, unpack_band
 from normstat.profiles.profile_job import MIN_S, clip_at
+from normstat.profiles.profile_rows import WHOLE_SLOT
 from normstat.profiles.seasonality import slot_of
 from normstat.profiles.sketch_builder import MAX_SERIES
 from normstat.profiles.stored_profile import find_wanted, is_current
@@ -27,11 +29,9 @@ from normstat.query.process_report import (
     find_summary,
     read_report,
 )
+from normstat.samples.lookup import find_stat, read_instance_names, require_host
+from normstat.samples.sample_pages import Page, PageQuery, read_pages, to_floats
 from normstat.stats.engine.report_sums import split_process
-from normstat.storage import profile_rows
-from normstat.storage.lookup import find_stat, read_instance_names, require_host
-from normstat.storage.profile_rows import WHOLE_SLOT
-from normstat.storage.sample_pages import Page, PageQuery, read_pages, to_floats
 from normstat.window import Window
 
 log = structlog.get_logger()

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from normstat.profiles.array_codec import BrokenBytes, Sections, pack_sections, stored_fields, stored_name
+from normstat.codecs.array_codec import BrokenBytes, Sections, pack_sections, stored_fields, stored_name
 from normstat.profiles.profile_builder import BuiltProfile, StatSeries
 from normstat.profiles.sketch import SKETCH_METHOD, SketchKeys
 from normstat.scoring.change_scale import VALUE, Ends, NaturalChange, SeriesStats, change_scale_of

@@ -16,25 +16,25 @@ import numpy as np
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.baselines.baseline_versions import SETTLE, effective_windows
 from normstat.baselines.window_sets import Windows, intersect, length_s
+from normstat.codecs.array_codec import BrokenBytes
+from normstat.db.schema.baseline_models import Baseline
+from normstat.db.schema.job_models import Job
+from normstat.db.session import open_read_session, open_write_session
+from normstat.db.turns import describe, is_database_away
 from normstat.jobs.claims import PROFILES, Claim, JobStopped, open_claims_in
-from normstat.profiles.array_codec import BrokenBytes
+from normstat.profiles import profile_rows
 from normstat.profiles.profile_builder import BuiltProfile, StatSketches, TooShort, build_profile
 from normstat.profiles.profile_codec import METHOD, pack_profile
+from normstat.profiles.profile_jobs import ask_for_outdated, find_host_id
+from normstat.profiles.profile_rows import WHOLE_SLOT, PieceKey, ProfileKey, ProfileRow, StoredPiece, hash_sources
 from normstat.profiles.seasonality import find_slots
 from normstat.profiles.sketch import PackedSketch, sketch_spans
 from normstat.profiles.sketch_reader import read_sketch
+from normstat.samples.lookup import StatRef, list_host_stats
 from normstat.stats.engine.timeline import require_zone
 from normstat.stats.spec import Kind
-from normstat.storage import profile_rows
-from normstat.storage.baseline_versions import SETTLE, effective_windows
-from normstat.storage.lookup import StatRef, list_host_stats
-from normstat.storage.profile_jobs import ask_for_outdated, find_host_id
-from normstat.storage.profile_rows import WHOLE_SLOT, PieceKey, ProfileKey, ProfileRow, StoredPiece, hash_sources
-from normstat.storage.schema.baseline_models import Baseline
-from normstat.storage.schema.job_models import Job
-from normstat.storage.session import open_read_session, open_write_session
-from normstat.storage.turns import describe, is_database_away
 from normstat.window import Window
 
 log = structlog.get_logger()

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from normstat.baselines.window_sets import Windows, length_s
-from normstat.profiles.array_codec import Sections, pack_sections
+from normstat.codecs.array_codec import Sections, pack_sections
 from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary
 from normstat.window import Window
 

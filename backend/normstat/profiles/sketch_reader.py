@@ -8,13 +8,13 @@ import anyio.to_thread
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.db.session import open_read_session
 from normstat.errors import TooLarge
 from normstat.profiles.sketch import Sketch, pack_sketch
 from normstat.profiles.sketch_builder import Column, StatRows, build_sketch, join_fields
+from normstat.samples.lookup import StatRef, read_instance_names, read_possible_window
+from normstat.samples.sample_pages import Page, PageQuery, read_pages, to_codes, to_floats
 from normstat.stats.spec import Field, Kind
-from normstat.storage.lookup import StatRef, read_instance_names, read_possible_window
-from normstat.storage.sample_pages import Page, PageQuery, read_pages, to_codes, to_floats
-from normstat.storage.session import open_read_session
 from normstat.window import Window
 
 Sessions = async_sessionmaker[AsyncSession]

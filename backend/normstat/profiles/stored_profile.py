@@ -10,18 +10,18 @@ import anyio.to_thread
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.baselines.baseline_versions import effective_windows, read_version
+from normstat.codecs.array_codec import BrokenBytes
+from normstat.db.schema.baseline_models import Baseline
 from normstat.errors import NotFound
-from normstat.profiles.array_codec import BrokenBytes
+from normstat.profiles import profile_rows
 from normstat.profiles.profile_builder import StatSeries
 from normstat.profiles.profile_codec import METHOD, ProfileBody, unpack_profile
 from normstat.profiles.profile_job import clip_at
+from normstat.profiles.profile_rows import WHOLE_SLOT, ProfileKey, ProfileRow
 from normstat.profiles.seasonality import describe, describe_why_not, slot_of
 from normstat.scoring.host_profile import HostProfile
 from normstat.stats.engine.timeline import require_zone
-from normstat.storage import profile_rows
-from normstat.storage.baseline_versions import effective_windows, read_version
-from normstat.storage.profile_rows import WHOLE_SLOT, ProfileKey, ProfileRow
-from normstat.storage.schema.baseline_models import Baseline
 from normstat.window import Window
 
 log = structlog.get_logger()

@@ -8,9 +8,9 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.schema.artefact_models import ArtefactRow
+from normstat.db.schema.models import Host
 from normstat.stats.observer_effect import Effect
-from normstat.storage.schema.artefact_models import ArtefactRow
-from normstat.storage.schema.models import Host
 from normstat.window import Window
 
 MAX_ARTEFACTS: Final = 20_000

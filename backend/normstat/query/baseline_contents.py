@@ -8,11 +8,11 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.schema.models import Instance
 from normstat.query.report_coverage import find_covered, probe, read_steps
 from normstat.query.sample_counts import count_samples
-from normstat.storage.lookup import StatRef, was_present
-from normstat.storage.natural_order import natural_key
-from normstat.storage.schema.models import Instance
+from normstat.runtime.natural_order import natural_key
+from normstat.samples.lookup import StatRef, was_present
 from normstat.window import Window, from_us
 
 # Total number of probes over all windows, and the minimum per window.

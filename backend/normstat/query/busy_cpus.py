@@ -16,15 +16,15 @@ import anyio.to_thread
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.codecs.rollup_codec import EMPTY, Buckets
 from normstat.errors import BadRequest
-from normstat.field_docs import Documented
 from normstat.query.host_steps import HostColumn, read_longest_interval_us, read_steps
 from normstat.query.step_reduction import StepGrid, choose_step_us
-from normstat.rollups.rollup_codec import EMPTY, Buckets
+from normstat.runtime.field_docs import Documented
+from normstat.samples.lookup import StatRef, list_latest_instances
+from normstat.samples.sample_pages import Float64Array
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
-from normstat.storage.lookup import StatRef, list_latest_instances
-from normstat.storage.sample_pages import Float64Array
 from normstat.window import Window
 
 # Not the row for all CPUs together.

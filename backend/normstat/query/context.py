@@ -8,10 +8,10 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.schema.models import Host, StoredRejectedLine, Stream
 from normstat.errors import NotFound
-from normstat.field_docs import Documented
-from normstat.storage.chunks import read_chunks
-from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
+from normstat.runtime.field_docs import Documented
+from normstat.samples.chunks import read_chunks
 
 MAX_LINES: Final = 200
 MAX_TEXT_LENGTH: Final = 2000

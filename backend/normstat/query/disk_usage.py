@@ -10,11 +10,10 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.field_docs import Documented
-from normstat.storage.hypertables import Storage, TableSize, packs_by_itself
-from normstat.storage.schema.models import StatField, StatTable
-from normstat.storage.standby import StandbyInfo
-from normstat.storage.storage_sizes import (
+from normstat.db.hypertables import Storage, TableSize, packs_by_itself
+from normstat.db.schema.models import StatField, StatTable
+from normstat.db.standby import StandbyInfo
+from normstat.query.storage_sizes import (
     NOT_SEALED,
     DaySizes,
     DiskSpace,
@@ -25,6 +24,7 @@ from normstat.storage.storage_sizes import (
     read_days,
     read_disk,
 )
+from normstat.runtime.field_docs import Documented
 
 KEPT_S: Final = 60.0
 # Growth is measured over the last week; today is left out because it has only begun. Tables grow by leaps: of a host's year, the

@@ -8,10 +8,10 @@ from typing import Final
 
 import numpy as np
 
+from normstat.codecs.rollup_codec import Buckets
 from normstat.query.report_intervals import Intervals
-from normstat.rollups.rollup_codec import Buckets
+from normstat.samples.sample_pages import BoolArray, Float64Array
 from normstat.stats.records import Int64Array
-from normstat.storage.sample_pages import BoolArray, Float64Array
 
 # A distance this many times the typical one around it is a gap.
 GAP_FACTOR: Final = 3

@@ -9,7 +9,11 @@ import anyio.to_thread
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.field_docs import Documented
+from normstat.db.schema.models import Stream
+from normstat.runtime.field_docs import Documented
+from normstat.runtime.natural_order import natural_key
+from normstat.samples import lookup
+from normstat.samples.chunks import read_batch
 from normstat.stats.fact_lines import (
     AGENT,
     BOOT_ID,
@@ -22,10 +26,6 @@ from normstat.stats.fact_lines import (
     sort_snapshots,
 )
 from normstat.stats.fact_words import EventKind, describe_change, find_kind, find_label, find_place, find_section, format_value
-from normstat.storage import lookup
-from normstat.storage.chunks import read_batch
-from normstat.storage.natural_order import natural_key
-from normstat.storage.schema.models import Stream
 
 SPEC: Final = "host_facts"
 # Each start of an agent is a stream, and prints two kilobytes an hour: these are well over a year.

@@ -10,10 +10,10 @@ from typing import Final
 import psycopg
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.session import driver_of
 from normstat.query.report_intervals import StreamSpan, read_streams_of_hosts
-from normstat.rollups.rollup_reader import Rolled, read_rolled_of_hosts
-from normstat.storage.lookup import InstanceRef, StatRef, list_latest_instances_of_hosts
-from normstat.storage.session import driver_of
+from normstat.samples.lookup import InstanceRef, StatRef, list_latest_instances_of_hosts
+from normstat.samples.rollups.rollup_reader import Rolled, read_rolled_of_hosts
 from normstat.window import Window
 
 # Of so many hosts at once: a statement stays small, and so does what waits in memory.

@@ -11,16 +11,17 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.schema.models import Host
 from normstat.errors import BadRequest
-from normstat.field_docs import Documented
 from normstat.query.artefact_times import MAX_ARTEFACTS, ArtefactTime, read_artefact_times
 from normstat.query.fact_history import order_of, read_snapshots, to_instant
+from normstat.records import event_rows
+from normstat.records.event_rows import EventFilter, EventRecord, EventSource
+from normstat.runtime.field_docs import Documented
+from normstat.samples import lookup
 from normstat.stats.fact_lines import BOOT_ID, BOOT_TIME, FactDifference, FactName, FactSnapshot, find_differences, sort_snapshots
 from normstat.stats.fact_words import DERIVED_KINDS, EventKind, describe_change, find_kind
 from normstat.stats.observer_effect import Effect, describe_effect
-from normstat.storage import event_rows, lookup
-from normstat.storage.event_rows import EventFilter, EventRecord, EventSource
-from normstat.storage.schema.models import Host
 from normstat.window import Window
 
 MAX_EVENTS: Final = 1000

@@ -11,6 +11,8 @@ from typing import Final, Literal
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.codecs.rollup_codec import Buckets
+from normstat.db.session import driver_of
 from normstat.errors import DamagedSamples, shorten
 from normstat.query.host_batches import HostBatch, read_batch
 from normstat.query.host_steps import HostColumn, align_origin, read_longest_interval_us, read_steps
@@ -26,15 +28,13 @@ from normstat.query.step_reduction import (
     reduce_members,
     to_points,
 )
-from normstat.rollups.rollup_codec import Buckets
-from normstat.rollups.rollup_reader import NOT_ROLLED, read_rolled
-from normstat.rollups.rollup_rows import Place
+from normstat.samples.lookup import InstanceRef, StatRef, find_instances, list_latest_instances
+from normstat.samples.rollups.rollup_reader import NOT_ROLLED, read_rolled
+from normstat.samples.rollups.rollup_rows import Place
+from normstat.samples.sample_pages import Float64Array
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Worse
 from normstat.stats.summaries import is_summary
-from normstat.storage.lookup import InstanceRef, StatRef, find_instances, list_latest_instances
-from normstat.storage.sample_pages import Float64Array
-from normstat.storage.session import driver_of
 from normstat.window import EPOCH, LATEST, Window, to_us
 
 # More instances of a host are not reduced to one value.

@@ -12,20 +12,20 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by, distinct_on
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
+from normstat.db.host_limits import read_visible_names
+from normstat.db.limited_session import limited_account
+from normstat.db.schema.models import Host, Instance, StatTable, StoredRejectedLine, Stream
 from normstat.errors import NotFound
-from normstat.field_docs import Documented
 from normstat.query.fact_history import read_snapshots
 from normstat.query.instance_labels import find_processor_sets, is_of_cpus, label_cpu
 from normstat.query.reject_rise import NO_REJECTS, RejectCounts, read_reject_counts
 from normstat.query.stream_ends import StreamEnd, ToolEnd, read_tool_ends
+from normstat.records.host_tag_rows import sort_tags
+from normstat.runtime.field_docs import Documented
+from normstat.runtime.natural_order import natural_key
+from normstat.samples import lookup
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.calls import stream_interval
-from normstat.storage import lookup
-from normstat.storage.host_limits import read_visible_names
-from normstat.storage.host_tag_rows import sort_tags
-from normstat.storage.limited_session import limited_account
-from normstat.storage.natural_order import natural_key
-from normstat.storage.schema.models import Host, Instance, StatTable, StoredRejectedLine, Stream
 from normstat.window import Window
 
 LIVE_WITHIN: Final = timedelta(seconds=30)

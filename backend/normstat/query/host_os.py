@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.storage.schema.models import Host
+from normstat.db.schema.models import Host
 
 
 async def read_host_os(session: AsyncSession, names: Iterable[str]) -> dict[str, str]:

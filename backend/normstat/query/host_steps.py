@@ -9,16 +9,16 @@ import numpy as np
 import psycopg
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.codecs.rollup_codec import EMPTY, Buckets, gather, merge
+from normstat.db.session import driver_of
 from normstat.query.report_intervals import StreamSpan, read_intervals
 from normstat.query.step_reduction import StepGrid
-from normstat.rollups.rollup_codec import EMPTY, Buckets, gather, merge
-from normstat.rollups.rollup_reader import BUCKET_US, LEVELS, Grain, Span, plan, read_buckets, read_heads, read_rolled
-from normstat.rollups.rollup_rows import HOUR_US, MINUTE_US, Place
+from normstat.samples.lookup import StatRef
+from normstat.samples.rollups.rollup_reader import BUCKET_US, LEVELS, Grain, Span, plan, read_buckets, read_heads, read_rolled
+from normstat.samples.rollups.rollup_rows import HOUR_US, MINUTE_US, Place
+from normstat.samples.sample_pages import Page, PageQuery, read_pages, to_floats
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
-from normstat.storage.lookup import StatRef
-from normstat.storage.sample_pages import Page, PageQuery, read_pages, to_floats
-from normstat.storage.session import driver_of
 from normstat.window import Window
 
 # Instances of a stat nearly always share their reports.

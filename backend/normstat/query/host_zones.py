@@ -7,13 +7,13 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.field_docs import Documented
+from normstat.db.schema.models import Host, Stream
+from normstat.db.schema.retention_models import HostDeletionRow
 from normstat.query.fact_history import SPEC
+from normstat.runtime.field_docs import Documented
+from normstat.runtime.natural_order import natural_key
+from normstat.samples.chunks import ByteRange, read_ranges
 from normstat.stats.fact_lines import AGENT, TIME_ZONE, parse_fact
-from normstat.storage.chunks import ByteRange, read_ranges
-from normstat.storage.natural_order import natural_key
-from normstat.storage.schema.models import Host, Stream
-from normstat.storage.schema.retention_models import HostDeletionRow
 
 # The agent prints the zone among its last facts.
 TAIL_BYTES: Final = 16 * 1024

@@ -9,14 +9,14 @@ from typing import Final
 from sqlalchemy import ColumnElement, SQLColumnExpression, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.field_docs import Documented
+from normstat.db.schema.models import Gap, StoredRejectedLine, Stream
 from normstat.query.host_lists import OLD_AFTER, LineCounts, StreamInfo, read_newest, to_stream
 from normstat.query.stream_ends import read_tool_ends
+from normstat.records.reparse_rows import is_outdated
+from normstat.runtime.field_docs import Documented
+from normstat.samples import lookup
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.records import LineKind
-from normstat.storage import lookup
-from normstat.storage.reparse_rows import is_outdated
-from normstat.storage.schema.models import Gap, StoredRejectedLine, Stream
 
 # Reasons quote the printed text, so a garbage stream has as many reasons as lines; the most frequent show what is wrong.
 MAX_REASONS: Final = 20

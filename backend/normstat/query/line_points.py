@@ -6,14 +6,14 @@ from typing import Final, Literal
 
 import numpy as np
 
+from normstat.codecs.rollup_codec import Buckets
 from normstat.query.envelope import GapFinder, SeriesEnvelope
 from normstat.query.report_intervals import Intervals
-from normstat.rollups.rollup_codec import Buckets
-from normstat.rollups.rollup_reader import BUCKET_US, Grain, Span
+from normstat.samples.lookup import InstanceRef
+from normstat.samples.rollups.rollup_reader import BUCKET_US, Grain, Span
+from normstat.samples.sample_pages import Float64Array, Page, to_floats
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
-from normstat.storage.lookup import InstanceRef
-from normstat.storage.sample_pages import Float64Array, Page, to_floats
 from normstat.window import Window
 
 Source = Literal["raw", "rollup_minute", "rollup_hour", "mixed"]

@@ -12,10 +12,12 @@ import anyio.to_thread
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.field_docs import Documented
+from normstat.codecs.rollup_codec import Buckets
+from normstat.db.session import driver_of
 from normstat.query.series_points import SeriesQuery, SeriesRequest, find_series
-from normstat.rollups.rollup_codec import Buckets
-from normstat.rollups.rollup_reader import (
+from normstat.runtime.field_docs import Documented
+from normstat.samples.lookup import InstanceRef
+from normstat.samples.rollups.rollup_reader import (
     BUCKET_US,
     LEVELS,
     Grain,
@@ -27,12 +29,10 @@ from normstat.rollups.rollup_reader import (
     read_heads,
     read_rolled,
 )
-from normstat.rollups.rollup_rows import HOUR_US
+from normstat.samples.rollups.rollup_rows import HOUR_US
+from normstat.samples.sample_pages import Float64Array, Page, PageQuery, read_pages, to_floats
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
-from normstat.storage.lookup import InstanceRef
-from normstat.storage.sample_pages import Float64Array, Page, PageQuery, read_pages, to_floats
-from normstat.storage.session import driver_of
 from normstat.window import Window
 
 StatisticsSource = Literal["samples", "rollups", "profile"]

@@ -11,15 +11,15 @@ import numpy.typing as npt
 from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.rollups.rollup_rows import MINUTE_US
+from normstat.db.session import driver_of
+from normstat.samples.lookup import StatRef
+from normstat.samples.rollups.rollup_rows import MINUTE_US
+from normstat.samples.sample_pages import PageQuery, load_sql, read_pages_of_hosts, to_floats
+from normstat.samples.sealed.sealed_rows import list_sealed_hosts
+from normstat.samples.stat_tables import table_of
+from normstat.samples.wide_columns import stored_sql
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
-from normstat.storage.lookup import StatRef
-from normstat.storage.sample_pages import PageQuery, load_sql, read_pages_of_hosts, to_floats
-from normstat.storage.sealed.sealed_rows import list_sealed_hosts
-from normstat.storage.session import driver_of
-from normstat.storage.stat_tables import table_of
-from normstat.storage.wide_columns import stored_sql
 from normstat.window import Window
 
 Float32Array = npt.NDArray[np.float32]

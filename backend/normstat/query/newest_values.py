@@ -14,10 +14,10 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, NotFound, TooLarge, shorten
+from normstat.samples.lookup import StatRef, find_hosts, find_stats, list_stats_of_hosts, read_instance_names
+from normstat.samples.sample_pages import PageQuery, read_pages_of_hosts, to_floats
 from normstat.stats.engine.exposition_line import format_series, format_value
 from normstat.stats.spec import Field, Semantics
-from normstat.storage.lookup import StatRef, find_hosts, find_stats, list_stats_of_hosts, read_instance_names
-from normstat.storage.sample_pages import PageQuery, read_pages_of_hosts, to_floats
 from normstat.window import Window
 
 MAX_VALUES: Final = 100_000

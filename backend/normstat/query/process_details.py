@@ -14,10 +14,18 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.schema.models import Instance
+from normstat.db.session import driver_of
 from normstat.errors import NotFound, shorten
-from normstat.field_docs import Documented
 from normstat.query.process_list import find_fields, find_kind, list_process_stats
 from normstat.query.raw_reports import RawReports
+from normstat.runtime.field_docs import Documented
+from normstat.samples import lookup
+from normstat.samples.chunks import list_packed_starts, list_starts
+from normstat.samples.lookup import InstanceRef, StatRef
+from normstat.samples.sample_pages import load_sql
+from normstat.samples.sample_source import open_source
+from normstat.samples.sealed.sealed_reader import SealedQuery
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.report_sums import split_process
 from normstat.stats.process_lines import (
@@ -27,14 +35,6 @@ from normstat.stats.process_lines import (
     parse_snapshot,
     snapshot_time_s,
 )
-from normstat.storage import lookup
-from normstat.storage.chunks import list_packed_starts, list_starts
-from normstat.storage.lookup import InstanceRef, StatRef
-from normstat.storage.sample_pages import load_sql
-from normstat.storage.sample_source import open_source
-from normstat.storage.schema.models import Instance
-from normstat.storage.sealed.sealed_reader import SealedQuery
-from normstat.storage.session import driver_of
 from normstat.window import Window
 
 # The stat whose raw output is snapshots of /proc.

@@ -12,24 +12,24 @@ import psycopg
 from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.codecs.rollup_codec import Buckets
+from normstat.codecs.sealed_codec import SealedRows
+from normstat.db.session import driver_of
 from normstat.errors import BadRequest, NotFound
-from normstat.field_docs import Documented
-from normstat.rollups.rollup_codec import Buckets
-from normstat.rollups.rollup_reader import BUCKET_US, LEVELS, Grain, Span, plan, read_buckets, read_heads, read_rolled
-from normstat.rollups.rollup_rows import HOUR_US, Place
+from normstat.runtime.field_docs import Documented
+from normstat.runtime.natural_order import natural_key
+from normstat.samples import lookup
+from normstat.samples.lookup import StatRef
+from normstat.samples.rollups.rollup_reader import BUCKET_US, LEVELS, Grain, Span, plan, read_buckets, read_heads, read_rolled
+from normstat.samples.rollups.rollup_rows import HOUR_US, Place
+from normstat.samples.sample_pages import load_sql, to_floats
+from normstat.samples.sealed.sealed_reader import SealedQuery, read_block
+from normstat.samples.sealed.sealed_rows import find_blocks
+from normstat.samples.stat_tables import table_of
+from normstat.samples.wide_columns import stored_sql
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.report_sums import split_process
 from normstat.stats.spec import Field, Storage, Worse
-from normstat.storage import lookup
-from normstat.storage.lookup import StatRef
-from normstat.storage.natural_order import natural_key
-from normstat.storage.sample_pages import load_sql, to_floats
-from normstat.storage.sealed.sealed_codec import SealedRows
-from normstat.storage.sealed.sealed_reader import SealedQuery, read_block
-from normstat.storage.sealed.sealed_rows import find_blocks
-from normstat.storage.session import driver_of
-from normstat.storage.stat_tables import table_of
-from normstat.storage.wide_columns import stored_sql
 from normstat.window import Window, from_us, to_us
 
 # Up to this length the samples are read: about a million rows of processes and commands.

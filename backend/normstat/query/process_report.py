@@ -13,20 +13,20 @@ from typing import Final, Literal
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.session import driver_of
 from normstat.errors import NotFound, TooLarge, shorten
-from normstat.field_docs import Documented
 from normstat.query.process_list import MAY_BE_REFUSED, PROCESS_TITLE, ProcessField, find_fields, find_kind, rank_tool
 from normstat.query.process_users import ReportedLine, read_users
+from normstat.runtime.field_docs import Documented
+from normstat.runtime.natural_order import natural_key
+from normstat.samples import lookup
+from normstat.samples.lookup import StatRef
+from normstat.samples.sample_pages import Float64Array, PageQuery, load_sql, read_page, to_floats
+from normstat.samples.sample_source import open_source
+from normstat.samples.sealed.sealed_reader import SealedQuery
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.report_sums import split_process
 from normstat.stats.spec import Field, Semantics
-from normstat.storage import lookup
-from normstat.storage.lookup import StatRef
-from normstat.storage.natural_order import natural_key
-from normstat.storage.sample_pages import Float64Array, PageQuery, load_sql, read_page, to_floats
-from normstat.storage.sample_source import open_source
-from normstat.storage.sealed.sealed_reader import SealedQuery
-from normstat.storage.session import driver_of
 from normstat.window import EPOCH, LATEST, MICROSECOND, Window
 
 # An older report says nothing of the instant.

@@ -9,9 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.query.process_details import SNAPSHOTS, describe_instances, is_same_process
 from normstat.query.raw_reports import RawReports
+from normstat.samples.lookup import StatRef
 from normstat.stats.engine.report_sums import split_process
 from normstat.stats.process_lines import ProcessLines, is_table_header, parse_row, parse_snapshot
-from normstat.storage.lookup import StatRef
 from normstat.window import MICROSECOND, Window
 
 # The header of a table is at most this far before its first row.

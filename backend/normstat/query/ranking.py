@@ -11,17 +11,17 @@ import anyio.to_thread
 import numpy as np
 import psycopg
 
-from normstat.rollups.rollup_codec import sum_group
-from normstat.rollups.rollup_reader import LEVELS, Grain, Group, Rolled, Span, plan, read_groups, read_heads
-from normstat.rollups.rollup_rows import HOUR_US, Place
+from normstat.codecs.rollup_codec import sum_group
+from normstat.codecs.sealed_codec import SealedRows
+from normstat.samples.rollups.rollup_reader import LEVELS, Grain, Group, Rolled, Span, plan, read_groups, read_heads
+from normstat.samples.rollups.rollup_rows import HOUR_US, Place
+from normstat.samples.sample_pages import BoolArray, load_sql, to_floats
+from normstat.samples.sealed.sealed_reader import SealedQuery, read_block
+from normstat.samples.sealed.sealed_rows import find_blocks
+from normstat.samples.stat_tables import table_of
+from normstat.samples.wide_columns import stored_sql
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage, Worse
-from normstat.storage.sample_pages import BoolArray, load_sql, to_floats
-from normstat.storage.sealed.sealed_codec import SealedRows
-from normstat.storage.sealed.sealed_reader import SealedQuery, read_block
-from normstat.storage.sealed.sealed_rows import find_blocks
-from normstat.storage.stat_tables import table_of
-from normstat.storage.wide_columns import stored_sql
 from normstat.window import Window, from_us
 
 # Up to this length the samples are read; up to a few days, minutes are as fast as hours.

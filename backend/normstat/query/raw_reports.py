@@ -6,8 +6,8 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.samples.chunks import ByteRange, read_ranges
 from normstat.stats.process_lines import SNAPSHOT
-from normstat.storage.chunks import ByteRange, read_ranges
 
 # How far to each side of a line to look for the ends of its report: a hundred processes take some 50 kB.
 REACHES: Final = (64 * 1024, 512 * 1024, 4 * 1024 * 1024)

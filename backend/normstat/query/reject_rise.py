@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.storage.schema.models import StoredRejectedLine, Stream
+from normstat.db.schema.models import StoredRejectedLine, Stream
 
 HOUR: Final = timedelta(hours=1)
 # A tool that prints one odd line now and then is not worth a notice.
@@ -21,7 +21,7 @@ TIMES: Final = 4
 class RejectCounts:
     """Rejected lines of a host in the last hour and in the hour before.
 
-    Counts only lines whose text is stored: at most a thousand for each reason and stream (storage/stream_rows.py). Imported files
+    Counts only lines whose text is stored: at most a thousand for each reason and stream (samples/stream_rows.py). Imported files
     are left out: they say nothing new about the host, and the import reports on each file.
     """
 

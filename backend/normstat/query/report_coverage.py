@@ -11,17 +11,17 @@ import psycopg
 from sqlalchemy import BigInteger, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.field_docs import Documented
+from normstat.db.schema.models import Gap, Stream
+from normstat.db.session import driver_of
 from normstat.query.envelope import GAP_FACTOR, GapFinder
 from normstat.query.sample_counts import count_samples
+from normstat.runtime.field_docs import Documented
+from normstat.samples.lookup import StatRef, list_host_stats, require_host
+from normstat.samples.sample_pages import PageQuery, load_sql, read_page
+from normstat.samples.sealed.sealed_reader import SealedQuery, read_report_times
+from normstat.samples.sealed.sealed_rows import BlockSpan, find_blocks
+from normstat.samples.stat_tables import table_of
 from normstat.stats.records import Int64Array
-from normstat.storage.lookup import StatRef, list_host_stats, require_host
-from normstat.storage.sample_pages import PageQuery, load_sql, read_page
-from normstat.storage.schema.models import Gap, Stream
-from normstat.storage.sealed.sealed_reader import SealedQuery, read_report_times
-from normstat.storage.sealed.sealed_rows import BlockSpan, find_blocks
-from normstat.storage.session import driver_of
-from normstat.storage.stat_tables import table_of
 from normstat.window import MICROSECOND, Window, clamp, from_us, to_us
 
 # The report interval is probed at the beginning, in the middle and at the end of the data.

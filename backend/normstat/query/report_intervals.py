@@ -13,15 +13,15 @@ from psycopg import sql
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.schema.models import Stream
+from normstat.db.session import driver_of
+from normstat.samples.lookup import StatRef
+from normstat.samples.sample_pages import load_sql
+from normstat.samples.sample_source import open_source
+from normstat.samples.sealed.sealed_reader import SealedQuery, read_block, read_report_times
+from normstat.samples.sealed.sealed_rows import BlockSpan, find_blocks
+from normstat.samples.stat_tables import table_of
 from normstat.stats.records import Int64Array
-from normstat.storage.lookup import StatRef
-from normstat.storage.sample_pages import load_sql
-from normstat.storage.sample_source import open_source
-from normstat.storage.schema.models import Stream
-from normstat.storage.sealed.sealed_reader import SealedQuery, read_block, read_report_times
-from normstat.storage.sealed.sealed_rows import BlockSpan, find_blocks
-from normstat.storage.session import driver_of
-from normstat.storage.stat_tables import table_of
 from normstat.window import MICROSECOND, Window, from_us, to_us
 
 # The window is probed at the beginning of each of as many parts, and near its end.

@@ -9,16 +9,16 @@ from psycopg import sql
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.rollups.rollup_rows import FRESH, MINUTES
+from normstat.db.schema.models import Host, RollupMark
+from normstat.db.session import driver_of
+from normstat.samples.lookup import StatRef
+from normstat.samples.rollups.rollup_rows import FRESH, MINUTES
+from normstat.samples.sample_pages import load_sql
+from normstat.samples.sealed.sealed_reader import SealedQuery, count_in_block
+from normstat.samples.sealed.sealed_rows import find_blocks
+from normstat.samples.stat_tables import table_of
+from normstat.samples.wide_columns import stored_sql
 from normstat.stats.spec import Field
-from normstat.storage.lookup import StatRef
-from normstat.storage.sample_pages import load_sql
-from normstat.storage.schema.models import Host, RollupMark
-from normstat.storage.sealed.sealed_reader import SealedQuery, count_in_block
-from normstat.storage.sealed.sealed_rows import find_blocks
-from normstat.storage.session import driver_of
-from normstat.storage.stat_tables import table_of
-from normstat.storage.wide_columns import stored_sql
 from normstat.window import Window
 
 # Maximum number of rows searched for fields (about 0.2 s).

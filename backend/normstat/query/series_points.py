@@ -10,13 +10,23 @@ import numpy as np
 import psycopg
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.codecs.rollup_codec import Buckets
+from normstat.db.session import driver_of
 from normstat.errors import NotFound, shorten
 from normstat.query.envelope import POINTS_PER_COLUMN
 from normstat.query.line_points import Graph, GraphLine, GraphLines, Source, make_pixel_columns
 from normstat.query.ranking import read_totals
 from normstat.query.report_intervals import StreamSpan, read_intervals
-from normstat.rollups.rollup_codec import Buckets
-from normstat.rollups.rollup_reader import (
+from normstat.samples.lookup import (
+    InstanceRef,
+    StatRef,
+    find_instances,
+    find_stat,
+    list_instances_by_id,
+    list_latest_instances,
+    require_host,
+)
+from normstat.samples.rollups.rollup_reader import (
     LEVELS,
     Grain,
     Rolled,
@@ -29,21 +39,11 @@ from normstat.rollups.rollup_reader import (
     read_heads,
     read_rolled,
 )
-from normstat.rollups.rollup_rows import HOUR_US, MINUTE_US, Place
+from normstat.samples.rollups.rollup_rows import HOUR_US, MINUTE_US, Place
+from normstat.samples.sample_pages import PageQuery, read_pages
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
 from normstat.stats.summaries import MAX_SUMMARIES, is_summary
-from normstat.storage.lookup import (
-    InstanceRef,
-    StatRef,
-    find_instances,
-    find_stat,
-    list_instances_by_id,
-    list_latest_instances,
-    require_host,
-)
-from normstat.storage.sample_pages import PageQuery, read_pages
-from normstat.storage.session import driver_of
 from normstat.window import Window
 
 # Nobody can tell more lines apart, and a browser draws them slowly.

@@ -5,13 +5,13 @@ from dataclasses import asdict, dataclass
 import anyio.to_thread
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.schema.models import UserSpec
 from normstat.errors import NotFound, SpecError, shorten
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
+from normstat.samples.spec_refresh import refresh_catalogue
+from normstat.samples.user_specs import NO_STREAMS, SpecStreams, count_streams, count_streams_of, find_user_spec, list_user_specs
 from normstat.stats.catalogue import UserSpecText, load_catalogue, parse_user_spec, read_built_in
 from normstat.stats.spec import Spec
-from normstat.storage.schema.models import UserSpec
-from normstat.storage.spec_refresh import refresh_catalogue
-from normstat.storage.user_specs import NO_STREAMS, SpecStreams, count_streams, count_streams_of, find_user_spec, list_user_specs
 
 
 @dataclass(frozen=True, slots=True)

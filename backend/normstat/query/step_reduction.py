@@ -12,9 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from normstat.rollups.rollup_codec import Buckets
+from normstat.codecs.rollup_codec import Buckets
+from normstat.samples.sample_pages import Float64Array
 from normstat.stats.records import Int64Array
-from normstat.storage.sample_pages import Float64Array
 from normstat.window import EPOCH, LATEST_US, Window, from_us, to_us
 
 SECOND_US: Final = 1_000_000

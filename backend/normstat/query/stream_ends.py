@@ -9,11 +9,11 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.field_docs import Documented
+from normstat.db.schema.event_models import EventHost, EventRow
+from normstat.db.schema.models import Stream
+from normstat.records.event_rows import EventSource
+from normstat.runtime.field_docs import Documented
 from normstat.stats.fact_words import EventKind
-from normstat.storage.event_rows import EventSource
-from normstat.storage.schema.event_models import EventHost, EventRow
-from normstat.storage.schema.models import Stream
 
 # The time of a tool's last sample may be that of its arrival, which is later.
 SLACK: Final = timedelta(seconds=10)

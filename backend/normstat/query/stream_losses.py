@@ -11,13 +11,13 @@ from typing import Final
 from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.schema.models import Gap, StatTable, StoredRejectedLine, Stream
+from normstat.db.session import driver_of
+from normstat.samples.sample_pages import load_sql
+from normstat.samples.sample_source import open_source
+from normstat.samples.sealed.sealed_reader import SealedQuery
+from normstat.samples.stream_rows import MAX_KEPT_PER_REASON
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.sample_pages import load_sql
-from normstat.storage.sample_source import open_source
-from normstat.storage.schema.models import Gap, StatTable, StoredRejectedLine, Stream
-from normstat.storage.sealed.sealed_reader import SealedQuery
-from normstat.storage.session import driver_of
-from normstat.storage.stream_rows import MAX_KEPT_PER_REASON
 from normstat.window import Window
 
 # How far around the window the nearest sample is looked for.

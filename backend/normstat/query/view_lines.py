@@ -7,8 +7,8 @@ from urllib.parse import unquote
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
+from normstat.samples.lookup import list_host_stats, require_host
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.lookup import list_host_stats, require_host
 from normstat.views.view_panels import PanelSource, ViewPanel
 from normstat.window import Window
 

@@ -9,11 +9,11 @@ from normstat.artefacts.histogram_view import bucket_names, view_histogram
 from normstat.artefacts.parts import HistogramPart, LogPart, Number, Part, StackPart, TablePart
 from normstat.artefacts.table_view import TableRequest, add, merge_rows, view_table
 from normstat.errors import BadRequest, count_of
+from normstat.records.artefact_rows import Artefact
 from normstat.report.blocks import Block, BlockColumn, FigureBlock, HeadingBlock, PairsBlock, PrintedBlock, SaidBlock, TableBlock
 from normstat.report.graph_svg import SOFT, TEXT, picture_of, shorten_label
 from normstat.report.markup import Markup, tag
 from normstat.report.words import duration, instant, number
-from normstat.storage.artefact_rows import Artefact
 
 MAX_PARTS: Final = 12
 MAX_COLUMNS: Final = 5

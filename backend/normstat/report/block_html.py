@@ -5,7 +5,6 @@ import csv
 import io
 from typing import Final
 
-from normstat.csv_cells import format_csv
 from normstat.report.blocks import (
     Block,
     FigureBlock,
@@ -29,6 +28,7 @@ from normstat.report.markdown import safe_link, to_html
 from normstat.report.markup import Markup, join, tag
 from normstat.report.report_page import page_style, version
 from normstat.report.svg_subset import clean_svg
+from normstat.runtime.csv_cells import format_csv
 
 # As of a comparison's report, and images that are in the file itself.
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"

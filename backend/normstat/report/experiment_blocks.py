@@ -5,13 +5,13 @@ from typing import Final
 
 from normstat.experiments.experiment_analysis import AnalysisRequest, ExperimentAnalysis, RunLevel, analyse_runs
 from normstat.experiments.experiment_csv import format_runs_csv
+from normstat.experiments.experiment_rows import Experiment
 from normstat.experiments.run_facts import ExperimentRun, facts_of
 from normstat.experiments.verdict_sentences import extreme_of, lead_of, times
 from normstat.report.blocks import Block, BlockColumn, FigureBlock, SaidBlock, TableBlock
 from normstat.report.note_models import ExperimentNote
 from normstat.report.scaling_svg import draw_scaling
 from normstat.report.words import MISSING, count, instant, number
-from normstat.storage.experiment_rows import Experiment
 
 MAX_LEVELS: Final = 60
 MAX_RESULTS: Final = 3

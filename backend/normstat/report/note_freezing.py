@@ -11,23 +11,23 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.artefacts.artefact_service import load_parts
-from normstat.csv_cells import format_csv
 from normstat.errors import BadRequest, NoData
+from normstat.experiments.experiment_rows import list_runs, read_experiment
 from normstat.experiments.run_facts import describe_run
 from normstat.query.fact_history import order_of, read_snapshots
 from normstat.query.host_events import MAX_EVENTS, HostEvent, read_events_by_name
 from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
+from normstat.records.artefact_rows import read_artefact_row
 from normstat.report.artefact_blocks import artefact_blocks, diff_blocks
 from normstat.report.blocks import Block, BlockColumn, FigureBlock, HeadingBlock, LinkBlock, PairsBlock, SaidBlock, TableBlock
 from normstat.report.experiment_blocks import experiment_blocks
 from normstat.report.graph_svg import MAX_LINES, GraphPicture, PictureLine, PictureMark, draw_graph
 from normstat.report.note_models import ArtefactDiffNote, ArtefactNote, EventsNote, ExperimentNote, FactsNote, GraphNote
 from normstat.report.words import count, instant
+from normstat.runtime.csv_cells import format_csv
+from normstat.samples.lookup import require_host
 from normstat.stats.fact_lines import BOOT_ID, BOOT_TIME
 from normstat.stats.fact_words import find_label, find_section, format_value
-from normstat.storage.artefact_rows import read_artefact_row
-from normstat.storage.experiment_rows import list_runs, read_experiment
-from normstat.storage.lookup import require_host
 from normstat.window import Window
 
 GRAPH_WIDTH: Final = 640

@@ -5,7 +5,7 @@ from typing import Final
 
 from normstat.comparison.model import Comparison, Finding, FindingGroup
 from normstat.comparison.side_values import SideValues
-from normstat.csv_cells import format_csv
+from normstat.runtime.csv_cells import format_csv
 
 _SIDE: Final = ("n", "mean", "median", "p5", "p95", "p99", "lowest", "highest")
 HEADER: Final = (

@@ -29,8 +29,8 @@ from normstat.report.note_models import (
     TableNote,
     TextNote,
 )
+from normstat.report.report_rows import ReportInfo, StoredNote
 from normstat.report.words import instant
-from normstat.storage.report_rows import ReportInfo, StoredNote
 
 MISSING: Final = "Nothing is frozen of this note yet. Freeze it on the report's page."
 

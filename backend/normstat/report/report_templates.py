@@ -7,8 +7,8 @@ from importlib import resources
 from typing import Any
 
 from normstat.errors import NotFound, shorten
-from normstat.field_docs import Documented
 from normstat.report.note_models import TextNote
+from normstat.runtime.field_docs import Documented
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,4 @@
-"""Removes raw bytes that the rules of retention do not keep, from the beginning of a stream on; notes from where on they are kept.
-
-Samples of bytes that went can never be derived again: `require_all_kept` keeps a reparse from deleting them.
-"""
+"""Remove raw bytes that the rules of retention do not keep, oldest first, and note from which offset a stream is kept."""
 
 import itertools
 from dataclasses import dataclass
@@ -13,50 +10,20 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from sqlalchemy.orm import InstrumentedAttribute
 
-from normstat.errors import Conflict
+from normstat.db.distribution import HOST_ID, is_citus, on_shard
+from normstat.db.schema.models import Chunk, PackedChunk, Stream
+from normstat.db.schema.retention_models import StreamChange
+from normstat.db.session import WriteSession, open_write_session
+from normstat.db.turns import Failures
 from normstat.retention import retention_rules
 from normstat.retention.retention_rules import Removed, Rules
+from normstat.samples.stream_rows import lock_host_by_id, set_time_limits
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.distribution import HOST_ID, is_citus, on_shard
-from normstat.storage.schema.models import Chunk, PackedChunk, Stream
-from normstat.storage.schema.retention_models import StreamChange
-from normstat.storage.session import WriteSession, open_write_session
-from normstat.storage.stream_rows import lock_host_by_id, set_time_limits
-from normstat.storage.turns import Failures
 
 BATCH_CHUNKS: Final = 500
 BATCH_STREAMS: Final = 1000
 LOCK_TIMEOUT_S: Final = 10
 STATEMENT_TIMEOUT_S: Final = 600
-
-
-async def require_all_kept(session: AsyncSession, stream_id: int) -> None:
-    """Nothing, when no raw bytes of the stream were removed.
-
-    Raises: Conflict
-    """
-    kept_from = await session.scalar(select(StreamChange.kept_from).where(StreamChange.stream_id == stream_id))
-    if kept_from:
-        raise Conflict(
-            f"The raw bytes of stream {stream_id} are kept from offset {kept_from} on only, retention removed those before; its "
-            "samples cannot be derived again and stay as they are",
-            {"stream_id": stream_id, "kept_from": kept_from},
-        )
-
-
-async def note_replaced(session: WriteSession, stream_id: int, first_at: datetime | None) -> None:
-    """Note that the samples of the stream from `first_at` on were replaced: nothing else tells the new ones from the old.
-
-    Backups copy them again; rules and scores judge the last day of them again, as if they were late.
-    """
-    put = insert(StreamChange).values(stream_id=stream_id, n_replaced=1, n_late=1, late_from=first_at, unscored_from=first_at)
-    changed = {
-        "n_replaced": StreamChange.n_replaced + 1,
-        "n_late": StreamChange.n_late + 1,
-        "late_from": func.least(StreamChange.late_from, put.excluded.late_from),
-        "unscored_from": func.least(StreamChange.unscored_from, put.excluded.unscored_from),
-    }
-    await session.execute(put.on_conflict_do_update(index_elements=["stream_id"], set_=changed))
 
 
 async def remove_chunks(sessions: async_sessionmaker[AsyncSession], run_id: int, rules: Rules, failures: Failures) -> None:

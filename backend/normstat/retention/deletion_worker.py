@@ -8,16 +8,16 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.db.schema.job_models import JobKind
+from normstat.db.session import open_read_session, open_write_session
+from normstat.db.turns import describe, is_database_away
 from normstat.errors import NormstatError
 from normstat.jobs.background import keep_running
 from normstat.jobs.claims import REMOVALS, Claim, JobStopped, list_due, open_claims
 from normstat.jobs.due_work import REMOVALS_S
 from normstat.jobs.job_list import forget_old_runs
 from normstat.retention import host_deletion, retention_rules, retention_run
-from normstat.storage.schema.job_models import JobKind
-from normstat.storage.session import open_read_session, open_write_session
-from normstat.storage.spec_refresh import refresh_catalogue
-from normstat.storage.turns import describe, is_database_away
+from normstat.samples.spec_refresh import refresh_catalogue
 
 log = structlog.get_logger()
 

@@ -14,16 +14,11 @@ from sqlalchemy import ColumnElement, and_, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from sqlalchemy.orm import InstrumentedAttribute
 
-from normstat.errors import NotFound, shorten
-from normstat.field_docs import Documented
-from normstat.jobs.claims import Claim
-from normstat.retention.sample_removal import delete_samples
-from normstat.storage.baseline_versions import forget_host, lock_baselines
-from normstat.storage.distribution import on_shard
-from normstat.storage.event_rows import forget_host_events
-from normstat.storage.schema.baseline_models import ProfilePiece
-from normstat.storage.schema.job_models import OPEN_STATES, Job, JobKind, JobState
-from normstat.storage.schema.models import (
+from normstat.baselines.baseline_versions import forget_host, lock_baselines
+from normstat.db.distribution import on_shard
+from normstat.db.schema.baseline_models import ProfilePiece
+from normstat.db.schema.job_models import OPEN_STATES, Job, JobKind, JobState
+from normstat.db.schema.models import (
     AgentToken,
     Chunk,
     Host,
@@ -35,9 +30,14 @@ from normstat.storage.schema.models import (
     StoredRejectedLine,
     Stream,
 )
-from normstat.storage.schema.retention_models import HostDeletionRow
-from normstat.storage.schema.sealed_models import SealedBlockRow
-from normstat.storage.session import WriteSession, open_write_session
+from normstat.db.schema.retention_models import HostDeletionRow
+from normstat.db.schema.sealed_models import SealedBlockRow
+from normstat.db.session import WriteSession, open_write_session
+from normstat.errors import NotFound, shorten
+from normstat.jobs.claims import Claim
+from normstat.records.event_rows import forget_host_events
+from normstat.retention.sample_removal import delete_samples
+from normstat.runtime.field_docs import Documented
 
 log = structlog.get_logger()
 

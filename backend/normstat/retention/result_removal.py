@@ -10,9 +10,9 @@ from typing import Final
 from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.db.session import open_write_session
+from normstat.db.turns import Failures
 from normstat.retention.retention_rules import RESULTS, Removed, Rules, note_removed
-from normstat.storage.session import open_write_session
-from normstat.storage.turns import Failures
 
 Sessions = async_sessionmaker[AsyncSession]
 ROWS_AT_ONCE: Final = 20_000

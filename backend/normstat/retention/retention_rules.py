@@ -14,13 +14,13 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.schema.job_models import Job, JobKind, JobState
+from normstat.db.schema.models import StatTable
+from normstat.db.schema.retention_models import RetentionRuleRow, RetentionRunRow
+from normstat.db.session import WriteSession
 from normstat.errors import BadRequest, NotFound, shorten
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.schema.job_models import Job, JobKind, JobState
-from normstat.storage.schema.models import StatTable
-from normstat.storage.schema.retention_models import RetentionRuleRow, RetentionRunRow
-from normstat.storage.session import WriteSession
 
 # The name under which the rule for all other stats is kept.
 OTHERS: Final = ""

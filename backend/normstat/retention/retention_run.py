@@ -15,26 +15,26 @@ from sqlalchemy import and_, delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.db.hypertables import drop_oldest_part
+from normstat.db.schema.models import Instance, StatTable, Stream
+from normstat.db.schema.retention_models import RetentionMark
+from normstat.db.session import WriteSession, driver_of, open_write_session
+from normstat.db.turns import Failures
 from normstat.jobs.claims import Claim
 from normstat.retention import retention_rules
 from normstat.retention.chunk_removal import remove_chunks
 from normstat.retention.result_removal import remove_results
 from normstat.retention.retention_rules import Removed, RetentionRun, Rules
 from normstat.retention.sample_removal import delete_samples
-from normstat.rollups import rollup_rows
-from normstat.rollups.rollup_rows import Place
-from normstat.storage.hypertables import drop_oldest_part
-from normstat.storage.instance_cache import LAST_STEP, forget_instances
-from normstat.storage.profile_marks import forget_profiles_before
-from normstat.storage.sample_source import open_source
-from normstat.storage.schema.models import Instance, StatTable, Stream
-from normstat.storage.schema.retention_models import RetentionMark
-from normstat.storage.sealed.sealed_reader import SealedQuery
-from normstat.storage.sealed.sealed_rows import wait_seal_lock
-from normstat.storage.session import WriteSession, driver_of, open_write_session
-from normstat.storage.stat_tables import SCHEMA, table_of
-from normstat.storage.stream_rows import lock_host_by_id, set_time_limits
-from normstat.storage.turns import Failures
+from normstat.samples.instance_cache import LAST_STEP, forget_instances
+from normstat.samples.profile_marks import forget_profiles_before
+from normstat.samples.rollups import rollup_rows
+from normstat.samples.rollups.rollup_rows import Place
+from normstat.samples.sample_source import open_source
+from normstat.samples.sealed.sealed_reader import SealedQuery
+from normstat.samples.sealed.sealed_rows import wait_seal_lock
+from normstat.samples.stat_tables import SCHEMA, table_of
+from normstat.samples.stream_rows import lock_host_by_id, set_time_limits
 from normstat.window import Window
 
 log = structlog.get_logger()

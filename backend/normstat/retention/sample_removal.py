@@ -7,10 +7,10 @@ from typing import Final
 from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.storage.hypertables import allow_large_changes, read_delete_step
-from normstat.storage.sealed.sealed_rows import delete_before, wait_seal_lock
-from normstat.storage.session import WriteSession, driver_of, open_write_session
-from normstat.storage.stat_tables import END_OF_TIME, table_of, time_bound
+from normstat.db.hypertables import allow_large_changes, read_delete_step
+from normstat.db.session import WriteSession, driver_of, open_write_session
+from normstat.samples.sealed.sealed_rows import delete_before, wait_seal_lock
+from normstat.samples.stat_tables import END_OF_TIME, table_of, time_bound
 from normstat.window import EPOCH
 
 # Runs in the transaction that deleted so many rows.

@@ -30,7 +30,7 @@ from normstat.stats.translated_lines import translation_names
 KEY: Final = re.compile(r"[a-z][a-z0-9_]*")
 # Where a stat begins in the text of a built-in spec.
 STAT_NAME: Final = re.compile(r'^\[\[stats\]\]\nname = "(.*)"$', re.MULTILINE)
-# Columns of every table and its view besides the stat's fields; see storage/stat_tables.py.
+# Columns of every table and its view besides the stat's fields; see samples/stat_tables.py.
 RESERVED_KEYS: Final = frozenset({"time", "host_id", "instance_id", "stream_id", "line_offset", "printed", "host", "instance"})
 SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
 # Over all stats of a file; sar has some 400.

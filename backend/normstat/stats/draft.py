@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import Final
 
 from normstat.errors import BadRequest, shorten
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 from normstat.stats.catalogue import RESERVED_KEYS
 from normstat.stats.draft_pairs import PairTable, find_pairs
 from normstat.stats.engine.header import slug, split_header

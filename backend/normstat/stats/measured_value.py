@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 from normstat.stats.readers import read
 from normstat.stats.records import ReadResult, SampleBlock
 from normstat.stats.spec import Spec

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 from normstat.stats.pattern import compile_pattern
 
 
@@ -51,7 +51,7 @@ class Shape(StrEnum):
     table      rows with named columns
     keys       a counted key: the instance is the key as printed (`@process[rm]`, "1109 svc.startd")
     stacks     a counted stack: the instance is its frames, root first, joined by ";"
-    histogram  a bucket of a distribution: the instance is `KEY{LABEL}`; fields count, low and high (see stats/histogram.py)
+    histogram  a bucket of a distribution: the instance is `KEY{LABEL}`; fields count, low and high (see stats/engine/histogram.py)
     """
 
     TABLE = "table"

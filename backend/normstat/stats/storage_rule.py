@@ -1,7 +1,7 @@
 """The type of a field's column where its spec names none: four bytes where no host's numbers can be larger, else eight.
 
 Half the bytes of a row are saved on disk and on the way; what is in doubt gets eight bytes, because a number that does not fit
-costs the field a second column (storage/wide_columns.py).
+costs the field a second column (samples/wide_columns.py).
 """
 
 from collections.abc import Container

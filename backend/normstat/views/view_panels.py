@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Final
 
 from pydantic import ConfigDict, Field, StringConstraints
 
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 MAX_PANELS: Final = 200
 MAX_SOURCES: Final = 40

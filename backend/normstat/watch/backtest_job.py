@@ -9,21 +9,21 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.db.session import open_read_session, open_write_session
+from normstat.db.turns import Failures
 from normstat.errors import NoData, NormstatError, TooLarge
 from normstat.jobs.background import keep_running
 from normstat.jobs.claims import BACKTESTS, Claim, JobStopped, list_due, open_claims
 from normstat.jobs.due_work import BACKTESTS_S
-from normstat.rules.episode_tracker import Episode
-from normstat.rules.past import PastRun, run_over_past
-from normstat.rules.rule_file import BadRule, WatchRule, read_rule
-from normstat.storage import backtest_rows
-from normstat.storage.backtest_rows import BacktestRecord
-from normstat.storage.lookup import find_hosts
-from normstat.storage.session import open_read_session, open_write_session
-from normstat.storage.spec_refresh import refresh_catalogue
-from normstat.storage.turns import Failures
+from normstat.samples.lookup import find_hosts
+from normstat.samples.spec_refresh import refresh_catalogue
+from normstat.watch import backtest_rows
+from normstat.watch.backtest_rows import BacktestRecord
 from normstat.watch.live_judge import to_seen_values
 from normstat.watch.rule_budget import RuleStopped, describe_memory, rule_budget
+from normstat.watch.rules.episode_tracker import Episode
+from normstat.watch.rules.past import PastRun, run_over_past
+from normstat.watch.rules.rule_file import BadRule, WatchRule, read_rule
 from normstat.window import Window, from_us
 
 log = structlog.get_logger()

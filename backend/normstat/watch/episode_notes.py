@@ -5,12 +5,12 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.baselines.exclusion_rows import ExclusionDraft, create_exclusion
+from normstat.db.schema.watch_models import EpisodeRow
 from normstat.errors import Conflict
-from normstat.query.watch_lists import EpisodeInfo, to_episode_info
-from normstat.storage import episode_rows
-from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
-from normstat.storage.lookup import read_host_name
-from normstat.storage.schema.watch_models import EpisodeRow
+from normstat.records import episode_rows
+from normstat.samples.lookup import read_host_name
+from normstat.watch.watch_lists import EpisodeInfo, to_episode_info
 from normstat.window import Window
 
 # A window is half open, and an episode's last report belongs to it.

@@ -13,22 +13,22 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat import work_budget
 from normstat.comparison.findings.human import format_human
 from normstat.comparison.read_side import StatSide, read_side
+from normstat.db.schema.watch_models import EpisodeRow
 from normstat.errors import TooLarge
-from normstat.query.watchable_hosts import WatchableHost
-from normstat.rules.episode_tracker import Episode, EpisodeTracker
-from normstat.rules.past import read_inputs
-from normstat.rules.rolling import MAX_DISTANCES, usual_distance
-from normstat.rules.rule_file import Colour, RuleState, WatchInput, WatchRule
-from normstat.rules.rule_frame import ChosenInput, build_frame, choose_inputs
-from normstat.rules.rule_run import UNKNOWN, run_rule, without_reports_before
+from normstat.records.episode_rows import WITHDRAWN, FoundEpisode
+from normstat.runtime import work_budget
+from normstat.samples.lookup import StatRef
 from normstat.stats.catalogue import Catalogue, load_catalogue
-from normstat.storage.episode_rows import WITHDRAWN, FoundEpisode
-from normstat.storage.lookup import StatRef
-from normstat.storage.schema.watch_models import EpisodeRow
 from normstat.watch.rule_budget import RuleStopped, describe_memory, rule_budget
+from normstat.watch.rules.episode_tracker import Episode, EpisodeTracker
+from normstat.watch.rules.past import read_inputs
+from normstat.watch.rules.rolling import MAX_DISTANCES, usual_distance
+from normstat.watch.rules.rule_file import Colour, RuleState, WatchInput, WatchRule
+from normstat.watch.rules.rule_frame import ChosenInput, build_frame, choose_inputs
+from normstat.watch.rules.rule_run import UNKNOWN, run_rule, without_reports_before
+from normstat.watch.watchable_hosts import WatchableHost
 from normstat.window import Window, from_us, to_us
 
 # Samples older than this wake nobody: they are for backtests.

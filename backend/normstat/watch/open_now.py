@@ -6,10 +6,10 @@ from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.field_docs import Documented
-from normstat.query.watch_lists import OpenPlace, list_open_places
-from normstat.rules.rule_file import COLOURS, Colour
-from normstat.storage.watch_mute_rows import WatchMuteRecord, list_watch_mutes
+from normstat.runtime.field_docs import Documented
+from normstat.watch.rules.rule_file import COLOURS, Colour
+from normstat.watch.watch_lists import OpenPlace, list_open_places
+from normstat.watch.watch_mute_rows import WatchMuteRecord, list_watch_mutes
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,15 @@ from datetime import datetime
 
 import numpy as np
 
-from normstat.query.own_figures import OwnFigures
-from normstat.rules.episode_tracker import EpisodeTracker
-from normstat.rules.expression import Samples
-from normstat.rules.rule_file import STREAM, WatchRule
-from normstat.rules.rule_frame import WHOLE_HOST, RuleFrame
-from normstat.rules.rule_run import FIRST_BAD, RuleRun, run_rule
-from normstat.storage.episode_rows import FoundEpisode
-from normstat.storage.schema.watch_models import EpisodeRow
+from normstat.db.schema.watch_models import EpisodeRow
+from normstat.records.episode_rows import FoundEpisode
 from normstat.watch.live_judge import to_found, to_tracked
+from normstat.watch.own_figures import OwnFigures
+from normstat.watch.rules.episode_tracker import EpisodeTracker
+from normstat.watch.rules.expression import Samples
+from normstat.watch.rules.rule_file import STREAM, WatchRule
+from normstat.watch.rules.rule_frame import WHOLE_HOST, RuleFrame
+from normstat.watch.rules.rule_run import FIRST_BAD, RuleRun, run_rule
 from normstat.window import to_us
 
 

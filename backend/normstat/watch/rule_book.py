@@ -10,10 +10,10 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.rules.rule_file import BadRule, WatchRule, load_builtin_rules, read_rule
-from normstat.storage.host_group_rows import list_groups
-from normstat.storage.schema.watch_models import StoredRule
-from normstat.storage.watch_rule_rows import LimitRecord, list_limits, list_stored_rules
+from normstat.baselines.host_group_rows import list_groups
+from normstat.db.schema.watch_models import StoredRule
+from normstat.watch.rules.rule_file import BadRule, WatchRule, load_builtin_rules, read_rule
+from normstat.watch.watch_rule_rows import LimitRecord, list_limits, list_stored_rules
 
 log = structlog.get_logger()
 
@@ -118,7 +118,7 @@ def load_builtin() -> Mapping[str, WatchRule]:
 @cache
 def builtin_texts() -> Mapping[str, str]:
     """Return the texts of the built-in rules by name."""
-    folder = resources.files("normstat.rules") / "builtin"
+    folder = resources.files("normstat.watch.rules") / "builtin"
     return {name: (folder / f"{name}.toml").read_text("utf-8") for name in load_builtin()}
 
 

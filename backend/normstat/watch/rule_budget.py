@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from normstat import work_budget
-from normstat.work_budget import MIB, MemoryPool, Work
+from normstat.runtime import work_budget
+from normstat.runtime.work_budget import MIB, MemoryPool, Work
 
 # Of one piece of an hour on one host. The built-in rules need some hundredths for 64 CPUs each second.
 MAX_CPU_S: Final = 2.0

@@ -6,15 +6,15 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, Conflict, NotAllowed, shorten
-from normstat.rules.episode_tracker import EpisodeEnd
-from normstat.rules.past import count_pieces
-from normstat.rules.rule_file import BadRule, WatchRule, read_rule
-from normstat.storage import backtest_rows, watch_rule_rows
-from normstat.storage.backtest_rows import BacktestDraft, BacktestRecord
-from normstat.storage.episode_rows import end_episodes
-from normstat.storage.lookup import require_host
-from normstat.storage.watch_rule_rows import LimitDraft, LimitRecord, RuleUpdate, unknown_rule
+from normstat.records.episode_rows import end_episodes
+from normstat.samples.lookup import require_host
+from normstat.watch import backtest_rows, watch_rule_rows
+from normstat.watch.backtest_rows import BacktestDraft, BacktestRecord
 from normstat.watch.rule_book import BookedRule, load_builtin, read_watch_book
+from normstat.watch.rules.episode_tracker import EpisodeEnd
+from normstat.watch.rules.past import count_pieces
+from normstat.watch.rules.rule_file import BadRule, WatchRule, read_rule
+from normstat.watch.watch_rule_rows import LimitDraft, LimitRecord, RuleUpdate, unknown_rule
 from normstat.window import Window
 
 MAX_HOSTS: Final = 50

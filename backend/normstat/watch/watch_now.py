@@ -7,8 +7,10 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.field_docs import Documented
-from normstat.query.watch_lists import (
+from normstat.runtime.field_docs import Documented
+from normstat.watch.rule_book import WatchBook, read_watch_book
+from normstat.watch.rules.rule_file import COLOURS, Colour
+from normstat.watch.watch_lists import (
     MAX_OPEN,
     EpisodeFilter,
     EpisodeInfo,
@@ -18,9 +20,7 @@ from normstat.query.watch_lists import (
     list_watched_hosts,
     read_last_end,
 )
-from normstat.rules.rule_file import COLOURS, Colour
-from normstat.storage.watch_mute_rows import WatchMuteRecord, list_watch_mutes
-from normstat.watch.rule_book import WatchBook, read_watch_book
+from normstat.watch.watch_mute_rows import WatchMuteRecord, list_watch_mutes
 
 # A host that was judged longer ago than this is not being watched now.
 STALE: Final = timedelta(minutes=5)

@@ -11,21 +11,10 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat import metrics
-from normstat.query.own_figures import (
-    OwnFigures,
-    SeenHost,
-    StreamFigures,
-    find_hosts_behind,
-    list_seen_hosts,
-    read_server_figures,
-    read_stream_figures,
-)
-from normstat.query.watchable_hosts import WatchableHost, read_recent_stats, read_watchable
-from normstat.rules.episode_tracker import EpisodeEnd
-from normstat.rules.rule_file import OWN_INPUTS, RuleLimit, WatchRule
-from normstat.rules.rule_frame import WHOLE_HOST
-from normstat.storage.episode_rows import (
+from normstat.db.schema.watch_models import EpisodeRow
+from normstat.db.session import WriteSession, open_read_session, open_write_session
+from normstat.db.turns import Turns
+from normstat.records.episode_rows import (
     StoredStates,
     end_episodes,
     read_episodes_after,
@@ -35,14 +24,25 @@ from normstat.storage.episode_rows import (
     replace_states,
     save_progress,
 )
-from normstat.storage.lookup import StatRef, find_stats
-from normstat.storage.schema.watch_models import EpisodeRow
-from normstat.storage.session import WriteSession, open_read_session, open_write_session
-from normstat.storage.turns import Turns
-from normstat.storage.watch_rule_rows import stop_rule
+from normstat.runtime import metrics
+from normstat.samples.lookup import StatRef, find_stats
 from normstat.watch.live_judge import OLDEST, HostJudge, InputPlans, RuleOutcome
+from normstat.watch.own_figures import (
+    OwnFigures,
+    SeenHost,
+    StreamFigures,
+    find_hosts_behind,
+    list_seen_hosts,
+    read_server_figures,
+    read_stream_figures,
+)
 from normstat.watch.own_judge import find_bad, judge_own
 from normstat.watch.rule_book import WatchBook, read_watch_book, with_limits
+from normstat.watch.rules.episode_tracker import EpisodeEnd
+from normstat.watch.rules.rule_file import OWN_INPUTS, RuleLimit, WatchRule
+from normstat.watch.rules.rule_frame import WHOLE_HOST
+from normstat.watch.watch_rule_rows import stop_rule
+from normstat.watch.watchable_hosts import WatchableHost, read_recent_stats, read_watchable
 
 log = structlog.get_logger()
 

@@ -5,8 +5,8 @@ import sys
 from datetime import timedelta
 
 from normstat.alerts.alert_delivery import run_delivery
+from normstat.db.session import make_engine, make_sessions
 from normstat.settings import Settings
-from normstat.storage.session import make_engine, make_sessions
 
 
 async def deliver(url: str) -> None:

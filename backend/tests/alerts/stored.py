@@ -10,9 +10,9 @@ from normstat.alerts import channel_book
 from normstat.alerts.channel_book import ChannelRequest
 from normstat.alerts.channel_settings import AnySettings, ChannelSettings
 from normstat.alerts.route_settings import RouteSettings
-from normstat.storage.schema.alert_models import AlertMessageRow, AlertRow
-from normstat.storage.schema.watch_models import EpisodeRow
-from normstat.storage.session import open_write_session
+from normstat.db.schema.alert_models import AlertMessageRow, AlertRow
+from normstat.db.schema.watch_models import EpisodeRow
+from normstat.db.session import open_write_session
 from tests.alerts.receivers import HttpReceiver, MailReceiver
 from tests.alerts.story import settings_of
 from tests.databases import Sessions

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from normstat.alerts.route_settings import GroupBy, RouteMatch, RouteSettings
 from normstat.alerts.routing import AlertRoute, PlannedMessage, RoutedEpisode, TrackedAlert, step_routes
-from normstat.rules.rule_file import Colour
+from normstat.watch.rules.rule_file import Colour
 
 # A Monday.
 START: Final = datetime(2026, 11, 23, 3, 0, tzinfo=UTC)

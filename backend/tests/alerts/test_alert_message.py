@@ -12,8 +12,8 @@ from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.message_questions import ask_questions
 from normstat.alerts.message_text import to_html, to_mattermost, to_slack, to_teams, to_text
 from normstat.alerts.routing import RoutedEpisode
-from normstat.query.watch_lists import EpisodeInfo, SeenValue
-from normstat.rules.rule_file import Colour, load_builtin_rules
+from normstat.watch.rules.rule_file import Colour, load_builtin_rules
+from normstat.watch.watch_lists import EpisodeInfo, SeenValue
 from tests.alerts.story import at, episode
 
 URL = "https://normstat.example.org/"

@@ -9,9 +9,9 @@ from sqlalchemy import event, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.alerts.alert_router import AlertRouter, forget_alerts
-from normstat.storage.episode_rows import FoundEpisode, replace_episodes
-from normstat.storage.session import open_write_session
-from normstat.storage.watch_mute_rows import WatchMuteDraft, create_watch_mute
+from normstat.db.session import open_write_session
+from normstat.records.episode_rows import FoundEpisode, replace_episodes
+from normstat.watch.watch_mute_rows import WatchMuteDraft, create_watch_mute
 from normstat.watch.watcher import Watcher
 from tests.alerts.receivers import HttpReceiver, MailReceiver
 from tests.alerts.stored import (

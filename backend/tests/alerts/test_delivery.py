@@ -15,10 +15,10 @@ import pytest
 from sqlalchemy import text
 
 from normstat.alerts.alert_delivery import Deliverer
+from normstat.alerts.alert_outbox import retry_message, take_message
 from normstat.alerts.alert_router import AlertRouter
 from normstat.alerts.outbox_worker import GIVE_UP_AFTER
-from normstat.storage.alert_outbox import retry_message, take_message
-from normstat.storage.session import open_write_session
+from normstat.db.session import open_write_session
 from tests.alerts.receivers import Answer, HttpReceiver, MailReceiver, refused_port
 from tests.alerts.stored import URL, add_channel, add_episode, add_host, add_route, change_episode, email, read_messages, webhook
 from tests.databases import Sessions, on_either_database

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.route_settings import RouteSettings
 from normstat.alerts.routing import AlertState, takes
-from normstat.rules.rule_file import Colour
+from normstat.watch.rules.rule_file import Colour
 from tests.alerts.story import Story, at, episode, match_of, route_of, settings_of
 
 

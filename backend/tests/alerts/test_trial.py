@@ -10,7 +10,7 @@ from normstat.alerts import route_trial
 from normstat.alerts.route_trial import RecordedEpisode, try_route
 from normstat.alerts.routing import AlertRoute, RoutedEpisode
 from normstat.errors import BadRequest
-from normstat.storage.watch_mute_rows import WatchMuteRecord
+from normstat.watch.watch_mute_rows import WatchMuteRecord
 from normstat.window import Window
 from tests.alerts.story import START, Story, at, episode, route_of
 

@@ -15,15 +15,15 @@ from fastapi import FastAPI
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.api import health
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
+from normstat.api.routes import health
 from normstat.app import create_app
 from normstat.auth.accounts import create_account
 from normstat.auth.roles import Role
 from normstat.auth.throttle import Throttle
+from normstat.db.schema.models import Base
+from normstat.db.session import open_write_session
 from normstat.settings import Settings
-from normstat.storage.schema.models import Base
-from normstat.storage.session import open_write_session
 from tests.alerts.receivers import http as http  # noqa: PLC0414 (a fixture)
 from tests.api.people import PASSWORD, ROOT, People
 from tests.auth.test_throttle import Clock

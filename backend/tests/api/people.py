@@ -7,14 +7,14 @@ import httpx
 from fastapi import FastAPI
 from sqlalchemy import CursorResult, text
 
-from normstat.api.cookies import SESSION_COOKIE
-from normstat.api.state import AppState
+from normstat.api.http.cookies import SESSION_COOKIE
+from normstat.api.http.state import AppState
+from normstat.auth import account_rows
 from normstat.auth.access import Principal
 from normstat.auth.accounts import create_agent_token
 from normstat.auth.roles import Role
 from normstat.auth.secret_tokens import new_secret
-from normstat.storage import account_rows
-from normstat.storage.session import open_write_session
+from normstat.db.session import open_write_session
 
 # Whoever makes what a test needs: an administrator with a session.
 ROOT = Principal(0, "root", Role.ADMINISTRATOR, has_password=False, session_hash=b"")

@@ -11,8 +11,8 @@ from fastapi import FastAPI
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
-from normstat.api.body import ErrorBody
-from normstat.api.deps import RoleGuard
+from normstat.api.http.body import ErrorBody
+from normstat.api.http.deps import RoleGuard
 from normstat.auth.roles import Role
 from tests.api.people import People
 

@@ -9,7 +9,7 @@ import httpx
 from normstat.alerts.alert_delivery import Deliverer
 from normstat.alerts.alert_router import AlertRouter
 from normstat.alerts.silence_link import sign_token
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
 from normstat.auth.roles import Role
 from tests.alerts.receivers import Answer, HttpReceiver
 from tests.alerts.stored import add_episode, add_host, change_episode, read_alerts

@@ -19,18 +19,18 @@ from sqlalchemy.exc import DBAPIError
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
-from normstat.api.audit_notes import BY_LINK, EXPORT_ENDINGS, READING, note_of
-from normstat.api.state import AppState
+from normstat.api.http.audit_notes import BY_LINK, EXPORT_ENDINGS, READING, note_of
+from normstat.api.http.state import AppState
+from normstat.auth.account_rows import list_agent_tokens
 from normstat.auth.accounts import revoke_agent_token
 from normstat.auth.audit_forwarding import check_receiver, forget_audit_entries, forward_audit_log
 from normstat.auth.audit_trail import AuditTrail
 from normstat.auth.roles import Role
 from normstat.auth.security_log import MAX_AUDITED, MAX_IN_FULL, SecurityLog
+from normstat.db.schema.audit_models import AuditEntryRow
+from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import BadRequest
-from normstat.storage.account_rows import list_agent_tokens
-from normstat.storage.audit_rows import AuditEntry, find_sent
-from normstat.storage.schema.audit_models import AuditEntryRow
-from normstat.storage.session import open_read_session, open_write_session
+from normstat.records.audit_rows import AuditEntry, find_sent
 from tests.api.people import PASSWORD, ROOT, People, run_sql
 from tests.api.samples import VMSTAT, frames_of, send
 from tests.api.test_login import CHANGE, link_token, log_in

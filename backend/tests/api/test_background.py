@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
+from normstat.db.leader import LEADER_LOCK, try_lead
+from normstat.db.session import open_read_session
 from normstat.errors import DatabaseAway
 from normstat.jobs.background import keep_running
 from normstat.schedule import run_schedule, wait_for_database
-from normstat.storage.leader import LEADER_LOCK, try_lead
-from normstat.storage.session import open_read_session
 
 CHECK_S = 0.02
 

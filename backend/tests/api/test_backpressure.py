@@ -10,12 +10,12 @@ import pytest
 from fastapi import FastAPI
 from structlog.testing import capture_logs
 
-from normstat.api import backpressure
-from normstat.api.backpressure import Gate, GateLimits, Lobby
-from normstat.api.body_limit import BodyBudget, BodyLimitMiddleware
-from normstat.api.fair_queue import FairQueue
-from normstat.api.handlers import install_handlers
-from normstat.api.middleware import RequestContextMiddleware
+from normstat.api.http import backpressure
+from normstat.api.http.backpressure import Gate, GateLimits, Lobby
+from normstat.api.http.body_limit import BodyBudget, BodyLimitMiddleware
+from normstat.api.http.fair_queue import FairQueue
+from normstat.api.http.handlers import install_handlers
+from normstat.api.http.middleware import RequestContextMiddleware
 from normstat.auth.client_address import TrustedProxies
 from normstat.errors import BadFrame, Overloaded, TooLarge
 from normstat.ingest.protocol import parse_frames

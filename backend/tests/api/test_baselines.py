@@ -1,6 +1,6 @@
 """Baselines over HTTP: made in each way, changed, read in all versions; and what is around them.
 
-What may be changed, and what follows from it: tests/storage/test_baseline_versions.py and tests/baselines/test_lifecycle.py.
+What may be changed, and what follows from it: tests/baselines/test_baseline_versions.py and tests/baselines/test_lifecycle.py.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -9,11 +9,11 @@ import httpx
 import pytest
 from pydantic import TypeAdapter
 
-from normstat.api import baseline_schemas
+from normstat.api.routes import baseline_schemas
 from normstat.auth.roles import Role
-from normstat.storage.baseline_records import BaselineInfo, ProfileInfo, RuleInfo
-from normstat.storage.host_group_rows import HostGroupInfo
-from normstat.storage.mute_rows import MuteInfo
+from normstat.baselines.baseline_records import BaselineInfo, ProfileInfo, RuleInfo
+from normstat.baselines.host_group_rows import HostGroupInfo
+from normstat.baselines.mute_rows import MuteInfo
 from tests.api.people import People, body_of
 from tests.api.samples import HOST, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope

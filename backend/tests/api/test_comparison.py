@@ -10,10 +10,10 @@ import httpx
 import numpy as np
 import pytest
 
-from normstat.api import comparison as comparison_route
-from normstat.api.comparison_cache import ComparisonResult
-from normstat.api.comparison_inputs import ComparisonInputs
-from normstat.api.state import AppState
+from normstat.api.http.comparison_cache import ComparisonResult
+from normstat.api.http.state import AppState
+from normstat.api.routes import comparison as comparison_route
+from normstat.api.routes.comparison_inputs import ComparisonInputs
 from normstat.auth.roles import Role
 from normstat.comparison.host_comparison import Progress
 from normstat.comparison.model import Counts

@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from normstat.api import comparison_answer
-from normstat.api.comparison_cache import ComparisonCache, ComparisonResult
-from normstat.api.state import AppState
+from normstat.api.http.comparison_cache import ComparisonCache, ComparisonResult
+from normstat.api.http.state import AppState
+from normstat.api.routes import comparison_answer
 from normstat.auth.roles import Role
+from normstat.compaction.unseal import unseal
 from normstat.comparison import circumstance_reader
 from normstat.comparison.host_comparison import Progress
 from normstat.comparison.series_rows import SeriesRows
 from normstat.comparison.service import run_whole_comparison
+from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import NoData, Overloaded
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
 from normstat.query.host_events import read_host_events
 from normstat.retention.retention_rules import Removed, note_removed
-from normstat.sealing.unseal import unseal
-from normstat.storage.lookup import require_host
-from normstat.storage.session import open_read_session, open_write_session
+from normstat.samples.lookup import require_host
 from normstat.window import LATEST, to_us
 from tests.api.people import People, body_of
 from tests.api.samples import HOST, START, deliver_text, send

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from normstat import errors
 from normstat.cli.openapi_command import render_openapi
-from normstat.field_docs import Documented, read_field_docs
+from normstat.runtime.field_docs import Documented, read_field_docs
 from tests.api.test_access import DOCUMENT
 
 CHECKOUT = Path(__file__).resolve().parents[3]

@@ -11,11 +11,10 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import text
 
-from normstat.api.state import AppState
-from normstat.auth import access
+from normstat.api.http.state import AppState
+from normstat.auth import access, join_token_rows
 from normstat.auth.access import AgentTokenCache
-from normstat.storage import join_token_rows
-from normstat.storage.session import open_write_session
+from normstat.db.session import open_write_session
 from tests.api.people import People, body_of, run_sql
 from tests.api.test_access import assert_envelope
 

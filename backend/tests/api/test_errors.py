@@ -10,12 +10,12 @@ from fastapi.responses import StreamingResponse
 from sqlalchemy import text
 from structlog.testing import capture_logs
 
-from normstat.api.body import Empty
-from normstat.api.deps import ReadSession, State, WriteSession
-from normstat.api.state import AppState
+from normstat.api.http.body import Empty
+from normstat.api.http.deps import ReadSession, State, WriteSession
+from normstat.api.http.state import AppState
 from normstat.app import create_app
+from normstat.db.session import open_read_session
 from normstat.settings import Settings
-from normstat.storage.session import open_read_session
 from tests.api.people import run_sql
 from tests.api.samples import VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope
@@ -209,7 +209,7 @@ async def test_two_names_are_refused(client: httpx.AsyncClient) -> None:
 
 
 async def test_agents_send_under_any_name(agent: httpx.AsyncClient) -> None:
-    # A 400 would make them set their data aside; see api/host_guard.py.
+    # A 400 would make them set their data aside; see api/http/host_guard.py.
     assert (await send(agent, frames_of(VMSTAT), Host="alias.example")).status_code == 200
 
 

@@ -10,8 +10,8 @@ from pydantic import TypeAdapter
 
 from normstat.auth.roles import Role
 from normstat.query.host_events import EventPage, HostEvent, HostEvents
+from normstat.records.event_rows import EventSource
 from normstat.stats.fact_words import EventKind
-from normstat.storage.event_rows import EventSource
 from tests.api.people import People, body_of
 from tests.api.samples import HOST, deliver_text
 from tests.api.test_access import assert_envelope

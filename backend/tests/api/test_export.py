@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from normstat.api.cookies import SESSION_COOKIE
-from normstat.api.encodings import choose_encoding
-from normstat.api.state import AppState
+from normstat.api.http.cookies import SESSION_COOKIE
+from normstat.api.http.encodings import choose_encoding
+from normstat.api.http.state import AppState
 from normstat.auth.roles import Role
 from normstat.bundles.bundle_format import looks_like_bundle
-from normstat.storage.leader import LEADER_LOCK
+from normstat.db.leader import LEADER_LOCK
 from tests.api.people import People, body_of
 from tests.api.samples import HOST, N_SAMPLES, VMSTAT, frames_of, send
 from tests.api.server import serving

@@ -10,16 +10,16 @@ import numpy as np
 import orjson
 import pytest
 
-from normstat.api.host_list_answers import FRESH_S, HostListAnswers
-from normstat.api.state import AppState
+from normstat.api.http.host_list_answers import FRESH_S, HostListAnswers
+from normstat.api.http.state import AppState
+from normstat.baselines.baseline_rows import BaselineDraft, create_baseline
 from normstat.baselines.rolling_baseline import update_rolling_baselines
-from normstat.fleet.baseline_normals import NormalsCache
-from normstat.fleet.fleet_model import Fleet
-from normstat.fleet.fleet_service import FleetMemory, read_fleet
-from normstat.fleet.minute_store import MinuteStore
+from normstat.db.session import open_read_session, open_write_session
 from normstat.profiles.profile_job import run_profiles
-from normstat.storage.baseline_rows import BaselineDraft, create_baseline
-from normstat.storage.session import open_read_session, open_write_session
+from normstat.watch.fleet.baseline_normals import NormalsCache
+from normstat.watch.fleet.fleet_model import Fleet
+from normstat.watch.fleet.fleet_service import FleetMemory, read_fleet
+from normstat.watch.fleet.minute_store import MinuteStore
 from normstat.window import Window, to_us
 from tests.api.people import body_of, run_sql
 from tests.auth.test_throttle import Clock

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 import yaml
 
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
 from tests.api.people import People
 from tests.api.samples import deliver_text
 from tests.databases import TestServer

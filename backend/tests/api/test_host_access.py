@@ -10,20 +10,20 @@ import pytest
 from sqlalchemy import exists, func, select, update
 from sqlalchemy.orm import aliased
 
-from normstat.api import host_access
-from normstat.api.route_table import ROUTES
-from normstat.api.state import AppState
+from normstat.api.http import host_access
+from normstat.api.http.route_table import ROUTES
+from normstat.api.http.state import AppState
 from normstat.app import create_app, make_state
 from normstat.auth.roles import Role
+from normstat.db.host_limits import limit_hosts, list_limits
+from normstat.db.limited_session import all_hosts
+from normstat.db.schema.alert_models import AlertEpisodeRow, AlertMessageRow, AlertRow
+from normstat.db.schema.all_models import Base
+from normstat.db.schema.job_models import ImportedFileRow, ImportRow, Job
+from normstat.db.schema.models import Host, Rollup, StatTable, Stream, User
+from normstat.db.schema.watch_models import EpisodeRow, WatchedHost, WatchedState
+from normstat.db.session import open_read_session, open_write_session
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
-from normstat.storage.host_limits import limit_hosts, list_limits
-from normstat.storage.limited_session import all_hosts
-from normstat.storage.schema.alert_models import AlertEpisodeRow, AlertMessageRow, AlertRow
-from normstat.storage.schema.all_models import Base
-from normstat.storage.schema.job_models import ImportedFileRow, ImportRow, Job
-from normstat.storage.schema.models import Host, Rollup, StatTable, Stream, User
-from normstat.storage.schema.watch_models import EpisodeRow, WatchedHost, WatchedState
-from normstat.storage.session import open_read_session, open_write_session
 from tests.api.conftest import empty_tables, make_settings
 from tests.api.people import People
 from tests.api.samples import START, VMSTAT, frames_of

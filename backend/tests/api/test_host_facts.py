@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 from pydantic import TypeAdapter
 
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
 from normstat.auth.roles import Role
 from normstat.query.fact_history import HostFacts
 from normstat.query.host_events import HostEvents
@@ -13,7 +13,7 @@ from normstat.stats import readers
 from normstat.stats.fact_words import EventKind
 from tests.api.people import People, body_of
 from tests.api.samples import HOST, deliver_text
-from tests.packing.raw_view import pack_all
+from tests.compaction.raw_view import pack_all
 
 CAPTURE = Path(readers.__file__).parent / "host_facts/synthetic/host_facts/0.1--two-boots.txt"
 

@@ -13,8 +13,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from normstat.api.cookies import SESSION_COOKIE
-from normstat.api.state import AppState
+from normstat.api.http.cookies import SESSION_COOKIE
+from normstat.api.http.state import AppState
 from normstat.app import create_app
 from normstat.auth.roles import Role
 from normstat.errors import DatabaseAway

@@ -8,13 +8,13 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import text
 
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
 from normstat.app import create_app
+from normstat.db.session import open_read_session
 from normstat.ingest.batching import set_limits
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
-from normstat.ingest_limits import IngestLimits
+from normstat.runtime.ingest_limits import IngestLimits
 from normstat.settings import Settings
-from normstat.storage.session import open_read_session
 from tests.api.people import People, run_sql
 from tests.api.samples import HOST, KEY, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope
@@ -116,7 +116,7 @@ async def test_too_many_at_once_are_sent_away(
     app: FastAPI, agent: httpx.AsyncClient, state: AppState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as full:
-        full.setattr("normstat.api.ingest.MAX_WAIT_S", 0.01)
+        full.setattr("normstat.api.routes.ingest.MAX_WAIT_S", 0.01)
         full.setattr("normstat.ingest.batching.BATCHES_AT_ONCE", 0)
         response = await send(agent, frames_of(VMSTAT))
     assert_envelope(response, 503, "overloaded")

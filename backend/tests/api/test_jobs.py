@@ -4,9 +4,9 @@ import httpx
 import pytest
 from sqlalchemy import text
 
-from normstat.api.state import AppState
-from normstat.storage.schema.job_models import Job, JobKind, JobState
-from normstat.storage.session import open_write_session
+from normstat.api.http.state import AppState
+from normstat.db.schema.job_models import Job, JobKind, JobState
+from normstat.db.session import open_write_session
 from tests.api.people import body_of
 from tests.api.test_access import assert_envelope
 from tests.cli.commands import Commands

@@ -7,11 +7,11 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
 from normstat.auth.roles import Role
 from normstat.doctor.check_result import CheckStatus
+from normstat.records.host_tag_rows import MAX_TAGS, read_tags
 from normstat.retention.deletion_worker import work_off_removals
-from normstat.storage.host_tag_rows import MAX_TAGS, read_tags
 from tests.api.people import People, body_of
 from tests.api.samples import VMSTAT, deliver, frames_of
 from tests.api.test_access import assert_envelope

@@ -16,7 +16,7 @@ import pytest
 from normstat.auth.roles import Role
 from normstat.live import notify
 from normstat.live.notify import LiveEvent, LiveHub, Subscription
-from normstat.storage import ingest_rows
+from normstat.samples import ingest_rows
 from tests.api.people import People
 from tests.api.samples import HOST, VMSTAT, frames_of, send
 from tests.api.server import serving

@@ -9,15 +9,14 @@ from argon2 import PasswordHasher
 from fastapi import FastAPI
 from sqlalchemy import text
 
-from normstat.api.cookies import SESSION_COOKIE
-from normstat.api.state import AppState
-from normstat.auth import login, passwords
+from normstat.api.http.cookies import SESSION_COOKIE
+from normstat.api.http.state import AppState
+from normstat.auth import account_rows, login, passwords
 from normstat.auth.accounts import AccountChange, change_account
 from normstat.auth.roles import Role
 from normstat.auth.throttle import FREE_TRIES, FREE_TRIES_OF_ADDRESS, FREE_TRIES_OF_NAME, Throttle
+from normstat.db.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.errors import Conflict, NotFound
-from normstat.storage import account_rows
-from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
 from tests.api.people import PASSWORD, ROOT, People, body_of, run_sql
 from tests.api.test_access import assert_envelope
 from tests.auth.test_throttle import Clock

@@ -9,8 +9,8 @@ import pytest
 from fastapi import FastAPI
 from pydantic import SecretStr
 
-from normstat import metrics
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
+from normstat.runtime import metrics
 from tests.api.samples import VMSTAT
 from tests.api.server import serving
 from tests.ingest.sending import Agent

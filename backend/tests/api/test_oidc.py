@@ -17,16 +17,16 @@ from joserfc.jwk import RSAKey
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from normstat.api.cookies import SESSION_COOKIE
-from normstat.api.oidc import COOKIE, decode_login, encode_login, make_oidc_login, safe_next
-from normstat.api.state import AppState
+from normstat.api.http.cookies import SESSION_COOKIE
+from normstat.api.http.state import AppState
+from normstat.api.routes.oidc import COOKIE, decode_login, encode_login, make_oidc_login, safe_next
 from normstat.auth.accounts import create_account
 from normstat.auth.oidc_client import LoginState, OidcClient
 from normstat.auth.roles import Role
 from normstat.auth.throttle import FREE_TRIES_OF_ADDRESS
+from normstat.db.session import open_write_session
 from normstat.errors import BadRequest
 from normstat.settings import Settings
-from normstat.storage.session import open_write_session
 from tests.api.people import PASSWORD, ROOT, People, run_sql
 from tests.api.test_access import assert_envelope
 from tests.api.test_login import CHANGE

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normstat.api import senders
-from normstat.api.fair_queue import FairQueue
-from normstat.api.state import AppState
+from normstat.api.http.fair_queue import FairQueue
+from normstat.api.http.state import AppState
+from normstat.api.routes import senders
 from normstat.errors import NormstatError
 from normstat.ingest.receivers.host_texts import HostTexts, write_texts
 from normstat.ingest.receivers.otlp import read_metrics, read_metrics_json

@@ -12,16 +12,16 @@ from fastapi import FastAPI
 from sqlalchemy.ext.asyncio import AsyncConnection
 from structlog.testing import capture_logs
 
-from normstat.api.database_outage import DatabaseOutage
-from normstat.api.state import AppState
+from normstat.api.http.database_outage import DatabaseOutage
+from normstat.api.http.state import AppState
 from normstat.app import make_state
 from normstat.auth.roles import Role
+from normstat.db import leader, session
+from normstat.db.leader import Leadership
+from normstat.db.probe import DatabaseProbe
 from normstat.errors import DatabaseAway, NotFound, Overloaded
 from normstat.jobs.background import keep_running
 from normstat.settings import Settings
-from normstat.storage import leader, session
-from normstat.storage.leader import Leadership
-from normstat.storage.probe import DatabaseProbe
 from tests.api.people import People
 from tests.api.samples import VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope

@@ -9,23 +9,23 @@ import pytest
 from pydantic import TypeAdapter
 from sqlalchemy import delete
 
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
 from normstat.comparison import process_origins
 from normstat.comparison.model import Story, StoryProcess
 from normstat.comparison.process_origins import add_origins, describe_origin
+from normstat.db.schema.models import Chunk
+from normstat.db.session import open_read_session
 from normstat.profiles.profile_job import run_profiles
 from normstat.query import process_report
 from normstat.query.process_details import ProcessDetail, ProcessFacts
 from normstat.query.process_list import ProcessList
 from normstat.query.process_report import ProcessReport
-from normstat.rollups.rollup_job import roll_up
-from normstat.storage.lookup import require_host
-from normstat.storage.schema.models import Chunk
-from normstat.storage.session import open_read_session
+from normstat.samples.lookup import require_host
+from normstat.samples.rollups.rollup_job import roll_up
 from normstat.window import Window
 from tests.api.people import People, body_of
 from tests.api.samples import HOST, deliver_text
-from tests.packing.raw_view import pack_all
+from tests.compaction.raw_view import pack_all
 
 EPOCH = 1_795_305_600
 START = datetime.fromtimestamp(EPOCH, UTC)

@@ -6,8 +6,8 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text
 
-from normstat.api.state import AppState
-from normstat.storage.session import open_read_session
+from normstat.api.http.state import AppState
+from normstat.db.session import open_read_session
 from tests.api.people import People, run_sql
 from tests.api.test_access import assert_envelope
 from tests.ingest.remote_writes import Series, pack, plain_request, write_request, write_request_2

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from normstat.api import schemas
-from normstat.api.schemas import HostList
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
+from normstat.api.routes import schemas
+from normstat.api.routes.schemas import HostList
 from normstat.auth.roles import Role
 from normstat.query.busy_cpus import CpuBalance
 from normstat.query.context import StreamContext
 from normstat.query.host_lists import HostDetail, RejectedLineList
 from normstat.query.line_accounts import HostAccounts
 from normstat.query.report_coverage import Coverage
-from normstat.rollups.rollup_job import roll_up
+from normstat.samples.rollups.rollup_job import roll_up
 from normstat.window import to_us
 from tests.api.people import People, body_of
 from tests.api.samples import HOST, N_SAMPLES, START, VMSTAT, deliver, frames_of

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from PIL import Image
 
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
 from tests.api.people import People, body_of
 from tests.api.samples import HOST, VMSTAT, frames_of, send
 from tests.api.test_access import assert_envelope

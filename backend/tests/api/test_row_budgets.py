@@ -11,14 +11,14 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from normstat.api.row_budgets import BUDGETS
-from normstat.api.state import AppState
+from normstat.api.http.row_budgets import BUDGETS
+from normstat.api.http.state import AppState
 from normstat.app import create_app, make_state
 from normstat.auth.roles import Role
+from normstat.db import row_budgets
+from normstat.db.row_budgets import CHURN, RowBudget
+from normstat.db.session import open_write_session
 from normstat.settings import Settings
-from normstat.storage import row_budgets
-from normstat.storage.row_budgets import CHURN, RowBudget
-from normstat.storage.session import open_write_session
 from tests.api.conftest import empty_tables, make_settings
 from tests.api.people import People, body_of, run_sql
 from tests.api.test_access import OPERATIONS, POLICY

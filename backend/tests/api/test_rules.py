@@ -6,9 +6,9 @@ from typing import Any
 import httpx
 import pytest
 
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
 from normstat.auth.roles import Role
-from normstat.storage.session import open_read_session
+from normstat.db.session import open_read_session
 from normstat.watch.backtest_job import work_off_backtests
 from normstat.watch.rule_book import read_watch_book
 from normstat.watch.watcher import Watcher

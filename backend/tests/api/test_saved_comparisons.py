@@ -16,9 +16,9 @@ from pydantic import TypeAdapter
 from sqlalchemy import text, update
 
 from normstat.auth.roles import Role
+from normstat.comparison.saved_comparison_rows import SavedComparisonInfo, SavedComparisonList
 from normstat.comparison.saved_format import SavedComparison
-from normstat.storage.saved_comparison_rows import SavedComparisonInfo, SavedComparisonList
-from normstat.storage.schema.baseline_models import SavedComparisonRow
+from normstat.db.schema.baseline_models import SavedComparisonRow
 from normstat.window import to_us
 from tests.api.people import People, body_of
 from tests.api.samples import START

@@ -17,11 +17,11 @@ from schemathesis import GenerationMode, checks
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.generation.meta import CoveragePhaseData
 
+from normstat.auth import account_rows
 from normstat.auth.accounts import create_agent_token
 from normstat.auth.roles import Role
 from normstat.auth.secret_tokens import API_TOKEN_PREFIX, new_secret
-from normstat.storage import account_rows
-from normstat.storage.session import make_engine, make_sessions, open_write_session
+from normstat.db.session import make_engine, make_sessions, open_write_session
 from tests.api.server import serving
 from tests.databases import TestServer
 

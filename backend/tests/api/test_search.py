@@ -6,12 +6,12 @@ import httpx
 import numpy as np
 import pytest
 
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
 from normstat.auth.roles import Role
+from normstat.baselines.baseline_rows import BaselineDraft, create_baseline
+from normstat.comparison.saved_comparison_rows import SavedComparisonDraft, create_saved
+from normstat.db.session import open_write_session
 from normstat.query.search.search_answer import SearchAnswer, SearchHit
-from normstat.storage.baseline_rows import BaselineDraft, create_baseline
-from normstat.storage.saved_comparison_rows import SavedComparisonDraft, create_saved
-from normstat.storage.session import open_write_session
 from normstat.window import Window, to_us
 from tests.api.people import People, body_of
 from tests.generated import PLOCKSTAT

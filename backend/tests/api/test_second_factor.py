@@ -11,12 +11,12 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from normstat.api.cookies import SESSION_COOKIE
-from normstat.api.state import AppState
+from normstat.api.http.cookies import SESSION_COOKIE
+from normstat.api.http.state import AppState
 from normstat.auth import second_factor, totp
 from normstat.auth.roles import Role
 from normstat.auth.throttle import FREE_TRIES
-from normstat.storage.session import open_write_session
+from normstat.db.session import open_write_session
 from tests.api.people import PASSWORD, People, body_of, run_sql
 from tests.api.test_access import assert_envelope
 from tests.api.test_login import CHANGE, link_token

@@ -10,9 +10,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normstat.api import schemas
-from normstat.api.series_body import encode, make_response, to_axis
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
+from normstat.api.routes import schemas
+from normstat.api.routes.series_body import encode, make_response, to_axis
 from normstat.query.line_points import GraphLine
 from normstat.query.series_points import SeriesResult
 from tests.api.people import body_of, run_sql

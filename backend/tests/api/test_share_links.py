@@ -9,11 +9,11 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import text
 
-from normstat.api.state import AppState
-from normstat.auth import share_links
+from normstat.api.http.state import AppState
 from normstat.auth.roles import Role
-from normstat.storage import share_link_rows
-from normstat.storage.session import open_write_session
+from normstat.db.session import open_write_session
+from normstat.records import share_link_rows
+from normstat.sharing import share_links
 from tests.api.people import People, body_of, run_sql
 from tests.api.test_access import assert_envelope
 from tests.api.test_reports import add, start_report

@@ -11,16 +11,16 @@ import pytest
 from pydantic import TypeAdapter
 from sqlalchemy import text
 
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
+from normstat.db.session import open_write_session
 from normstat.ingest import preview_process
 from normstat.ingest.reparse.reparse_worker import work_off
 from normstat.query.spec_lists import SpecDetail, SpecInfo, SpecList
+from normstat.records.reparse_rows import Reparse, ReparseList
+from normstat.samples.user_specs import put_user_spec
 from normstat.stats.catalogue import built_in_catalogue, load_catalogue
 from normstat.stats.draft import SpecDraft
 from normstat.stats.preview import SpecPreview
-from normstat.storage.reparse_rows import Reparse, ReparseList
-from normstat.storage.session import open_write_session
-from normstat.storage.user_specs import put_user_spec
 from tests.addons import APP_USER, app_time_spec, app_time_text, app_user_text
 from tests.api.people import People, body_of
 from tests.api.samples import HOST, VMSTAT, deliver_text, frames_of, send

@@ -9,18 +9,18 @@ from pathlib import Path
 import httpx
 from fastapi import FastAPI
 
-from normstat.api import router
-from normstat.api.lazy_routing import prepare_route
-from normstat.api.route_table import ROUTES
+from normstat.api.http import router
+from normstat.api.http.lazy_routing import prepare_route
+from normstat.api.http.route_table import ROUTES
 from normstat.cli.gen_command import ROUTE_TABLE
 from tests.api.test_access import assert_envelope
 
 # Libraries, and packages of ours that bring hundreds of modules with them.
 UNWANTED = {
     "numpy", "httpx", "joserfc", "cryptography", "PIL", "reportlab", "pyarrow", "markdown_it", "zxcvbn", "argon2", "segno",
-    "alembic", "dateutil", "pcodec", "re2", "normstat.query", "normstat.comparison", "normstat.profiles", "normstat.rules",
-    "normstat.fleet", "normstat.report", "normstat.experiments", "normstat.watch", "normstat.stats.catalogue",
-    "normstat.stats.readers", "normstat.api.schemas", "normstat.ingest.transaction", "normstat.artefacts.reading",
+    "alembic", "dateutil", "pcodec", "re2", "normstat.query", "normstat.comparison", "normstat.profiles", "normstat.watch.rules",
+    "normstat.watch.fleet", "normstat.report", "normstat.experiments", "normstat.watch", "normstat.stats.catalogue",
+    "normstat.stats.readers", "normstat.api.routes.schemas", "normstat.ingest.transaction", "normstat.artefacts.reading",
 }  # fmt: skip
 PRINT_MODULES = "print(json.dumps(sorted(sys.modules)))"
 ANSWER_HEALTH = """
@@ -70,12 +70,12 @@ def test_a_server_that_answers_health_has_imported_little(app: FastAPI, database
     """On the emptied database of `app`: workers are imported when there is work."""
     modules = imported_by(ANSWER_HEALTH, NORMSTAT_DATABASE_URL=database_url)
     assert UNWANTED & modules == set()
-    assert {f"normstat.api.{name}" for name in router.MODULES} & modules == {"normstat.api.health"}
+    assert {f"normstat.api.routes.{name}" for name in router.MODULES} & modules == {"normstat.api.routes.health"}
 
 
 def test_the_table_of_routes_is_what_the_modules_say() -> None:
     assert router.render_route_table() == ROUTE_TABLE.read_text(), "a route was changed: run make gen"
-    folder = Path(router.__file__).parent
+    folder = Path(router.__file__).parents[1] / "routes"
     with_routes = {path.stem for path in folder.glob("*.py") if "\nrouter = LazyRouter(" in path.read_text()}
     assert with_routes == set(router.MODULES), "a module of routes needs a place in router.MODULES"
 

@@ -9,8 +9,8 @@ import pytest
 import zstandard
 from starlette.types import Message
 
-from normstat.api.exports import pack
-from normstat.api.streaming import PART_BYTES, PieceResponse, ReaderStalled
+from normstat.api.http.streaming import PART_BYTES, PieceResponse, ReaderStalled
+from normstat.api.routes.exports import pack
 from normstat.errors import BadRequest
 
 SCOPE = {"type": "http", "asgi": {"spec_version": "2.3"}}

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from normstat.api import turnstile as module
-from normstat.api.fair_queue import FairQueue
-from normstat.api.slots import MAX_WAITING, Slots
-from normstat.api.turnstile import TurnstileMiddleware, make_turnstile
+from normstat.api.http import turnstile as module
+from normstat.api.http.fair_queue import FairQueue
+from normstat.api.http.slots import MAX_WAITING, Slots
+from normstat.api.http.turnstile import TurnstileMiddleware, make_turnstile
 from normstat.errors import Overloaded
 from tests.cli.connection_rig import settle
 

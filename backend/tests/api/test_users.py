@@ -6,11 +6,11 @@ from typing import Any
 import httpx
 import pytest
 
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
 from normstat.auth.accounts import AccountChange, change_account
 from normstat.auth.roles import Role
+from normstat.db.session import open_write_session
 from normstat.errors import Conflict
-from normstat.storage.session import open_write_session
 from tests.api.people import ROOT, People, body_of, run_sql
 from tests.api.test_access import assert_envelope
 

@@ -10,10 +10,10 @@ import httpx
 
 from normstat.alerts.outbox_worker import DOUBT
 from normstat.alerts.webhook_delivery import WebhookDeliverer
-from normstat.api.state import AppState
+from normstat.api.http.state import AppState
 from normstat.auth.roles import Role
-from normstat.storage.session import open_write_session
-from normstat.storage.webhook_rows import Topic, take_delivery, tell_webhooks
+from normstat.db.session import open_write_session
+from normstat.records.webhook_rows import Topic, take_delivery, tell_webhooks
 from tests.alerts.receivers import Answer, HttpReceiver, Received
 from tests.alerts.stored import add_host
 from tests.api.people import People, body_of, run_sql

@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from normstat.api.cookies import SESSION_COOKIE
+from normstat.api.http.cookies import SESSION_COOKIE
+from normstat.auth import account_rows
 from normstat.auth.roles import Role
 from normstat.auth.secret_tokens import new_secret
-from normstat.storage import account_rows
-from normstat.storage.session import open_write_session
+from normstat.db.session import open_write_session
 from normstat.window import to_us
 from tests.api.samples import START
 from tests.databases import Sessions

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from normstat.storage.stat_tables import table_of
+from normstat.samples.stat_tables import table_of
 from tests.attack.clients import cpu_seconds
 from tests.e2e.product import Server, SmallDiskUp, Up, free_port, health_status, processes_naming, wait_until
 from tests.failures.postgres import FragilePostgres, running_postgres

@@ -5,19 +5,19 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from normstat.backup import backup_plan
+from normstat.backup.backup_plan import BackupPlan
+from normstat.db.schema.models import Chunk
+from normstat.db.session import make_sessions
 from normstat.errors import BadFrame
 from normstat.ingest.protocol import MAX_GAP_BYTES, MAX_STREAM_BYTES, Frame, FrameKind, format_frames, parse_frames
-from normstat.storage.backup import backup_plan
-from normstat.storage.backup.backup_plan import BackupPlan
-from normstat.storage.schema.models import Chunk
-from normstat.storage.session import make_sessions
+from tests.backup.test_backup import bring, content, save
 from tests.database_access import Database
 from tests.databases import TestServer, on_either_database
 from tests.generated import vmstat_text, vmstat_times
 from tests.ingest.rereading import reparse
 from tests.ingest.sending import Agent, gap, stream
 from tests.ingest.test_intake import assert_books_balance
-from tests.storage.test_backup import bring, content, save
 
 pytestmark = on_either_database
 

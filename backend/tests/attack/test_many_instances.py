@@ -6,13 +6,13 @@ import pytest
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from normstat.db.session import open_read_session
 from normstat.ingest.batching import set_limits
 from normstat.ingest.reparse.reparse_worker import work_off
 from normstat.ingest.stream_samples import TOO_MANY_INSTANCES_REASON
-from normstat.ingest_limits import IngestLimits
 from normstat.query.line_accounts import read_host_accounts
-from normstat.storage import instance_cache
-from normstat.storage.session import open_read_session
+from normstat.runtime.ingest_limits import IngestLimits
+from normstat.samples import instance_cache
 from tests.database_access import Database, query
 from tests.databases import on_either_database
 from tests.ingest.rereading import export, look, wish

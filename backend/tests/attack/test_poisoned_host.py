@@ -9,19 +9,19 @@ import structlog
 from sqlalchemy import func, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from normstat.baselines.baseline_rows import BaselineDraft, create_baseline
+from normstat.db.schema.job_models import Job, JobState
+from normstat.db.schema.models import Chunk, Stream
+from normstat.db.session import open_write_session
+from normstat.db.turns import Turns
 from normstat.ingest.reparse import reparse_worker
 from normstat.ingest.reparse.reparse_stream import StreamReparse
 from normstat.profiles import profile_job
 from normstat.retention import chunk_removal, host_deletion, retention_rules, retention_run
 from normstat.retention.deletion_worker import work_off_removals
 from normstat.retention.retention_rules import RetentionRuleRequest
-from normstat.rollups import rollup_job
-from normstat.rollups.rollup_job import DELAY, roll_up
-from normstat.storage.baseline_rows import BaselineDraft, create_baseline
-from normstat.storage.schema.job_models import Job, JobState
-from normstat.storage.schema.models import Chunk, Stream
-from normstat.storage.session import open_write_session
-from normstat.storage.turns import Turns
+from normstat.samples.rollups import rollup_job
+from normstat.samples.rollups.rollup_job import DELAY, roll_up
 from normstat.window import Window
 from tests.database_access import Database, query
 from tests.databases import Sessions, on_either_database
@@ -29,7 +29,7 @@ from tests.generated import START, vmstat_text, vmstat_times
 from tests.ingest.rereading import look, wish
 from tests.ingest.sending import Agent
 from tests.profiles.profiled import make
-from tests.storage.test_retention import apply
+from tests.retention.test_retention import apply
 
 pytestmark = on_either_database
 

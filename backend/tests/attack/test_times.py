@@ -9,15 +9,15 @@ from typing import Any
 import psycopg
 import pytest
 
+from normstat.backup.backup_plan import BackupPlan
 from normstat.errors import BadRequest
 from normstat.ingest import transaction
 from normstat.ingest.imports.batchload import times_of
 from normstat.ingest.imports.import_options import check_options
 from normstat.ingest.stream_samples import ODD_TIME_REASON
-from normstat.rollups import rollup_job
-from normstat.rollups.rollup_job import DELAY, roll_up
-from normstat.storage import chunks
-from normstat.storage.backup.backup_plan import BackupPlan
+from normstat.samples import chunks
+from normstat.samples.rollups import rollup_job
+from normstat.samples.rollups.rollup_job import DELAY, roll_up
 from normstat.window import EPOCH, LATEST, to_us
 from tests.database_access import Database
 from tests.databases import on_either_database

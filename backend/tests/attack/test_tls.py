@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from normstat.auth.secret_tokens import AGENT_TOKEN_PREFIX
-from normstat.cli.certificates import LOOK_EVERY_S
+from normstat.server.certificates import LOOK_EVERY_S
 from tests.attack.clients import ATTACKER, MIB, NEWCOMER, ask, connect, holding, is_ended, read_reply
 from tests.certificates import Authority, make_authority
 from tests.e2e.product import Server, wait_until

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from normstat.auth.roles import Role
-from normstat.isolated_module import PACKAGES
+from normstat.runtime.isolated_module import PACKAGES
 from normstat.stats.toml_text import MAX_BYTES
 from tests.addons import APP_USER
 from tests.api.server import serving

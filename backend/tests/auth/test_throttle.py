@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
+from normstat.auth import attempt_rows
 from normstat.auth.throttle import (
     FREE_TRIES,
     FREE_TRIES_OF_ADDRESS,
@@ -18,9 +19,8 @@ from normstat.auth.throttle import (
     TIDY_EVERY,
     Throttle,
 )
+from normstat.db.session import make_engine, make_sessions
 from normstat.errors import TooManyRequests
-from normstat.storage import attempt_rows
-from normstat.storage.session import make_engine, make_sessions
 from tests.databases import ServerPool, Sessions
 from tests.unavailable import require_plain
 

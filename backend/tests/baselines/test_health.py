@@ -9,14 +9,14 @@ import pytest
 
 from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact
 from normstat.baselines.baseline_health import HostHealth, read_health
+from normstat.baselines.exclusion_rows import ExclusionDraft, create_exclusion
 from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested
+from normstat.db.schema.models import Host
+from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import NotFound
 from normstat.query import baseline_contents
+from normstat.records.artefact_rows import ArtefactSource
 from normstat.stats.observer_effect import Effect
-from normstat.storage.artefact_rows import ArtefactSource
-from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
-from normstat.storage.schema.models import Host
-from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window
 from tests.databases import Sessions, on_either_database
 from tests.query.filling import fill_stat

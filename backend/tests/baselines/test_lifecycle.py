@@ -7,16 +7,16 @@ import pytest
 from sqlalchemy import select, text, update
 from structlog.testing import capture_logs
 
+from normstat.baselines import baseline_rows
+from normstat.baselines.baseline_records import BaselineInfo
+from normstat.baselines.baseline_rows import BaselineChange
+from normstat.baselines.baseline_versions import SETTLE, list_versions
 from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested, update_baselines, update_requested
+from normstat.db.schema.baseline_models import Baseline
+from normstat.db.schema.job_models import Job
+from normstat.db.schema.models import Host
+from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import BadRequest
-from normstat.storage import baseline_rows
-from normstat.storage.baseline_records import BaselineInfo
-from normstat.storage.baseline_rows import BaselineChange
-from normstat.storage.baseline_versions import SETTLE, list_versions
-from normstat.storage.schema.baseline_models import Baseline
-from normstat.storage.schema.job_models import Job
-from normstat.storage.schema.models import Host
-from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window
 from tests.databases import Sessions, on_either_database
 

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from sqlalchemy import select, text
 
+from normstat.baselines.baseline_records import BaselineInfo
+from normstat.baselines.baseline_rows import BaselineChange, archive_baseline, delete_baseline, list_baselines, update_baseline
+from normstat.baselines.baseline_versions import forget_host, list_versions
+from normstat.baselines.covering_rows import CoveringBaseline, read_covering_baselines
 from normstat.baselines.rolling_baseline import choose_rolling_windows, update_rolling_baselines
+from normstat.baselines.rolling_rows import Recorded, UnusualTime
+from normstat.db.schema.baseline_models import Baseline
+from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import Conflict
-from normstat.query.fleet_rows import CoveringBaseline, read_covering_baselines
-from normstat.rules.rule_file import Colour
-from normstat.storage.baseline_records import BaselineInfo
-from normstat.storage.baseline_rows import BaselineChange, archive_baseline, delete_baseline, list_baselines, update_baseline
-from normstat.storage.baseline_versions import forget_host, list_versions
-from normstat.storage.episode_rows import FoundEpisode, replace_episodes
-from normstat.storage.rolling_rows import Recorded, UnusualTime
-from normstat.storage.schema.baseline_models import Baseline
-from normstat.storage.session import open_read_session, open_write_session
+from normstat.records.episode_rows import FoundEpisode, replace_episodes
+from normstat.watch.rules.rule_file import Colour
 from normstat.window import Window
 from tests.databases import Sessions, on_either_database
 from tests.profiles.profiled import START, create, hours, loaded, make, store

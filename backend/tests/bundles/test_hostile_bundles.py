@@ -16,9 +16,9 @@ from normstat.bundles.bundle_format import MANIFEST, MARK, MARK_TEXT, looks_like
 from normstat.bundles.bundle_reader import BundleFile
 from normstat.bundles.bundle_writer import BundleWriter
 from normstat.bundles.carried_stream import to_carried
+from normstat.db.session import make_sessions, open_read_session
 from normstat.errors import BadRequest, NormstatError, NotFound, TooLarge
-from normstat.storage.lookup import require_host
-from normstat.storage.session import make_sessions, open_read_session
+from normstat.samples.lookup import require_host
 from tests.bundles.test_round_trip import WINDOW, load
 
 EVENTS = b'[{"start": "2026-11-21T12:01:01+00:00", "text": "x"}]'

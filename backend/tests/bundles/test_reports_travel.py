@@ -14,20 +14,20 @@ from PIL import Image
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact
+from normstat.baselines.baseline_rows import BaselineDraft, create_baseline
 from normstat.bundles.bundle_format import MANIFEST
 from normstat.bundles.bundle_service import BundleRequest, stream_bundle
 from normstat.bundles.reference_map import NOWHERE, ReferenceMap
+from normstat.comparison.saved_comparison_rows import SavedComparisonDraft, create_saved, list_saved
+from normstat.db.session import make_sessions, open_read_session, open_write_session
 from normstat.errors import BadRequest, NotFound
+from normstat.experiments.experiment_rows import RunDraft, RunSource, add_run, find_experiment, list_runs
+from normstat.records.artefact_rows import ArtefactFilter, ArtefactSource, list_artefacts
+from normstat.report import report_rows
 from normstat.report.blocks import LinkBlock, SaidBlock, TextBlock, pack_blocks, unpack_blocks
 from normstat.report.note_models import NOTE
+from normstat.report.report_rows import ReportChange, add_file, add_note, create_report, list_files, list_notes, list_reports
 from normstat.stats.measured_value import MeasuredValue
-from normstat.storage import report_rows
-from normstat.storage.artefact_rows import ArtefactFilter, ArtefactSource, list_artefacts
-from normstat.storage.baseline_rows import BaselineDraft, create_baseline
-from normstat.storage.experiment_rows import RunDraft, RunSource, add_run, find_experiment, list_runs
-from normstat.storage.report_rows import ReportChange, add_file, add_note, create_report, list_files, list_notes, list_reports
-from normstat.storage.saved_comparison_rows import SavedComparisonDraft, create_saved, list_saved
-from normstat.storage.session import make_sessions, open_read_session, open_write_session
 from normstat.window import Window
 from tests.bundles.test_round_trip import START, WINDOW, load, make, other, other_url
 from tests.databases import Sessions, on_either_database

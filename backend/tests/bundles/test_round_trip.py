@@ -8,28 +8,28 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from normstat.artefacts.artefact_service import ArtefactDraft, load_parts, make_artefact
+from normstat.auth import account_rows
+from normstat.baselines.baseline_rows import BaselineChange, BaselineDraft, create_baseline, list_baselines, update_baseline
+from normstat.baselines.baseline_versions import list_versions
+from normstat.baselines.exclusion_rows import ExclusionDraft, create_exclusion, list_exclusions
 from normstat.bundles.bundle_service import BundleRequest, OpenRequest, open_bundle, stream_bundle
+from normstat.comparison.saved_comparison_rows import SavedComparisonDraft, create_saved, list_saved, read_saved_result
+from normstat.db.row_budgets import BASELINE_VERSIONS, BASELINES, COMPARISONS, EVENTS, EXCLUSIONS, require_room
+from normstat.db.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.errors import Conflict, TooManyRequests
+from normstat.ingest.import_rows import ImportedFile
 from normstat.query.export.csv_export import ExportRequest, stream_csv
+from normstat.records.artefact_rows import ArtefactFilter, ArtefactSource, list_artefacts, read_text
+from normstat.records.event_rows import EventDraft, EventFilter, EventSource, create_event, list_events
+from normstat.samples.lookup import list_host_stats, require_host
 from normstat.stats.fact_words import EventKind
-from normstat.storage import account_rows
-from normstat.storage.artefact_rows import ArtefactFilter, ArtefactSource, list_artefacts, read_text
-from normstat.storage.baseline_rows import BaselineChange, BaselineDraft, create_baseline, list_baselines, update_baseline
-from normstat.storage.baseline_versions import list_versions
-from normstat.storage.event_rows import EventDraft, EventFilter, EventSource, create_event, list_events
-from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion, list_exclusions
-from normstat.storage.import_rows import ImportedFile
-from normstat.storage.lookup import list_host_stats, require_host
-from normstat.storage.row_budgets import BASELINE_VERSIONS, BASELINES, COMPARISONS, EVENTS, EXCLUSIONS, require_room
-from normstat.storage.saved_comparison_rows import SavedComparisonDraft, create_saved, list_saved, read_saved_result
-from normstat.storage.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.window import Window
+from tests.compaction.raw_view import pack_all
 from tests.databases import Sessions, TestServer, on_either_database
 from tests.generated import PLOCKSTAT, mpstat_text, vmstat_text, vmstat_times
 from tests.golden_captures import GOLDEN
 from tests.ingest.rereading import ALWAYS
 from tests.ingest.sending import Agent, gap
-from tests.packing.raw_view import pack_all
 from tests.query.filling import seal_all
 
 START = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)

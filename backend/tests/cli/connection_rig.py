@@ -7,8 +7,8 @@ from typing import Any
 
 import uvicorn
 
-from normstat.cli.connections import ConnectionLimits, ConnectionTable
-from normstat.cli.http_protocol import GuardedProtocol, GuardedState
+from normstat.server.connections import ConnectionLimits, ConnectionTable
+from normstat.server.http_protocol import GuardedProtocol, GuardedState
 
 HEAD_S, STALL_S = 10.0, 20.0
 POST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"

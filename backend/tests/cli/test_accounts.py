@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from normstat.storage.account_rows import SessionOrigin, add_session, add_user
-from normstat.storage.schema.account_models import SecondFactor
-from normstat.storage.session import open_write_session
+from normstat.auth.account_rows import SessionOrigin, add_session, add_user
+from normstat.db.schema.account_models import SecondFactor
+from normstat.db.session import open_write_session
 from tests.cli.commands import Commands
 from tests.databases import Sessions, on_either_database
 

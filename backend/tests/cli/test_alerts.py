@@ -8,8 +8,8 @@ from sqlalchemy import text
 
 from normstat.alerts.alert_delivery import Deliverer
 from normstat.alerts.alert_router import AlertRouter
-from normstat.storage.session import open_write_session
-from normstat.storage.webhook_rows import Topic, WebhookDraft, create_webhook, tell_webhooks
+from normstat.db.session import open_write_session
+from normstat.records.webhook_rows import Topic, WebhookDraft, create_webhook, tell_webhooks
 from normstat.watch.watcher import Watcher
 from tests.alerts.receivers import Answer, HttpReceiver, refused_port
 from tests.alerts.stored import URL, add_channel, add_episode, add_host, add_route, webhook

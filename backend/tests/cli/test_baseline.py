@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from normstat.storage import baseline_rows
-from normstat.storage.session import open_read_session
+from normstat.baselines import baseline_rows
+from normstat.db.session import open_read_session
 from tests.cli.commands import Commands
 from tests.databases import Sessions, on_either_database
 from tests.query.filling import fill_stat

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from normstat.cli.certificates import (
+from normstat.server.certificates import (
     LOOK_EVERY_S,
     CertificateFiles,
     ServerCertificate,

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from normstat.baselines.baseline_rows import BaselineDraft, create_baseline
 from normstat.cli import app
 from normstat.cli.ci_check import CheckCase, FailCondition, FailOn, failures_of, parse_fail_on, write_junit
+from normstat.db.session import open_write_session
 from normstat.errors import BadRequest
-from normstat.storage.baseline_rows import BaselineDraft, create_baseline
-from normstat.storage.session import open_write_session
 from normstat.window import Window
 from tests.api.samples import START
 from tests.api.test_saved_comparisons import ASKED, fill

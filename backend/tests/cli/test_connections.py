@@ -5,7 +5,7 @@ import itertools
 from structlog.testing import capture_logs
 
 from normstat.auth.client_address import TrustedProxies, parse_networks
-from normstat.cli.connections import LINGER_S, MAX_LINGERING, ClientConnection, ConnectionLimits, ConnectionTable, MinimumRate
+from normstat.server.connections import LINGER_S, MAX_LINGERING, ClientConnection, ConnectionLimits, ConnectionTable, MinimumRate
 
 
 class FakeClient(ClientConnection):

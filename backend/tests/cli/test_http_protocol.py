@@ -2,8 +2,8 @@
 
 import pytest
 
-from normstat.api.body_limit import BodyBudget
-from normstat.cli.http_protocol import MAX_FIELDS, MAX_HEAD_BYTES, MAX_PIPELINED, MAX_UNWANTED_BYTES, MIN_BYTES_PER_S
+from normstat.api.http.body_limit import BodyBudget
+from normstat.server.http_protocol import MAX_FIELDS, MAX_HEAD_BYTES, MAX_PIPELINED, MAX_UNWANTED_BYTES, MIN_BYTES_PER_S
 from tests.cli.connection_rig import CHUNKED, GET, HEAD_S, POST, STALL_S, Rig, assert_refused, feed, settle
 
 

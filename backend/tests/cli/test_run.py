@@ -6,17 +6,17 @@ from pathlib import Path
 import anyio.to_thread
 import pytest
 
-from normstat.api.experiment_schemas import RunCreate
+from normstat.api.routes.experiment_schemas import RunCreate
 from normstat.artefacts.artefact_service import ArtefactDraft
+from normstat.auth.account_rows import add_user
 from normstat.auth.accounts import create_api_token
 from normstat.auth.roles import Role
 from normstat.cli.measured_process import run_measured
 from normstat.cli.run_target import ServerTarget, choose_target
+from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import BadRequest, NotAuthenticated
-from normstat.storage.account_rows import add_user
-from normstat.storage.artefact_rows import ArtefactSource
-from normstat.storage.experiment_rows import list_experiments
-from normstat.storage.session import open_read_session, open_write_session
+from normstat.experiments.experiment_rows import list_experiments
+from normstat.records.artefact_rows import ArtefactSource
 from tests.api.people import ROOT
 from tests.api.server import serving
 from tests.databases import Sessions, on_either_database

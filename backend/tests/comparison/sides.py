@@ -9,10 +9,10 @@ from normstat.comparison.host_comparison import HostComparison, Task, compare_si
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import StatPair
 from normstat.profiles.sketch_reader import is_profiled
+from normstat.samples.lookup import StatRef
 from normstat.scoring.summary import FloatArray
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
-from normstat.storage.lookup import StatRef
 from normstat.window import Window
 
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)

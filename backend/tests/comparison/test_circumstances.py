@@ -14,9 +14,9 @@ from normstat.comparison.observers import Observer, merge_observers
 from normstat.comparison.score import StatPair
 from normstat.query.host_events import HostEvent
 from normstat.query.stream_losses import StreamLoss
+from normstat.records.event_rows import EventSource
 from normstat.scoring.summary import FloatArray
 from normstat.stats.fact_words import EventKind
-from normstat.storage.event_rows import EventSource
 from normstat.window import Window
 from tests.comparison.sides import Values, compare_values, make_side, stat_of
 

@@ -9,7 +9,7 @@ import pytest
 
 from normstat.comparison import gathered_rows
 from normstat.comparison.gathered_rows import GatheredRows, RowsByInstance, make_array
-from normstat.storage.sample_pages import NO_SHORT, Page, to_floats
+from normstat.samples.sample_pages import NO_SHORT, Page, to_floats
 from tests.comparison.sides import field_of
 
 FIELDS = [replace(field_of("mpstat_linux", key), decimals=2) for key in ("usr_pct", "sys_pct")]

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normstat.comparison.ledger.book import draw_lines, open_book
-from normstat.comparison.ledger.model import LedgerLine
 from normstat.comparison.ledger.readings import PairedSides, Reading
 from normstat.comparison.ledger.windows import Amounts, cut
+from normstat.comparison.ledger_model import LedgerLine
 from normstat.scoring.summary import FloatArray
 from normstat.window import Window
 from tests.comparison.sides import START, make_side, stat_of

@@ -7,8 +7,8 @@ import pytest
 from normstat.comparison.metric_choice import KnownHost, choose_metric, dimension_of, is_comparable, list_metrics
 from normstat.errors import NotFound
 from normstat.query.step_reduction import Reduction
+from normstat.samples.lookup import StatRef
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.lookup import StatRef
 
 
 def stats_of(*names: str) -> list[StatRef]:

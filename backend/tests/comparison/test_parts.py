@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat import work_budget
 from normstat.comparison import score as scoring
 from normstat.comparison import service, side_reader
 from normstat.comparison.model import Comparison
@@ -15,11 +14,12 @@ from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import ScoredSeries, score_samples
 from normstat.comparison.service import ComparisonRequest
 from normstat.comparison.side_reader import SideRequest, read_sides
+from normstat.db.session import driver_of, make_engine, make_sessions, open_read_session, open_second_session
 from normstat.errors import TooLarge
 from normstat.profiles.sketch_reader import is_profiled
-from normstat.storage.lookup import list_host_stats, require_host
-from normstat.storage.session import driver_of, make_engine, make_sessions, open_read_session, open_second_session
-from normstat.work_budget import MIB, MemoryPool, working
+from normstat.runtime import work_budget
+from normstat.runtime.work_budget import MIB, MemoryPool, working
+from normstat.samples.lookup import list_host_stats, require_host
 from tests.comparison.test_before_on_hosts import make_pair, score_by_profile
 from tests.comparison.test_run import IN_NORMAL, INCIDENT, NORMAL, START, fill_host
 from tests.database_access import Database

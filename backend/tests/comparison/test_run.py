@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact
+from normstat.baselines.baseline_rows import BaselineChange, BaselineDraft, create_baseline, update_baseline
+from normstat.baselines.exclusion_rows import ExclusionDraft, create_exclusion
+from normstat.baselines.host_group_rows import create_group
+from normstat.baselines.mute_rows import MuteDraft, create_mute
 from normstat.comparison.model import Comparison, Counts
 from normstat.comparison.service import BaselineChoice, ComparisonRequest, run_comparison
+from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import BadRequest, NoData, NotFound
 from normstat.profiles.profile_job import run_profiles
+from normstat.records.artefact_rows import ArtefactSource
 from normstat.scoring.summary import FloatArray
 from normstat.stats.observer_effect import Effect
-from normstat.storage.artefact_rows import ArtefactSource
-from normstat.storage.baseline_rows import BaselineChange, BaselineDraft, create_baseline, update_baseline
-from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
-from normstat.storage.host_group_rows import create_group
-from normstat.storage.mute_rows import MuteDraft, create_mute
-from normstat.storage.session import open_read_session, open_write_session
 from normstat.window import Window, to_us
 from tests.databases import Sessions, on_either_database
 from tests.query.filling import fill_stat, fill_values

@@ -6,10 +6,10 @@ import threading
 import numpy as np
 import pytest
 
-from normstat import work_budget
 from normstat.errors import Overloaded, TooLarge
 from normstat.profiles.adhoc_profile import Block, compare_blocks
-from normstat.work_budget import MIB, ComparisonStopped, MemoryPool, host_memory, run_in_thread, working
+from normstat.runtime import work_budget
+from normstat.runtime.work_budget import MIB, ComparisonStopped, MemoryPool, host_memory, run_in_thread, working
 
 
 def test_memory_is_counted_and_given_back() -> None:

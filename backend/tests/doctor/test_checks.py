@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from normstat.backup.damage import CheckSource
 from normstat.doctor.address_probe import AddressFacts, probe_address
 from normstat.doctor.check_result import CheckResult, CheckStatus, name_some
 from normstat.doctor.database_checks import ServerSize, check_database, check_disk
+from normstat.doctor.database_facts import DatabaseFacts, FoundDamage, JobFacts
 from normstat.doctor.file_checks import check_account, check_files
 from normstat.doctor.setting_checks import check_address, check_page, check_settings
 from normstat.doctor.work_checks import check_agents, check_jobs, check_losses, check_rules, check_stored_data, check_versions
 from normstat.local.running_server import find_running_servers
 from normstat.query.disk_usage import DiskInfo, RawStorage, StorageInfo
-from normstat.query.own_figures import HostLoss, SeenHost, StreamFigures
 from normstat.settings import Settings
-from normstat.storage.backup.damage import CheckSource
-from normstat.storage.database_facts import DatabaseFacts, FoundDamage, JobFacts
+from normstat.watch.own_figures import HostLoss, SeenHost, StreamFigures
 from tests.e2e.product import free_port
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)

@@ -11,8 +11,8 @@ from typer.testing import CliRunner, Result
 
 from normstat.cli import app
 from normstat.cli import doctor_command as doctor_module
+from normstat.db.session import make_sessions
 from normstat.settings import load_settings
-from normstat.storage.session import make_sessions
 from normstat.watch.watcher import Watcher
 from tests.databases import on_either_database
 from tests.e2e.product import Server

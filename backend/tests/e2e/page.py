@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from normstat.embedded import EmbeddedPostgres
+from normstat.server.embedded import EmbeddedPostgres
 from tests.auth.provider import CLIENT_ID, CLIENT_SECRET, running_provider
 from tests.e2e.product import CHECKOUT, Server, running_agent, wait_until
 from tests.e2e.replay import Story, make_story, write_captures

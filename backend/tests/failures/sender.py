@@ -16,10 +16,10 @@ from psycopg import sql
 
 from normstat.auth.secret_tokens import AGENT_TOKEN_PREFIX, API_TOKEN_PREFIX, new_secret
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
+from normstat.samples.chunks import unpack_body
+from normstat.samples.stat_tables import table_of
 from normstat.stats.catalogue import require_spec
 from normstat.stats.readers import read
-from normstat.storage.chunks import unpack_body
-from normstat.storage.stat_tables import table_of
 from tests.e2e.product import Server
 from tests.generated import vmstat_text, vmstat_times
 

@@ -9,8 +9,8 @@ import httpx
 import psycopg
 import pytest
 
-from normstat.storage.database_facts import ArchiveFacts, read_archive_facts
-from normstat.storage.session import make_engine, make_sessions
+from normstat.db.session import make_engine, make_sessions
+from normstat.doctor.database_facts import ArchiveFacts, read_archive_facts
 from tests.e2e.product import Server, wait_until
 from tests.failures.postgres import CopyOfPostgres, FragilePostgres
 from tests.failures.sender import Agent, log_in, make_agent_token

@@ -16,9 +16,9 @@ import httpx
 import psycopg
 import pytest
 
-from normstat.cli import server_process, workers
-from normstat.cli.workers import Workers, bind
-from normstat.storage.stat_tables import table_of
+from normstat.samples.stat_tables import table_of
+from normstat.server import server_process, workers
+from normstat.server.workers import Workers, bind
 from tests.e2e.product import Server, free_port, wait_until
 from tests.failures.sender import Fleet, log_in, make_agent_token
 from tests.generated import vmstat_text, vmstat_times

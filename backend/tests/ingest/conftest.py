@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from normstat.storage import instance_cache
+from normstat.samples import instance_cache
 from tests.ingest.sending import Agent
 
 

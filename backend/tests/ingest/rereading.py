@@ -7,17 +7,17 @@ from psycopg import sql
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from normstat.db.schema.models import Stream
+from normstat.db.session import WriteSession, open_locked_sessions, open_read_session, open_write_session
 from normstat.ingest.reparse.reparse_stream import StreamReparse
 from normstat.ingest.reparse.reparse_worker import work_off
 from normstat.jobs.claims import REPARSE_LOCK
 from normstat.query.export.csv_export import ExportRequest, stream_csv
+from normstat.records import reparse_rows
+from normstat.records.reparse_rows import Reparse, ReparseScope
+from normstat.samples.spec_refresh import refresh_catalogue
+from normstat.samples.user_specs import put_user_spec
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage import reparse_rows
-from normstat.storage.reparse_rows import Reparse, ReparseScope
-from normstat.storage.schema.models import Stream
-from normstat.storage.session import WriteSession, open_locked_sessions, open_read_session, open_write_session
-from normstat.storage.spec_refresh import refresh_catalogue
-from normstat.storage.user_specs import put_user_spec
 from normstat.window import Window, from_us
 from tests.databases import Sessions
 

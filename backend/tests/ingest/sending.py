@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from normstat.db.session import make_engine
 from normstat.ingest.batching import AgentIdentity, Recording, ingest_request
 from normstat.ingest.protocol import Frame, FrameKind
-from normstat.storage.session import make_engine
 
 ANY_HOST = AgentIdentity(host_id=None, token_id=1)
 

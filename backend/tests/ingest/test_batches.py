@@ -7,12 +7,12 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from normstat.db.session import make_engine
 from normstat.errors import DatabaseAway, NotAllowed, NotAuthenticated, TooLarge
 from normstat.ingest import batching, transaction
 from normstat.ingest.batching import AgentIdentity, IngestQueue, IngestRequest
 from normstat.ingest.protocol import Ack, Frame
-from normstat.storage import ingest_rows, instance_cache
-from normstat.storage.session import make_engine
+from normstat.samples import ingest_rows, instance_cache
 from tests.database_access import Database
 from tests.databases import on_either_database
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times

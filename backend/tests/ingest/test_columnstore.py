@@ -9,9 +9,9 @@ import re
 import psycopg
 import pytest
 
-from normstat.storage.hypertables import keep_columnstores
-from normstat.storage.schema.job_models import JobState
-from normstat.storage.stat_tables import SCHEMA
+from normstat.db.hypertables import keep_columnstores
+from normstat.db.schema.job_models import JobState
+from normstat.samples.stat_tables import SCHEMA
 from tests.addons import APP_USER, app_user_text
 from tests.database_access import Database
 from tests.databases import COMMUNITY_DSN, SERVERS, CommunityServer, ServerPool, TestServer

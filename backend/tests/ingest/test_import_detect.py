@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from normstat.ingest.import_rows import MissingOption
 from normstat.ingest.imports.batchload import Splitter, is_batchload, times_of
 from normstat.ingest.imports.detect import (
     NO_DATE_NOTE,
@@ -27,7 +28,6 @@ from normstat.stats.catalogue import UserSpecText, install_user_specs, require_s
 from normstat.stats.file_names import day_in_name
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME
-from normstat.storage.import_rows import MissingOption
 from normstat.window import from_us
 
 NOTHING = ImportOptions()

@@ -14,8 +14,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.artefacts import import_keeper
 from normstat.artefacts.import_keeper import ImportKeeper
+from normstat.db.session import make_engine, make_sessions
 from normstat.errors import DatabaseAway
 from normstat.ingest.batching import Recording
+from normstat.ingest.import_rows import ImportedFile
 from normstat.ingest.imports import load
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.import_run import ImportSource, run_import
@@ -23,8 +25,6 @@ from normstat.ingest.imports.unpacking import Stopped
 from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, NO_TIMING
-from normstat.storage.import_rows import ImportedFile
-from normstat.storage.session import make_engine, make_sessions
 from normstat.window import to_us
 from tests.database_access import Database, query
 from tests.databases import on_either_database

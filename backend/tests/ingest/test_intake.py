@@ -8,11 +8,11 @@ import random
 import psycopg
 import pytest
 
+from normstat.db.session import make_engine
 from normstat.errors import BadRequest, DatabaseAway, NotAllowed
 from normstat.ingest.batching import AgentIdentity
-from normstat.storage import ingest_rows, stream_rows
-from normstat.storage.chunks import unpack_body
-from normstat.storage.session import make_engine
+from normstat.samples import ingest_rows, stream_rows
+from normstat.samples.chunks import unpack_body
 from tests.database_access import Database, query
 from tests.databases import on_either_database
 from tests.generated import START, mpstat_text, vmstat_text, vmstat_times

@@ -3,8 +3,8 @@
 import psycopg
 
 from normstat.ingest.stream_samples import LONG_INSTANCE_REASON, MAX_INSTANCE_LENGTH
-from normstat.storage.instance_cache import FIND
-from normstat.storage.lookup import find_instances
+from normstat.samples.instance_cache import FIND
+from normstat.samples.lookup import find_instances
 from tests.database_access import Database, query
 from tests.databases import on_either_database
 from tests.ingest.sending import Agent

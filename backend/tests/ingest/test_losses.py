@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from normstat import metrics
+from normstat.db.session import open_read_session, open_write_session
 from normstat.ingest.batching import Recording
-from normstat.query.own_figures import read_losses
+from normstat.records.event_rows import EventFilter, delete_event, list_events
+from normstat.runtime import metrics
 from normstat.stats.timing import Timing
-from normstat.storage.event_rows import EventFilter, delete_event, list_events
-from normstat.storage.session import open_read_session, open_write_session
+from normstat.watch.own_figures import read_losses
 from tests.database_access import Database
 from tests.databases import Sessions, on_either_database
 from tests.generated import mpstat_text, vmstat_text, vmstat_times

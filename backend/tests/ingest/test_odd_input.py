@@ -6,7 +6,7 @@ import itertools
 import pytest
 
 from normstat.errors import TooLarge
-from normstat.storage.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM
+from normstat.samples.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM
 from tests.database_access import query
 from tests.databases import TestServer, on_either_database
 from tests.generated import START, VMSTAT_HEADER, vmstat_text, vmstat_times

@@ -7,13 +7,13 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from normstat.db.schema.models import Chunk, Stream
+from normstat.db.session import make_sessions
 from normstat.ingest.imports import load
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.reparse import recover_state
+from normstat.samples.ingest_rows import OpenStream
 from normstat.stats.catalogue import require_spec
-from normstat.storage.ingest_rows import OpenStream
-from normstat.storage.schema.models import Chunk, Stream
-from normstat.storage.session import make_sessions
 from tests.ingest.test_import_load import load_files
 
 WIDTH = 60

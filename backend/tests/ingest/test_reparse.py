@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 
+from normstat.db.schema.job_models import JobState
 from normstat.errors import BadRequest, NotFound
+from normstat.records.reparse_rows import ReparseScope
 from normstat.stats.engine.line_engine import TOO_LONG
-from normstat.storage.reparse_rows import ReparseScope
-from normstat.storage.schema.job_models import JobState
 from tests.addons import APP_USER, app_user_text
 from tests.database_access import Database
 from tests.databases import on_either_database

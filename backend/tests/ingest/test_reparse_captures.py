@@ -7,10 +7,10 @@ from collections.abc import Collection
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from normstat.db.schema.job_models import JobState
 from normstat.ingest.batching import Recording
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.records import Timing
-from normstat.storage.schema.job_models import JobState
 from tests.database_access import Database
 from tests.golden_captures import Capture, captures, specs_of_families
 from tests.ingest.rereading import books, export, reparse

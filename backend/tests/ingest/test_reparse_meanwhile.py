@@ -14,19 +14,19 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 from typer.testing import CliRunner
 
 from normstat.cli import app
+from normstat.db.schema.job_models import JobState
+from normstat.db.schema.models import Host
+from normstat.db.session import WriteSession, open_read_session, open_write_session
 from normstat.ingest.reparse import reparse_stream as reparse_module
 from normstat.ingest.reparse.reparse_stream import StreamReparse
 from normstat.ingest.reparse.reparse_worker import run_reparses, work_off
 from normstat.ingest.reparse.staging import Replaced, Span, Staging
 from normstat.jobs.claims import REPARSE_LOCK
+from normstat.records import reparse_rows
+from normstat.records.reparse_rows import ReparseScope
+from normstat.samples.lookup import find_stat, require_host
+from normstat.samples.sample_pages import Page, PageQuery, read_pages
 from normstat.settings import load_settings
-from normstat.storage import reparse_rows
-from normstat.storage.lookup import find_stat, require_host
-from normstat.storage.reparse_rows import ReparseScope
-from normstat.storage.sample_pages import Page, PageQuery, read_pages
-from normstat.storage.schema.job_models import JobState
-from normstat.storage.schema.models import Host
-from normstat.storage.session import WriteSession, open_read_session, open_write_session
 from tests.addons import APP_USER, app_user_text
 from tests.database_access import Database, query
 from tests.databases import Sessions, on_either_database

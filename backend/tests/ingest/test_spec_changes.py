@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import text as sql_text
 
+from normstat.db.schema.job_models import JobState
+from normstat.db.session import open_write_session
 from normstat.ingest.reparse import recover_state
-from normstat.storage.schema.job_models import JobState
-from normstat.storage.session import open_write_session
 from tests.addons import APP_USER
 from tests.database_access import Database
 from tests.databases import on_either_database

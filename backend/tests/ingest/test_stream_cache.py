@@ -6,11 +6,11 @@ from collections.abc import Callable
 import psycopg
 import pytest
 
+from normstat.db.session import make_engine
 from normstat.errors import DatabaseAway
 from normstat.ingest.batching import IngestQueue
 from normstat.ingest.protocol import Ack
-from normstat.storage import ingest_rows, stream_cache
-from normstat.storage.session import make_engine
+from normstat.samples import ingest_rows, stream_cache
 from tests.database_access import Database
 from tests.databases import on_either_database
 from tests.generated import mpstat_text

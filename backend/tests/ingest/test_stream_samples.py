@@ -1,9 +1,9 @@
 """Lines are moved to the rejected ones once, whatever hangs on them."""
 
 from normstat.ingest.stream_samples import NO_TIME_REASON, TOO_MANY_INSTANCES_REASON, Refused, StreamReader, StreamResult
+from normstat.samples.table_plan import TablePlan
 from normstat.stats.catalogue import require_spec
 from normstat.stats.records import NO_TIMING, LineKind
-from normstat.storage.table_plan import TablePlan
 
 LINE = "{} (sh) S 1 1 1 0 -1 0 0 0 0 0 {} 0 0 0 20 0 1 0 100 4096 10 0 0\n"
 

@@ -6,7 +6,7 @@ import csv
 import psycopg
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from normstat.storage.session import make_engine
+from normstat.db.session import make_engine
 from tests.addons import APP_USER
 from tests.database_access import Database
 from tests.ingest.rereading import export, put, reparse

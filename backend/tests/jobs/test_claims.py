@@ -12,17 +12,17 @@ import psycopg
 import pytest
 from sqlalchemy import null, select, text, update
 
+from normstat.alerts.alert_outbox import select_unsent
+from normstat.db.schema.job_models import Job, JobKind, JobState
+from normstat.db.session import open_read_session, open_write_session
+from normstat.db.turns import retry_wait_s
 from normstat.errors import Conflict, NotFound
+from normstat.ingest.import_rows import select_open_imports
 from normstat.jobs import job_list
 from normstat.jobs.claims import BACKTESTS, IMPORTS, REMOVALS, REPARSES, Claim, Claims, JobStopped, open_claims, select_due
 from normstat.jobs.due_work import MESSAGES_S, DueWork
 from normstat.jobs.job_list import JobFilter
 from normstat.jobs.periodic import recorded
-from normstat.storage.alert_outbox import select_unsent
-from normstat.storage.import_rows import select_open_imports
-from normstat.storage.schema.job_models import Job, JobKind, JobState
-from normstat.storage.session import open_read_session, open_write_session
-from normstat.storage.turns import retry_wait_s
 from tests.auth.test_throttle import Clock
 from tests.databases import Sessions, on_either_database
 from tests.e2e.product import wait_until

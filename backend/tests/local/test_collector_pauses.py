@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from normstat.memory import MAX_PAUSES, CollectorPauses
+from normstat.runtime.memory import MAX_PAUSES, CollectorPauses
 
 
 def test_it_runs_again_when_the_last_pause_ends() -> None:

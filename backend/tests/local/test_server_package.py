@@ -47,7 +47,7 @@ def test_the_unit_is_hardened() -> None:
 
 
 def test_the_unit_waits_for_the_end_of_requests() -> None:
-    # cli/serve_command.py and cli/server_process.py: 5 s for requests, 15 s more for the parent.
+    # cli/serve_command.py and server/server_process.py: 5 s for requests, 15 s more for the parent.
     (stop_s,) = re.findall(r"^TimeoutStopSec=(\d+)$", UNIT.read_text(), re.MULTILINE)
     assert int(stop_s) > 5 + 15
 

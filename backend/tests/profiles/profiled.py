@@ -6,16 +6,16 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from sqlalchemy import delete, select, update
 
+from normstat.baselines.baseline_rows import BaselineDraft, create_baseline
+from normstat.db.schema.baseline_models import Profile, ProfilePiece
+from normstat.db.schema.job_models import Job
+from normstat.db.schema.models import StatTable
+from normstat.db.session import driver_of, open_read_session, open_write_session
 from normstat.profiles.profile_job import run_profiles
 from normstat.profiles.stored_profile import LoadedProfile, load_profile
+from normstat.samples.profile_marks import Changed, mark_profiles
+from normstat.samples.stream_rows import lock_host_by_id
 from normstat.scoring.summary import Summary
-from normstat.storage.baseline_rows import BaselineDraft, create_baseline
-from normstat.storage.profile_marks import Changed, mark_profiles
-from normstat.storage.schema.baseline_models import Profile, ProfilePiece
-from normstat.storage.schema.job_models import Job
-from normstat.storage.schema.models import StatTable
-from normstat.storage.session import driver_of, open_read_session, open_write_session
-from normstat.storage.stream_rows import lock_host_by_id
 from normstat.window import Window
 from tests.databases import Sessions
 from tests.query.filling import fill_stat

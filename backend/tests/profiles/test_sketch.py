@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from normstat.baselines.window_sets import length_s
+from normstat.codecs.array_codec import BrokenBytes, Sections, pack_sections
 from normstat.profiles import sketch_builder
-from normstat.profiles.array_codec import BrokenBytes, Sections, pack_sections
 from normstat.profiles.profile_builder import BuiltProfile, StatSketches, TooShort, build_profile
 from normstat.profiles.profile_codec import BAND, find_in_band, make_band, pack_profile, unpack_band, unpack_profile
 from normstat.profiles.seasonality import describe, find_slots, slot_of

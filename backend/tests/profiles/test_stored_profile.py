@@ -10,23 +10,22 @@ import numpy as np
 import pytest
 from sqlalchemy import func, select, update
 
+from normstat.baselines.baseline_rows import BaselineChange, BaselineDraft, create_baseline, update_baseline
+from normstat.baselines.exclusion_rows import ExclusionDraft, create_exclusion
+from normstat.db.schema.baseline_models import Profile, ProfilePiece
+from normstat.db.schema.job_models import Job
+from normstat.db.schema.models import Host, Instance, StatTable
+from normstat.db.session import driver_of, open_read_session, open_write_session
 from normstat.jobs.claims import PROFILES, open_claims_in
-from normstat.profiles import profile_job
+from normstat.profiles import profile_job, profile_rows
 from normstat.profiles.band import BandRequest, read_band
 from normstat.profiles.line_baseline import FROM_PROFILE, NO_WINDOWS, PanelStatistics, read_statistics
 from normstat.profiles.profile_job import run_profiles
 from normstat.profiles.sketch_reader import read_sketch
 from normstat.query.series_points import SeriesRequest
-from normstat.storage import profile_rows
-from normstat.storage.baseline_rows import BaselineChange, BaselineDraft, create_baseline, update_baseline
-from normstat.storage.exclusion_rows import ExclusionDraft, create_exclusion
-from normstat.storage.lookup import StatRef
-from normstat.storage.profile_marks import forget_profiles_before
-from normstat.storage.schema.baseline_models import Profile, ProfilePiece
-from normstat.storage.schema.job_models import Job
-from normstat.storage.schema.models import Host, Instance, StatTable
-from normstat.storage.session import driver_of, open_read_session, open_write_session
-from normstat.storage.stream_rows import lock_host_by_id
+from normstat.samples.lookup import StatRef
+from normstat.samples.profile_marks import forget_profiles_before
+from normstat.samples.stream_rows import lock_host_by_id
 from normstat.window import Window
 from tests.addons import APP_USER, app_user_text
 from tests.database_access import Database

@@ -9,18 +9,18 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import select
 
-from normstat.sealing.seal_job import seal_next
+from normstat.compaction.seal_job import seal_next
+from normstat.db.schema.models import Stream
+from normstat.db.session import WriteSession, driver_of
+from normstat.samples.ingest_rows import add_hosts, lock_hosts
+from normstat.samples.instance_cache import InstanceCache
+from normstat.samples.lookup import require_host
+from normstat.samples.samples import RowTarget, copy_block, instance_spans
+from normstat.samples.stat_tables import RequiredTable, make_stat_tables, read_stored_stats
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.readers import read
 from normstat.stats.records import SampleBlock
 from normstat.stats.spec import Field, Spec
-from normstat.storage.ingest_rows import add_hosts, lock_hosts
-from normstat.storage.instance_cache import InstanceCache
-from normstat.storage.lookup import require_host
-from normstat.storage.samples import RowTarget, copy_block, instance_spans
-from normstat.storage.schema.models import Stream
-from normstat.storage.session import WriteSession, driver_of
-from normstat.storage.stat_tables import RequiredTable, make_stat_tables, read_stored_stats
 from normstat.window import LATEST, from_us, to_us
 from tests.databases import Sessions
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from normstat.codecs.rollup_codec import EMPTY, Buckets
 from normstat.query.busy_cpus import CPU, find_busy, find_imbalance
-from normstat.rollups.rollup_codec import EMPTY, Buckets
 
 NAN = np.nan
 

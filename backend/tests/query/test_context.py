@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.schema.models import Host, StoredRejectedLine, Stream
+from normstat.db.session import driver_of
 from normstat.errors import DamagedChunk, NotFound
 from normstat.query import context
 from normstat.query.context import ByteRun, StreamContext, find_lines, read_context
-from normstat.storage.chunks import compress_chunk, copy_chunks, read_chunks, unpack_body
-from normstat.storage.schema.models import Host, StoredRejectedLine, Stream
-from normstat.storage.session import driver_of
+from normstat.samples.chunks import compress_chunk, copy_chunks, read_chunks, unpack_body
 from tests.databases import Sessions, on_either_database
 
 pytestmark = on_either_database

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
+from normstat.db.schema.models import Gap, Stream
 from normstat.errors import NotFound
 from normstat.query import report_coverage
 from normstat.query.report_coverage import Coverage, find_covered, read_coverage
-from normstat.storage.schema.models import Gap, Stream
 from normstat.window import Window, to_us
 from tests.databases import Sessions, on_either_database
 from tests.query.filling import fill_stat

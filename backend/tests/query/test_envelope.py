@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from normstat.codecs.rollup_codec import gather
 from normstat.query.envelope import GapFinder, SeriesEnvelope, choose_m4
-from normstat.rollups.rollup_codec import gather
 
 SECOND = 1_000_000
 

@@ -14,16 +14,16 @@ from hypothesis import given, strategies
 from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from normstat.db.schema.models import Host, Rollup, RollupMark, StatTable
 from normstat.errors import NotFound
 from normstat.query import sample_counts
 from normstat.query.export import csv_export
 from normstat.query.export.chosen_lines import ExportedLine
 from normstat.query.export.csv_encoding import join, time_cells, value_cells
 from normstat.query.export.csv_export import ExportRequest, stream_csv, to_cell
-from normstat.rollups.rollup_job import roll_up
+from normstat.samples.rollups.rollup_job import roll_up
+from normstat.samples.sample_pages import NO_SHORT, PageQuery, to_floats
 from normstat.stats.spec import Field, Kind, Storage, Worse
-from normstat.storage.sample_pages import NO_SHORT, PageQuery, to_floats
-from normstat.storage.schema.models import Host, Rollup, RollupMark, StatTable
 from normstat.window import Window, to_us
 from tests.database_access import Database
 from tests.databases import Sessions, on_either_database

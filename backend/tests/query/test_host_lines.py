@@ -10,14 +10,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.comparison.metric_choice import KnownHost, MetricChoice, choose_metric
 from normstat.query.host_lines import HostRun, HostSeriesRequest, HostSeriesResult, Spread, read_host_series
 from normstat.query.step_reduction import Reduction
-from normstat.rollups.rollup_job import roll_up
-from normstat.storage.lookup import (
+from normstat.samples.lookup import (
     find_hosts,
     find_stats,
     list_latest_instances,
     list_latest_instances_of_hosts,
     list_stats_of_hosts,
 )
+from normstat.samples.rollups.rollup_job import roll_up
 from normstat.window import Window, to_us
 from tests.databases import ServerPool, Sessions, TestServer
 from tests.debian_root import DatabaseUnavailable

@@ -9,8 +9,8 @@ from normstat.errors import NotFound
 from normstat.query import line_statistics
 from normstat.query.line_statistics import NO_VALUES, NOT_HELD, LineKey, LinesInWindows, LineValues, read_lines, read_windows
 from normstat.query.series_points import SeriesRequest
-from normstat.rollups.rollup_job import roll_up
-from normstat.storage import sample_pages
+from normstat.samples import sample_pages
+from normstat.samples.rollups.rollup_job import roll_up
 from normstat.window import Window
 from tests.databases import Sessions, on_one_database
 from tests.query.filling import fill_stat

@@ -8,10 +8,10 @@ import psycopg
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.session import driver_of, open_read_session
 from normstat.query import minute_means
 from normstat.query.minute_means import MinuteMeans, SpanSamples, read_minute_means, read_span_samples
-from normstat.storage.lookup import find_stat, require_host
-from normstat.storage.session import driver_of, open_read_session
+from normstat.samples.lookup import find_stat, require_host
 from normstat.window import Window
 from tests.databases import Sessions, on_either_database
 from tests.query.filling import fill_stat, seal_all

@@ -7,12 +7,12 @@ import pytest
 from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.session import driver_of
+from normstat.samples import sample_pages
+from normstat.samples.lookup import find_stat, require_host
+from normstat.samples.sample_pages import Page, PageQuery, read_page, read_pages, to_floats
+from normstat.samples.stat_tables import table_of
 from normstat.stats.spec import Field, Kind, Storage, Worse
-from normstat.storage import sample_pages
-from normstat.storage.lookup import find_stat, require_host
-from normstat.storage.sample_pages import Page, PageQuery, read_page, read_pages, to_floats
-from normstat.storage.session import driver_of
-from normstat.storage.stat_tables import table_of
 from normstat.window import Window, from_us, to_us
 from tests.databases import Sessions
 from tests.query.filling import fill_values

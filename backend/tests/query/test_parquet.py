@@ -15,7 +15,7 @@ from normstat.errors import NotFound
 from normstat.query.export import parquet_export
 from normstat.query.export.csv_export import ExportRequest, stream_csv
 from normstat.query.export.parquet_export import stream_parquet
-from normstat.storage.printed_words import parse_printed
+from normstat.samples.printed_words import parse_printed
 from normstat.window import Window
 from tests.database_access import Database
 from tests.databases import on_either_database

@@ -9,9 +9,9 @@ from normstat.errors import NotFound
 from normstat.query.host_lists import list_instances
 from normstat.query.report_intervals import find_intervals
 from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
-from normstat.rollups.rollup_job import roll_up
+from normstat.samples import sample_pages
+from normstat.samples.rollups.rollup_job import roll_up
 from normstat.stats.spec import Field, Kind, Storage, Worse
-from normstat.storage import sample_pages
 from normstat.window import Window, to_us
 from tests.databases import Sessions
 from tests.query.filling import fill_stat, fill_values

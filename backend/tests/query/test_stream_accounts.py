@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.schema.event_models import EventHost, EventRow
+from normstat.db.schema.models import Gap, Host, StoredRejectedLine, Stream
 from normstat.errors import NotFound
 from normstat.query.host_lists import StreamState, list_hosts, list_instances, list_rejected, read_host, to_state
 from normstat.query.line_accounts import MAX_REASONS, HostAccounts, ReasonCount, StreamFilter, read_host_accounts
 from normstat.query.reject_rise import RejectCounts
+from normstat.runtime.natural_order import natural_key
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.natural_order import natural_key
-from normstat.storage.schema.event_models import EventHost, EventRow
-from normstat.storage.schema.models import Gap, Host, StoredRejectedLine, Stream
 from normstat.window import Window, to_us
 from tests.databases import Sessions, on_either_database
 from tests.query.filling import fill_stat, fill_values

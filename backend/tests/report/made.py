@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from normstat.comparison.ledger.model import LedgerLine, LedgerPart
+from normstat.comparison.ledger_model import LedgerLine, LedgerPart
 from normstat.comparison.model import (
     ChangeRatios,
     Command,

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from normstat.experiments.experiment_rows import Experiment, StoredRun
 from normstat.experiments.run_facts import describe_run
 from normstat.report.block_html import render_document
 from normstat.report.block_pdf import render_pdf
@@ -14,7 +15,6 @@ from normstat.report.experiment_blocks import experiment_blocks
 from normstat.report.note_models import ExperimentNote
 from normstat.report.report_page import render_report
 from normstat.stats.measured_value import MeasuredValue
-from normstat.storage.experiment_rows import Experiment, StoredRun
 from tests.report.made import HOSTILE, comparison, group, ledger_line, ledger_of_memory, ledger_part
 from tests.report.test_page import COVER, read
 

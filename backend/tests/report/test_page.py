@@ -26,13 +26,13 @@ from normstat.comparison.model import (
     UnmatchedSeries,
 )
 from normstat.query.host_events import HostEvent
+from normstat.records.event_rows import EventSource
 from normstat.report.event_section import events_window
 from normstat.report.markup import Markup, join, tag, visible
 from normstat.report.numbers import HEADER, write_csv
 from normstat.report.report_page import MAX_GROUPS, POLICY, Cover, render_report, title_of
 from normstat.report.words import duration, instant, number
 from normstat.stats.fact_words import EventKind
-from normstat.storage.event_rows import EventSource
 from tests.report.made import HOSTILE, NO_VALUES, START, comparison, finding, group, side_values, sparkline, story
 
 COVER = Cover("Slow mornings", "Ask Kim.\n& Bob", "alice", START + timedelta(hours=3), "https://norm.example/comparison?h=web1")

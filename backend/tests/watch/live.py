@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import numpy as np
 from sqlalchemy import select, text
 
-from normstat.storage.schema.watch_models import EpisodeRow
+from normstat.db.schema.watch_models import EpisodeRow
 from normstat.window import from_us, to_us
 from tests.databases import Sessions
 from tests.query.filling import fill_values

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
-from normstat.query.watch_lists import OpenPlace
-from normstat.storage.watch_mute_rows import WatchMuteRecord
 from normstat.watch.open_now import HostOn, OpenNow, count_open
+from normstat.watch.watch_lists import OpenPlace
+from normstat.watch.watch_mute_rows import WatchMuteRecord
 
 NOW = datetime(2026, 11, 23, 3, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from normstat.storage.schema.watch_models import EpisodeRow
+from normstat.db.schema.watch_models import EpisodeRow
 from normstat.watch.watcher import Watcher
 from tests.databases import Sessions, on_either_database
 from tests.ingest.sending import Agent, stream

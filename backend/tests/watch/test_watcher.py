@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import event, select, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from normstat.storage.schema.watch_models import EpisodeRow, StoredRule, WatchedState
+from normstat.db.schema.watch_models import EpisodeRow, StoredRule, WatchedState
 from normstat.watch import rule_budget
 from normstat.watch.watcher import Watcher
 from tests.databases import Sessions, on_either_database

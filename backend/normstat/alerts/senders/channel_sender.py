@@ -27,7 +27,7 @@ from normstat.alerts.senders.mail import Mail, send_mail
 from normstat.alerts.senders.script import run_script
 from normstat.alerts.senders.send_outcome import SEND_LIMIT_S, SendOutcome, run_cut_off
 from normstat.alerts.webhook_template import fill_template
-from normstat.rules.rule_file import Colour
+from normstat.watch.rules.rule_file import Colour
 
 CHATS: Final = {ChatFormat.SLACK: to_slack, ChatFormat.MATTERMOST: to_mattermost, ChatFormat.TEAMS: to_teams}
 # An Alertmanager ends an alert by itself when it hears nothing for this long; what lasts is renewed before.

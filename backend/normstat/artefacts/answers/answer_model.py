@@ -7,7 +7,7 @@ from enum import StrEnum
 import numpy as np
 
 from normstat.artefacts.parts import Part, TablePart
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 from normstat.scoring.summary import FloatArray
 
 

@@ -13,20 +13,20 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.artefacts.answers.answer_model import Answer, Evidence, HostJvms, SeriesMean, SeriesNeed, SeriesRun
 from normstat.artefacts.answers.artefact_answers import answer_all, series_needed
 from normstat.artefacts.artefact_service import load_parts
-from normstat.field_docs import Documented
 from normstat.query.busy_cpus import CPU
 from normstat.query.fact_history import read_snapshots
 from normstat.query.fleet_rows import read_instances
 from normstat.query.instance_labels import sets_by_cpu
 from normstat.query.process_list import PROCESS_TITLE
+from normstat.records import artefact_rows
+from normstat.records.artefact_rows import Artefact
+from normstat.runtime.field_docs import Documented
+from normstat.samples.lookup import StatRef, find_stats, list_host_stats, read_instance_names, require_host
+from normstat.samples.sample_pages import Float64Array, PageQuery, read_pages, to_floats
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.report_sums import split_process
 from normstat.stats.fact_lines import FactName, FactSnapshot
 from normstat.stats.summaries import is_summary
-from normstat.storage import artefact_rows
-from normstat.storage.artefact_rows import Artefact
-from normstat.storage.lookup import StatRef, find_stats, list_host_stats, read_instance_names, require_host
-from normstat.storage.sample_pages import Float64Array, PageQuery, read_pages, to_floats
 from normstat.window import Window, clamp
 
 # Of an artefact of which only its moment is known: a minute on each side.

@@ -12,7 +12,7 @@ from normstat.artefacts.diff.table_diff import TableDiff, TableDiffRequest, diff
 from normstat.artefacts.duration import watched_seconds
 from normstat.artefacts.parts import HistogramPart, LogPart, Number, Part, PartColumn, StackPart, TablePart
 from normstat.errors import BadRequest, NotFound
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 from normstat.stats.spec import Kind, Worse
 
 EVENTS: Final = PartColumn("count", "events", "events", Kind.COUNT, Worse.NEITHER, 0, "How often the event was recorded.", True)  # noqa: FBT003 (a field)

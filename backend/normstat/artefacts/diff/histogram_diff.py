@@ -11,7 +11,7 @@ from normstat.artefacts.figures import percent, with_unit
 from normstat.artefacts.histogram_view import HistogramBucket, span_words
 from normstat.artefacts.parts import HistogramPart, Number
 from normstat.artefacts.table_view import add
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 MAX_PAIRS: Final = 200
 HALF: Final = 0.5

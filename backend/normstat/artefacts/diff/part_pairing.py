@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from normstat.artefacts.parts import HistogramPart, Part, StackPart, TablePart
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from normstat.artefacts.figures import change_words, digits, with_unit
 from normstat.artefacts.parts import Number, PartColumn, TablePart
 from normstat.artefacts.table_view import ArtefactTableColumn, MergedRow, merge_rows, sum_of
 from normstat.errors import BadRequest, shorten
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 MAX_NAME: Final = 120
 PERCENT: Final = 100.0

@@ -26,7 +26,7 @@ from normstat.artefacts.trace_log.pairing import (
     task_pids,
     thread_codes,
 )
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 # A lock that was free for longer was not waited for.
 MAX_GAP_NS: Final = 100_000

@@ -7,7 +7,7 @@ import numpy as np
 from normstat.artefacts.parts import NO_NUMBER, LogPart
 from normstat.artefacts.trace_log.log_times import print_time
 from normstat.artefacts.trace_log.pairing import Mask
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 MAX_LISTED: int = 1000
 

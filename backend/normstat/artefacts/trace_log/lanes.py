@@ -19,7 +19,7 @@ from normstat.artefacts.trace_log.pairing import (
     thread_codes,
 )
 from normstat.errors import BadRequest, shorten
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 MAX_ITEMS: Final = 20_000
 MAX_LANES: Final = 60

@@ -12,7 +12,7 @@ from normstat.artefacts.parts import NO_NUMBER, LogPart
 from normstat.artefacts.trace_log.log_times import print_span
 from normstat.artefacts.trace_log.pairing import Indices, LogSpans
 from normstat.errors import BadRequest, shorten
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 # Upper ends of the decades, in nanoseconds: ~1 µs, ~10 µs, ... ~10 s, and what takes longer.
 DECADES_NS: Final = tuple(10**power for power in range(3, 11))

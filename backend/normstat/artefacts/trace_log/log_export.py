@@ -10,8 +10,8 @@ import orjson
 from normstat.artefacts.parts import NO_NUMBER, CodedTexts, LogPart
 from normstat.artefacts.trace_log.log_times import print_span, print_time
 from normstat.artefacts.trace_log.pairing import Indices, Mask
-from normstat.csv_cells import format_csv
 from normstat.errors import BadRequest
+from normstat.runtime.csv_cells import format_csv
 
 # Titles that stand before the first event: a reader may need them.
 MAX_HEAD_LINES: Final = 60

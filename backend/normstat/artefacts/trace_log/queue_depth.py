@@ -9,7 +9,7 @@ import numpy.typing as npt
 from normstat.artefacts.figures import percent
 from normstat.artefacts.parts import LogPart
 from normstat.artefacts.trace_log.pairing import LogSpans, Mask, PairRule, SpanKind, available_rules, find_spans
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 
 # Usual ends of queues: NCQ's 32, virtio's 256, and the 512 of a block device of Linux 2.4 with its fractions and multiples.
 QUEUE_LIMITS: Final = (32, 64, 128, 256, 512, 1024)

@@ -9,7 +9,7 @@ import numpy as np
 
 from normstat.artefacts.parts import LogPart
 from normstat.artefacts.trace_log.trace_forms import FORMS, TraceLines
-from normstat.memory import collector_paused
+from normstat.runtime.memory import collector_paused
 
 HEAD_LINES: Final = 400
 HEAD_BYTES: Final = 1 << 16

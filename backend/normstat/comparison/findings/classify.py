@@ -6,11 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from normstat import work_budget
 from normstat.comparison.findings.wording import MEAN_BEYOND_MEDIAN, Change, describe_change, name_series
 from normstat.comparison.model import ChangeRatios, Direction, Finding, FindingKind
 from normstat.comparison.series_comparison import unusual_of
 from normstat.comparison.side_values import SideValues
+from normstat.runtime import work_budget
 from normstat.scoring.change_scale import (
     BOTTOM,
     HIGH,

@@ -11,7 +11,6 @@ from typing import Final
 
 import numpy as np
 
-from normstat import work_budget
 from normstat.comparison.findings.classify import (
     NO_VALUES,
     SeriesIdentity,
@@ -21,9 +20,10 @@ from normstat.comparison.findings.classify import (
 )
 from normstat.comparison.findings.grouping import Found, to_group
 from normstat.comparison.findings.wording import describe_unmatched
-from normstat.comparison.model import ChangeRatios, Direction, Finding, FindingGroup, SideName
+from normstat.comparison.model import ChangeRatios, Direction, Finding, FindingGroup
 from normstat.comparison.series_comparison import UNUSUAL
-from normstat.comparison.side_values import SideValues
+from normstat.comparison.side_values import SideName, SideValues
+from normstat.runtime import work_budget
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Kind, Worse
 from normstat.stats.units import BYTES

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.comparison.findings.human import format_human, to_singular
-from normstat.comparison.model import FindingKind, SideName
-from normstat.comparison.side_values import SideValues
+from normstat.comparison.model import FindingKind
+from normstat.comparison.side_values import SideName, SideValues
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
 from normstat.stats.units import BYTES

@@ -11,10 +11,10 @@ from normstat.comparison.ledger import sources
 from normstat.comparison.ledger.drawing import TotalOverTime, draw_total, fine_spans
 from normstat.comparison.ledger.ledger_words import culprits_of, describe
 from normstat.comparison.ledger.lines import LedgerSplit, ResourceTotal, make_line
-from normstat.comparison.ledger.model import DrawnTotal, LedgerLine, Quantity, Resource
 from normstat.comparison.ledger.readings import PairedSides, Reading, add_up, find_users, known_mean
 from normstat.comparison.ledger.sources import CpuTotal, Users
 from normstat.comparison.ledger.windows import Amounts, Spans
+from normstat.comparison.ledger_model import DrawnTotal, LedgerLine, Quantity, Resource
 from normstat.comparison.read_side import StatSide
 from normstat.stats.summaries import is_summary
 from normstat.window import Window

@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 
 from normstat.comparison.findings.classify import round_value
-from normstat.comparison.ledger.model import DrawnTotal
 from normstat.comparison.ledger.readings import Reading
 from normstat.comparison.ledger.windows import Spans
+from normstat.comparison.ledger_model import DrawnTotal
 from normstat.comparison.side_values import SideValues
 from normstat.comparison.sparklines import draw_columns, make_sparkline
 from normstat.scoring.summary import PROBABILITIES, FloatArray, IntArray

@@ -6,7 +6,7 @@ from typing import Final
 
 from normstat.comparison.findings.human import describe_range, format_human
 from normstat.comparison.ledger.ledger_words import culprits_of, describe_certainty
-from normstat.comparison.ledger.model import Certainty, LedgerLine, LedgerPart, Resource
+from normstat.comparison.ledger_model import Certainty, LedgerLine, LedgerPart, Resource
 
 RESOURCES: Final[dict[Resource, str]] = {
     "cpu": "CPU",

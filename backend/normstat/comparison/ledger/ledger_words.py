@@ -3,7 +3,7 @@
 from typing import Final
 
 from normstat.comparison.findings.human import describe_range, format_human, format_seconds, join_words
-from normstat.comparison.ledger.model import LedgerLine, LedgerPart
+from normstat.comparison.ledger_model import LedgerLine, LedgerPart
 
 # Users in a sentence, and from whom they took what they took.
 MAX_TOLD: Final = 2

@@ -9,9 +9,9 @@ import numpy as np
 from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.human import name_processes
 from normstat.comparison.ledger.ledger_words import choose_culprits, culprits_of, describe
-from normstat.comparison.ledger.model import Certainty, LedgerLine, LedgerPart, PartKind, Quantity, Resource
 from normstat.comparison.ledger.readings import STANDS_OUT, ResourceUser, add_up
 from normstat.comparison.ledger.windows import Amounts, Spans
+from normstat.comparison.ledger_model import Certainty, LedgerLine, LedgerPart, PartKind, Quantity, Resource
 
 # How many times what a normal window does, to be sure, and to be likely.
 SURE: Final = 2.5

@@ -7,11 +7,11 @@ from typing import Final
 
 import numpy as np
 
-from normstat import work_budget
 from normstat.comparison.ledger.sources import Users
 from normstat.comparison.ledger.windows import Amounts, Spans, cut
-from normstat.comparison.model import SideName
 from normstat.comparison.read_side import StatSide
+from normstat.comparison.side_values import SideName
+from normstat.runtime import work_budget
 from normstat.scoring.summary import FloatArray
 from normstat.stats.engine.report_sums import split_process
 from normstat.window import Window

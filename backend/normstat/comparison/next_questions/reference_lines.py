@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.comparison.next_questions.question_rules import load_rules
-from normstat.field_docs import Documented
+from normstat.runtime.field_docs import Documented
 from normstat.stats.catalogue import load_catalogue
 
 

@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from normstat import work_budget
 from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.coming_and_going import is_process_stat
 from normstat.comparison.findings.human import join_words
@@ -25,6 +24,7 @@ from normstat.comparison.stories.story_words import (
     lower_starter,
     representative,
 )
+from normstat.runtime import work_budget
 from normstat.stats.units import BYTES
 from normstat.window import Window
 

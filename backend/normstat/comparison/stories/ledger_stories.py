@@ -8,7 +8,7 @@ from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.human import join_words, name_processes
 from normstat.comparison.ledger.candidates import Candidate
 from normstat.comparison.ledger.ledger_words import culprits_of, describe_certainty
-from normstat.comparison.ledger.model import Certainty, LedgerLine, LedgerPart
+from normstat.comparison.ledger_model import Certainty, LedgerLine, LedgerPart
 from normstat.comparison.model import FindingGroup, ProcessChange, Story, StoryProcess
 from normstat.comparison.steady_processes import STEADY_STATS
 from normstat.comparison.stories.build import MAX_PROCESSES, MAX_PROCESSES_IN_SENTENCE, HostStory

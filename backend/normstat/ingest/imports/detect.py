@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from normstat.ingest.import_rows import MissingOption
 from normstat.ingest.imports.archives import without_packing
 from normstat.ingest.imports.binary_files import describe_binary
 from normstat.ingest.imports.import_options import ImportOptions
@@ -18,7 +19,6 @@ from normstat.stats.pattern import compile_pattern
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, NO_TIMING, LineKind, ReadResult, Timing
 from normstat.stats.spec import Spec
-from normstat.storage.import_rows import MissingOption
 from normstat.window import LATEST_US, from_us
 
 HEAD_BYTES: Final = 1 << 16

@@ -22,20 +22,20 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
+from normstat.db.schema.job_models import ImportRow
+from normstat.db.session import make_sessions, open_read_session, open_write_session
 from normstat.errors import Conflict, NormstatError, NoSpace
+from normstat.ingest import import_rows
+from normstat.ingest.import_rows import ImportedFile
 from normstat.jobs.background import keep_running
 from normstat.jobs.claims import IMPORTS, Claim, JobStopped, open_claims
 from normstat.jobs.due_work import IMPORTS_S
-from normstat.storage import import_rows
-from normstat.storage.import_rows import ImportedFile
-from normstat.storage.schema.job_models import ImportRow
-from normstat.storage.session import make_sessions, open_read_session, open_write_session
 from normstat.window import to_us
 
 if TYPE_CHECKING:
-    from normstat.ingest.imports.artefact_keeper import ArtefactKeeper
     from normstat.ingest.imports.import_options import ImportOptions
     from normstat.ingest.imports.import_run import Watch
+    from normstat.records.artefact_keeper import ArtefactKeeper
 
 log = structlog.get_logger()
 

@@ -11,18 +11,18 @@ from typing import IO, Final, Protocol
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from normstat.db.session import make_sessions, open_read_session
 from normstat.errors import BadRequest, NormstatError, shorten
+from normstat.ingest.import_rows import ImportedFile, list_lengths
 from normstat.ingest.imports.archives import walk_file
-from normstat.ingest.imports.artefact_keeper import ArtefactKeeper, ImportedText
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.load import Loader, Pieces, empty_result
 from normstat.ingest.imports.scan import Found, Survey, too_large_note
 from normstat.ingest.imports.unpacking import Budget, Peekable, TooMuch, Unreadable
 from normstat.ingest.transaction import HOST_NAME
+from normstat.records.artefact_keeper import ArtefactKeeper, ImportedText
+from normstat.samples.spec_refresh import reload_user_specs
 from normstat.stats.catalogue import require_spec
-from normstat.storage.import_rows import ImportedFile, list_lengths
-from normstat.storage.session import make_sessions, open_read_session
-from normstat.storage.spec_refresh import reload_user_specs
 from normstat.window import from_us
 
 log = structlog.get_logger()

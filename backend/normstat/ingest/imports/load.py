@@ -15,18 +15,18 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from normstat.db.schema.models import IMPORT_KEY
+from normstat.db.session import make_sessions, open_read_session, open_write_session
 from normstat.errors import DatabaseAway, TooLarge, count_of
+from normstat.ingest import import_rows
 from normstat.ingest.batching import AgentIdentity, Recording, ingest_request
+from normstat.ingest.import_rows import ImportedFile, LoadedStream, MissingOption
 from normstat.ingest.imports.detect import SINCE_BOOT_NOTE
 from normstat.ingest.imports.scan import Found
 from normstat.ingest.protocol import Frame, FrameKind
 from normstat.stats.engine.trace.question_names import command_of_file, titled
 from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.records import Timing
-from normstat.storage import import_rows
-from normstat.storage.import_rows import ImportedFile, LoadedStream, MissingOption
-from normstat.storage.schema.models import IMPORT_KEY
-from normstat.storage.session import make_sessions, open_read_session, open_write_session
 
 log = structlog.get_logger()
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from normstat.errors import shorten
+from normstat.ingest.import_rows import MissingOption
 from normstat.ingest.imports.archives import Member, list_files, walk_file
-from normstat.ingest.imports.artefact_keeper import ArtefactKeeper
 from normstat.ingest.imports.batchload import Section, Splitter, is_batchload, is_first_real, times_of
 from normstat.ingest.imports.detect import (
     GUESSED_ORDER_NOTE,
@@ -31,13 +31,13 @@ from normstat.ingest.imports.host_texts import HostParting, HostText
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.series_files import Gathered, SeriesFiles, SortedText, find_series_file
 from normstat.ingest.imports.unpacking import Budget, Peekable, TooMuch, Unreadable
+from normstat.records.artefact_keeper import ArtefactKeeper
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.timeline import require_zone
 from normstat.stats.file_names import day_in_name
 from normstat.stats.readers import read
 from normstat.stats.records import State, Timing
 from normstat.stats.spec import Spec
-from normstat.storage.import_rows import MissingOption
 from normstat.window import LATEST_US, from_us
 
 READ_BYTES: Final = 1 << 20

@@ -20,10 +20,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
-from normstat.bounded_json import NotJson, load_json_as_printed
 from normstat.errors import TooLarge, count_of
 from normstat.ingest.imports.archives import MAX_SPOOLED, MIN_FREE, without_packing
 from normstat.ingest.imports.unpacking import Peekable, Source, TooMuch, Unreadable, read_full
+from normstat.runtime.bounded_json import NotJson, load_json_as_printed
 from normstat.stats.engine.timeline import require_zone
 
 READ_BYTES: Final = 1 << 18

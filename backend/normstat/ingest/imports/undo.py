@@ -7,16 +7,18 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.db.hypertables import allow_large_changes
+from normstat.db.schema.job_models import ImportRow, Job
+from normstat.db.schema.models import Stream
+from normstat.db.session import WriteSession, driver_of, open_write_session
 from normstat.errors import count_of
+from normstat.ingest import import_rows
 from normstat.ingest.reparse.staging import Replaced, Staging
 from normstat.jobs.claims import Claim
-from normstat.storage import artefact_rows, import_rows, stream_rows
-from normstat.storage.hypertables import allow_large_changes
-from normstat.storage.schema.job_models import ImportRow, Job
-from normstat.storage.schema.models import Stream
-from normstat.storage.sealed.sealed_rows import wait_seal_lock
-from normstat.storage.session import WriteSession, driver_of, open_write_session
-from normstat.storage.stat_tables import read_stored_stats
+from normstat.records import artefact_rows
+from normstat.samples import stream_rows
+from normstat.samples.sealed.sealed_rows import wait_seal_lock
+from normstat.samples.stat_tables import read_stored_stats
 
 log = structlog.get_logger()
 

@@ -6,12 +6,12 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.samples import chunks
+from normstat.samples.ingest_rows import OpenStream
 from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.readers import read
 from normstat.stats.records import State
 from normstat.stats.spec import Spec
-from normstat.storage import chunks
-from normstat.storage.ingest_rows import OpenStream
 
 # The host is locked meanwhile, so that only the beginning and the end of a long stream are read: the beginning holds headers that
 # a tool prints but once, the end what changed since. Both take well below a second.

@@ -15,23 +15,23 @@ import psycopg
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.codecs.pack_codec import StoredChunk
+from normstat.db.hypertables import allow_large_changes
+from normstat.db.schema.models import Host, Stream
+from normstat.db.session import WriteSession, driver_of, open_write_session
 from normstat.errors import Conflict, DatabaseAway, NotFound
 from normstat.ingest.reparse.reparse_reader import Rereading
 from normstat.ingest.reparse.staging import Replaced, Staging
-from normstat.ingest_limits import MAX_NEW_INSTANCES
-from normstat.retention.chunk_removal import note_replaced, require_all_kept
+from normstat.records.stream_changes import note_replaced, require_all_kept
+from normstat.runtime.ingest_limits import MAX_NEW_INSTANCES
+from normstat.samples import stream_rows
+from normstat.samples.chunks import read_batch
+from normstat.samples.sealed.sealed_rows import wait_seal_lock
+from normstat.samples.stat_tables import RequiredTable, StoredStat, make_stat_tables, read_stored_stats
+from normstat.samples.stream_rows import is_being_deleted
+from normstat.samples.table_plan import TablePlan
 from normstat.stats.records import LineKind, SampleBlock
 from normstat.stats.spec import Spec
-from normstat.storage import stream_rows
-from normstat.storage.chunks import read_batch
-from normstat.storage.hypertables import allow_large_changes
-from normstat.storage.pack_codec import StoredChunk
-from normstat.storage.schema.models import Host, Stream
-from normstat.storage.sealed.sealed_rows import wait_seal_lock
-from normstat.storage.session import WriteSession, driver_of, open_write_session
-from normstat.storage.stat_tables import RequiredTable, StoredStat, make_stat_tables, read_stored_stats
-from normstat.storage.stream_rows import is_being_deleted
-from normstat.storage.table_plan import TablePlan
 from normstat.window import from_us
 
 Sessions = async_sessionmaker[AsyncSession]

@@ -8,19 +8,19 @@ import structlog
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.db.schema.job_models import ReparseRow
+from normstat.db.schema.models import Stream
+from normstat.db.session import WriteSession, open_read_session, open_write_session
+from normstat.db.turns import describe, is_database_away
 from normstat.errors import NormstatError
 from normstat.ingest.reparse.reparse_stream import Sessions, StreamOutcome, StreamReparse
-from normstat.ingest_limits import IngestLimits
 from normstat.jobs.background import keep_running
 from normstat.jobs.claims import REPARSES, Claim, JobStopped, list_due, open_claims
 from normstat.jobs.due_work import REPARSES_S
+from normstat.records import reparse_rows
+from normstat.runtime.ingest_limits import IngestLimits
+from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage import reparse_rows
-from normstat.storage.schema.job_models import ReparseRow
-from normstat.storage.schema.models import Stream
-from normstat.storage.session import WriteSession, open_read_session, open_write_session
-from normstat.storage.spec_refresh import refresh_catalogue
-from normstat.storage.turns import describe, is_database_away
 
 log = structlog.get_logger()
 

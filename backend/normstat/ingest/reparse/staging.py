@@ -17,18 +17,18 @@ import numpy as np
 import psycopg
 from psycopg import sql
 
-from normstat.rollups.rollup_marks import hours_of, mark_changed
-from normstat.rollups.rollup_rows import HOUR_US
+from normstat.db.hypertables import make_chunks_for
+from normstat.db.session import WriteSession, driver_of
+from normstat.samples.instance_cache import forget_instances
+from normstat.samples.profile_marks import Changed, mark_profiles
+from normstat.samples.rollups.rollup_marks import hours_of, mark_changed
+from normstat.samples.rollups.rollup_rows import HOUR_US
+from normstat.samples.sample_source import open_source
+from normstat.samples.samples import RowTarget, copy_block, instance_spans
+from normstat.samples.sealed.sealed_reader import SealedQuery
+from normstat.samples.sealed.sealed_rows import RemovedRows, delete_stream
+from normstat.samples.stat_tables import BASE_COLUMNS, SQL_TYPES, StoredStat, table_of
 from normstat.stats.records import SampleBlock
-from normstat.storage.hypertables import make_chunks_for
-from normstat.storage.instance_cache import forget_instances
-from normstat.storage.profile_marks import Changed, mark_profiles
-from normstat.storage.sample_source import open_source
-from normstat.storage.samples import RowTarget, copy_block, instance_spans
-from normstat.storage.sealed.sealed_reader import SealedQuery
-from normstat.storage.sealed.sealed_rows import RemovedRows, delete_stream
-from normstat.storage.session import WriteSession, driver_of
-from normstat.storage.stat_tables import BASE_COLUMNS, SQL_TYPES, StoredStat, table_of
 from normstat.window import MICROSECOND, Window, from_us
 
 TEMPORARY: Final = "pg_temp"

@@ -8,9 +8,9 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import NotFound, shorten
+from normstat.samples.lookup import StatRef, find_instances
+from normstat.samples.sample_pages import NO_INTEGER, NO_SHORT, Page, StoredArray
 from normstat.stats.spec import Field
-from normstat.storage.lookup import StatRef, find_instances
-from normstat.storage.sample_pages import NO_INTEGER, NO_SHORT, Page, StoredArray
 
 # More names than this are no panel, and too long for a URL.
 MAX_LINES: Final = 400

@@ -12,9 +12,9 @@ from typing import Final, cast
 import numpy as np
 import numpy.typing as npt
 
+from normstat.samples.sample_pages import BoolArray, Float64Array, StoredArray, to_codes, to_floats, to_missing
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Storage
-from normstat.storage.sample_pages import BoolArray, Float64Array, StoredArray, to_codes, to_floats, to_missing
 
 ByteMatrix = npt.NDArray[np.uint8]
 

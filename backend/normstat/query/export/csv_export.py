@@ -17,16 +17,16 @@ import anyio.to_thread
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
+from normstat.db.session import make_session
 from normstat.query.export.chosen_lines import ChosenLines, ExportedLine, choose_lines, require_fields
 from normstat.query.export.csv_encoding import ByteMatrix, blank, join, text_cells, time_cells, value_cells
 from normstat.query.sample_counts import find_printed_fields
+from normstat.runtime.natural_order import natural_key
+from normstat.samples.lookup import InstanceNames, StatRef, find_stat, list_host_stats, read_possible_window, require_host
+from normstat.samples.printed_words import parse_printed
+from normstat.samples.sample_pages import Page, PageQuery, read_pages, to_codes
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field
-from normstat.storage.lookup import InstanceNames, StatRef, find_stat, list_host_stats, read_possible_window, require_host
-from normstat.storage.natural_order import natural_key
-from normstat.storage.printed_words import parse_printed
-from normstat.storage.sample_pages import Page, PageQuery, read_pages, to_codes
-from normstat.storage.session import make_session
 from normstat.window import Window
 
 # Texts take more room than numbers, so pages are smaller than those for graphs.

@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.query.export.csv_export import ExportRequest, find_lines, find_stats, open_export, sort_lines, to_query
+from normstat.samples.lookup import InstanceNames
+from normstat.samples.sample_pages import Page, StoredArray, read_pages, to_codes, to_floats, to_missing
 from normstat.stats.spec import Field, Storage
-from normstat.storage.lookup import InstanceNames
-from normstat.storage.sample_pages import Page, StoredArray, read_pages, to_codes, to_floats, to_missing
 
 # A row group has at least half of this, and at most one page more: about 50 MB while it is written.
 VALUES_PER_GROUP: Final = 3_000_000

@@ -9,20 +9,20 @@ from typing import Final
 import anyio.to_thread
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.field_docs import Documented
 from normstat.query.host_events import HostEvent, search_events
 from normstat.query.process_list import find_kind
 from normstat.query.search import search_rows
 from normstat.query.search.metric_index import MetricEntry, MetricIndex
 from normstat.query.search.search_rows import HostRow, InstanceRow, NamedRow, Senders
 from normstat.query.search.search_score import START, TEXT_INSIDE, Searchable, score, split_words
+from normstat.records.artefact_rows import ArtefactFilter, ArtefactPage, list_artefacts
+from normstat.records.event_rows import EventFilter
+from normstat.runtime.field_docs import Documented
+from normstat.runtime.natural_order import natural_key
+from normstat.samples import lookup
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.report_sums import split_process
 from normstat.stats.spec import Shape
-from normstat.storage import lookup
-from normstat.storage.artefact_rows import ArtefactFilter, ArtefactPage, list_artefacts
-from normstat.storage.event_rows import EventFilter
-from normstat.storage.natural_order import natural_key
 
 # The latest of a host; an older one is found on the page of events.
 MAX_EVENTS_SEARCHED: Final = 1_000

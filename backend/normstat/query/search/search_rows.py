@@ -8,10 +8,10 @@ from typing import Final
 from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.storage.host_tag_rows import sort_tags
-from normstat.storage.schema.baseline_models import Baseline, SavedComparisonRow
-from normstat.storage.schema.models import Host, Instance, StatTable
-from normstat.storage.schema.retention_models import HostDeletionRow
+from normstat.db.schema.baseline_models import Baseline, SavedComparisonRow
+from normstat.db.schema.models import Host, Instance, StatTable
+from normstat.db.schema.retention_models import HostDeletionRow
+from normstat.records.host_tag_rows import sort_tags
 
 # Of one search; the latest. Beyond it the words are too few to choose by.
 MAX_INSTANCES: Final = 2000

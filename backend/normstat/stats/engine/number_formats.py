@@ -17,7 +17,7 @@ from normstat.stats.spec import Field, Storage
 # |value| * 10**decimals below these bounds: neighbouring decimals stay different numbers (24 and 53 bits of mantissa, with one
 # binary digit to spare).
 EXACT_LIMIT: Final = {Storage.DEC4: 2**31, Storage.FLOAT4: 2**22, Storage.FLOAT8: 2**52}
-# What does not fit a dec4 is found where its table is known (storage/stat_tables.py): one made earlier may have another type.
+# What does not fit a dec4 is found where its table is known (samples/stat_tables.py): one made earlier may have another type.
 FLOAT_LARGEST: Final = {Storage.DEC4: 1.7e308, Storage.FLOAT4: 3.4e38, Storage.FLOAT8: 1.7e308}
 INT8_MIN: Final = -(2**63)
 INT8_MAX: Final = 2**63 - 1

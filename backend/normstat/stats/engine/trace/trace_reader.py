@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from normstat.errors import shorten
+from normstat.stats.engine.histogram import bucket_bounds, bucket_instance
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.timestamps import Timestamp
@@ -31,7 +32,6 @@ from normstat.stats.engine.trace.trace_lines import (
     tidy,
 )
 from normstat.stats.engine.trace.trace_table import TableRow, TraceTable, cut_row, stat_column
-from normstat.stats.histogram import bucket_bounds, bucket_instance
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Stat
 

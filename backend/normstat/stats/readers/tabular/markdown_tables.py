@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Final
 
+from normstat.stats.engine.histogram import bucket_instance
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_numbers import Repeats, spell_out, ungroup
-from normstat.stats.histogram import bucket_instance
 from normstat.stats.layout import Convert
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Field, Layout, Shape, Stat

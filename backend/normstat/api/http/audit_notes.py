@@ -1,0 +1,93 @@
+"""Which requests the audit log names, and what it says of them.
+
+A request that changes something is noted in the transaction of the change, so that neither is there without the other. Exports,
+and what is stored later or piece by piece (uploads, artefacts, bundles, notes of reports), are noted when they were answered.
+Requests of agents are not noted: the streams are the account of what they sent.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from starlette.requests import Request
+from starlette.types import Scope
+
+from normstat.auth.access import Principal
+from normstat.errors import shorten
+from normstat.records.audit_rows import AuditEntry, Means
+from normstat.runtime.bounded_json import NotJson, load_json
+
+# They send a body, and change nothing.
+READING: Final = frozenset(
+    {"draft_spec", "preview_spec", "check_rule", "preview_markdown", "try_alert_route", "check_silence_link"}
+)
+# The link that came in a message is the permission.
+BY_LINK: Final = frozenset({"use_silence_link"})
+EXPORT_ENDINGS: Final = (".csv", ".jsonl", ".parquet", ".html", ".pdf", ".svg", ".txt", "/bundle")
+# Members of a body that say what it is about. Names to keep, not names to leave out: so a new secret is left out by itself.
+KEPT: Final = (
+    "name", "title", "host", "hosts", "role", "is_disabled", "stat", "field", "start", "end", "until", "reason",
+    "baseline_id", "baseline", "kind", "samples_days", "rollups_days", "chunks_days", "enabled", "is_enabled", "tags", "members",
+    "days", "revoke_api_tokens", "host_pattern", "max_uses", "lifetime_s", "allows_takeover", "within_days", "comparison", "report",
+)  # fmt: skip
+QUERY_KEPT: Final = ("host", "hosts", "stat", "start", "end", "baseline", "incident", "as", "merge", "title", "name")
+MAX_VALUE: Final = 200
+MAX_BODY: Final = 256 * 1024
+
+
+def note_of(scope: Scope) -> str | None:
+    """Return the action that the audit log has for this request. Missing: None, it has none."""
+    route = scope.get("route")
+    name: str = getattr(route, "name", "")
+    path: str = getattr(route, "path", "")
+    if not name or name in READING or "/ingest" in path or scope["path"].startswith("/api/v1/ingest"):
+        return None
+    if scope["method"] in {"GET", "HEAD"}:
+        return name if path.endswith(EXPORT_ENDINGS) and scope["method"] == "GET" else None
+    return name
+
+
+def entry_of(scope: Scope, *, action: str, body: Mapping[str, object] | None = None) -> AuditEntry | None:
+    """Return the entry of a request that was allowed. Missing: None where nobody was logged in, and no link stands for it."""
+    state: dict[str, object] = scope.get("state", {})
+    principal = state.get("principal")
+    if isinstance(principal, Principal):
+        account: str | None = principal.name
+        means: Means = "session" if principal.session_hash is not None else "api_token"
+        token_id = principal.api_token_id
+    elif action in BY_LINK:
+        account, means, token_id = None, "link", None
+    else:
+        return None
+    target = {key: _say(value) for key, value in scope.get("path_params", {}).items()}
+    query = Request(scope).query_params
+    target |= {key: _say(", ".join(query.getlist(key))) for key in QUERY_KEPT if key in query and key not in target}
+    target |= {key: _say(body[key]) for key in KEPT if body and body.get(key) is not None and key not in target}
+    return AuditEntry(
+        account=account,
+        means=means,
+        token_id=token_id,
+        address=str(state.get("client_address", "")),
+        action=action,
+        target=target,
+        request_id=str(state.get("request_id", "")),
+    )
+
+
+def _say(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= MAX_VALUE else shorten(text, MAX_VALUE)
+
+
+async def read_body(request: Request) -> Mapping[str, object] | None:
+    """Return the JSON object that the route has read. Missing: None for anything else, such as a body that was streamed."""
+    raw = getattr(request, "_body", None)
+    if not isinstance(raw, bytes) or not raw or len(raw) > MAX_BODY:
+        return None
+    if "json" not in request.headers.get("content-type", ""):
+        return None
+    try:
+        found = load_json(raw, MAX_BODY)
+    except NotJson:
+        return None
+    return found if isinstance(found, dict) else None

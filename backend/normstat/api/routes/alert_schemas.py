@@ -1,0 +1,187 @@
+"""The bodies of alerts: channels, routes, and what a trial says."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from normstat.alerts.alert_lists import AlertInfo
+from normstat.alerts.channel_settings import ChannelSettings
+from normstat.alerts.route_settings import RouteSettings
+from normstat.api.http.body import NO_NUL, Body
+from normstat.api.http.instants import Instant
+from normstat.api.routes.schemas import Name, Note
+from normstat.runtime.field_docs import Documented
+from normstat.watch.watch_lists import EpisodeInfo
+from normstat.watch.watch_mute_rows import WatchMuteRecord
+
+
+@dataclass(frozen=True, slots=True)
+class AlertChannelInfo(Documented):
+    """A channel: where messages go. Its secrets are never returned."""
+
+    id: int
+    name: str
+    kind: str
+    """email, webhook, chat, alertmanager or script."""
+    endpoint: str
+    """Whom it reaches, without secrets: `smtp://mail.example.org:587`, `https://hooks.slack.com`."""
+    is_enabled: bool
+    settings: ChannelSettings | None
+    """Secrets are null; null altogether where this version cannot read them any more."""
+    secrets: list[str]
+    """The names of the secrets that are set."""
+    routes: list[str]
+    """The names of the routes that send to it."""
+    held_until: datetime | None
+    """The receiver asked for a pause until then."""
+    created_by: str
+    created_at: datetime
+    updated_by: str
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AlertChannelList(Documented):
+    """All channels, by name."""
+
+    channels: list[AlertChannelInfo]
+    scripts: list[str]
+    """Scripts that a channel may run; empty where the server's administrator allows none."""
+    n_waiting: int
+    """Messages that wait to be sent."""
+    waiting_since: datetime | None
+    """Since when the oldest of them waits; null without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelTestResult(Documented):
+    """How a test message ended."""
+
+    is_sent: bool
+    answer: str
+    """What the receiver said, or why it was not reached; at most 500 characters."""
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRouteInfo(Documented):
+    """A route: which episodes become messages, to which channels, and when."""
+
+    id: int
+    name: str
+    position: int
+    """Routes are tried in this order."""
+    is_enabled: bool
+    settings: RouteSettings | None
+    """Null where this version cannot read them any more; the route sends nothing then."""
+    n_open: int
+    """Alerts of it that are waiting or firing."""
+    created_by: str
+    created_at: datetime
+    updated_by: str
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRouteList(Documented):
+    """All routes in their order."""
+
+    routes: list[AlertRouteInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class TriedMessage(Documented):
+    """A message that a route would have sent."""
+
+    at: datetime
+    alert: int
+    """Numbers the alerts of the trial, from 1."""
+    kind: str
+    colour: str
+    channels: list[str]
+    """Names of channels."""
+    episodes: list[int]
+    """Ids of the episodes of the alert so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class RouteTrialResult(Documented):
+    """What a route would have sent about the episodes that began in a window."""
+
+    start: datetime
+    end: datetime
+    n_alerts: int
+    n_messages: int
+    """What one channel of the route would have got: a message to several channels counts once."""
+    n_a_week: float
+    """Messages a week."""
+    messages: list[TriedMessage]
+    """The first 1,000, in the order of time."""
+    episodes: list[EpisodeInfo]
+    """The episodes that these messages are about; at most 1,000."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlertPage(Documented):
+    """Alerts, the latest first."""
+
+    n_total: int
+    alerts: list[AlertInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class SilenceResult(Documented):
+    """What a silence link muted."""
+
+    mutes: list[WatchMuteRecord]
+
+
+class AlertChannelPut(Body):
+    """A channel. In a change, a secret that is null stays as it is, and one that is empty is removed."""
+
+    name: Name
+    is_enabled: bool = True
+    settings: ChannelSettings
+
+
+class AlertRoutePut(Body):
+    """A route."""
+
+    name: Name
+    is_enabled: bool = True
+    settings: RouteSettings
+
+
+class AlertRouteOrder(Body):
+    """The ids of all routes in their new order."""
+
+    ids: Annotated[list[int], Field(max_length=1000)]
+
+
+class RouteTry(Body):
+    """A route to hold against the past."""
+
+    settings: RouteSettings
+    start: Instant
+    end: Instant
+
+
+class AlertAcknowledge(Body):
+    """A note of who looks after an alert."""
+
+    note: Note = ""
+
+
+class SilenceCheck(Body):
+    """The token of a silence link."""
+
+    token: Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]
+
+
+class SilenceUse(SilenceCheck):
+    """The token of a silence link, and for how long to mute: at most a day."""
+
+    minutes: Annotated[int, Field(ge=5, le=1440)] = 60
+    reason: Annotated[str, StringConstraints(max_length=500, pattern=NO_NUL)] = ""

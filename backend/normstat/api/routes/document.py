@@ -1,0 +1,16 @@
+"""The OpenAPI document, for clients that generate code from it."""
+
+from fastapi import Request
+from fastapi.responses import JSONResponse
+
+from normstat.api.http.deps import NEEDS_VIEWER
+from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.lazy_routing import LazyRouter
+
+router = LazyRouter(tags=["health"], dependencies=[NEEDS_VIEWER])
+
+
+@router.get("/openapi.json", responses=guarded_answers())
+async def get_document(request: Request) -> JSONResponse:
+    """Return this OpenAPI document."""
+    return JSONResponse(request.app.openapi())

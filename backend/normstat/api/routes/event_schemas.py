@@ -1,0 +1,49 @@
+"""The bodies of events."""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from normstat.api.http.body import NO_NUL, Body
+from normstat.api.http.instants import Instant
+from normstat.api.routes.schemas import Name
+from normstat.records.event_rows import MAX_TEXT
+from normstat.stats.fact_words import EventKind
+
+EventText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TEXT, pattern=NO_NUL)]
+# Tags are separated by commas or blanks in links and on the command line.
+Tag = Annotated[str, StringConstraints(min_length=1, max_length=50, pattern=r"^[^\x00\s,]+$")]
+Tags = Annotated[list[Tag], Field(max_length=20)]
+
+
+class EventCreate(Body):
+    """A new event. Without `at` it is now, without `end` it is a moment, and without `hosts` it is for all of them."""
+
+    text: EventText
+    at: Instant | None = None
+    end: Instant | None = None
+    kind: EventKind = EventKind.NOTE
+    tags: Tags = Field(default_factory=list)
+    hosts: Annotated[list[Name], Field(min_length=1, max_length=1000)] | None = None
+
+
+class EventUpdate(Body):
+    """All of an event that can be changed: nothing may be left out but `end` (a moment) and `hosts` (all of them)."""
+
+    text: EventText
+    at: Instant
+    end: Instant | None = None
+    kind: EventKind
+    tags: Tags
+    hosts: Annotated[list[Name], Field(min_length=1, max_length=1000)] | None = None
+
+
+class EventReport(Body):
+    """What an agent's token may report: an event of one host. Without `at` it is now; a token for any host needs `host`."""
+
+    text: EventText
+    at: Instant | None = None
+    end: Instant | None = None
+    kind: EventKind = EventKind.NOTE
+    tags: Tags = Field(default_factory=list)
+    host: Name | None = None

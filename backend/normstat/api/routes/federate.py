@@ -1,0 +1,43 @@
+"""The newest values in the Prometheus text format, for a scrape (docs/connect.md)."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+import anyio.to_thread
+from fastapi import Query, Response
+from pydantic import StringConstraints
+
+from normstat.api.http.body import NO_NUL
+from normstat.api.http.deps import NEEDS_VIEWER, ReadSession
+from normstat.api.http.handlers import guarded_answers, text_answers
+from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.routes.exports import NEEDS_PLACE
+from normstat.errors import BadRequest, NotFound, Overloaded, TooLarge
+from normstat.query.newest_values import MAX_AGE_S, format_newest, read_newest_values
+
+router = LazyRouter(tags=["export"], dependencies=[NEEDS_VIEWER])
+
+MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+HostName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]
+StatName = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]
+
+
+@router.get(
+    "/federate",
+    response_class=Response,
+    dependencies=[NEEDS_PLACE],
+    responses=text_answers(
+        guarded_answers(BadRequest, NotFound, TooLarge, Overloaded),
+        media_type="text/plain",
+        description="the Prometheus text format 0.0.4, with times: normstat_STAT_FIELD{host, instance}",
+    ),
+)
+async def federate(
+    session: ReadSession,
+    host: Annotated[list[HostName] | None, Query(max_length=1000, description="name of a host; repeatable, at least one")] = None,
+    stat: Annotated[list[StatName] | None, Query(max_length=200, description="name of a stat; repeatable; default: all")] = None,
+    max_age: Annotated[int, Query(ge=1, le=MAX_AGE_S, description="oldest sample that counts as newest value, in seconds")] = 300,
+) -> Response:
+    """Read the newest value of each field and instance, for a scrape by Prometheus."""
+    found = await read_newest_values(session, list(dict.fromkeys(host or ())), stat or (), now=datetime.now(UTC), max_age_s=max_age)
+    return Response(await anyio.to_thread.run_sync(format_newest, found), media_type=MEDIA_TYPE)

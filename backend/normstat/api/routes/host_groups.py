@@ -1,0 +1,39 @@
+"""Host groups: hosts that share baselines."""
+
+from normstat.api.http.body import Empty
+from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
+from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.routes.baseline_schemas import HostGroupCreate, HostGroupList, HostGroupUpdate
+from normstat.baselines import host_group_rows
+from normstat.baselines.host_group_rows import GroupChange, HostGroupInfo
+from normstat.errors import BadRequest, Conflict, NotFound, TooManyRequests
+
+router = LazyRouter(prefix="/host-groups", tags=["host groups"])
+
+
+@router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+async def list_host_groups(session: ReadSession) -> HostGroupList:
+    """List host groups, by name."""
+    return HostGroupList(groups=await host_group_rows.list_groups(session))
+
+
+@router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, Conflict, TooManyRequests))
+async def create_host_group(body: HostGroupCreate, principal: Operator, session: WriteSession) -> HostGroupInfo:
+    """Create a host group."""
+    return await host_group_rows.create_group(session, body.name, body.note, body.hosts, created_by=principal.name)
+
+
+@router.patch("/{id}", responses=guarded_answers(BadRequest, NotFound, Conflict, TooManyRequests))
+async def update_host_group(id: IdPath, body: HostGroupUpdate, principal: Operator, session: WriteSession) -> HostGroupInfo:  # noqa: A002
+    """Change a group; other hosts give its baselines a new version."""
+    hosts = None if body.hosts is None else tuple(body.hosts)
+    change = GroupChange(changed_by=principal.name, name=body.name, note=body.note, hosts=hosts)
+    return await host_group_rows.update_group(session, id, change)
+
+
+@router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+async def delete_host_group(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
+    """Delete a group; its baselines keep covering the hosts that it had."""
+    await host_group_rows.delete_group(session, id)
+    return Empty()

@@ -1,0 +1,40 @@
+"""Tags of hosts."""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from normstat.api.http.body import Body
+from normstat.api.http.deps import NEEDS_OPERATOR, WriteSession
+from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.routes.schemas import Name
+from normstat.errors import BadRequest, NotFound
+from normstat.records import host_tag_rows
+from normstat.records.host_tag_rows import MAX_TAG_LENGTH, MAX_TAGS, TagChange, TaggedHost
+
+router = LazyRouter(prefix="/host-tags", tags=["hosts"])
+
+HostTag = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TAG_LENGTH, pattern=r"^[^\x00\s,]+$")]
+HostTagList = Annotated[list[HostTag], Field(max_length=MAX_TAGS)]
+
+
+class HostTagsUpdate(Body):
+    """Tags to give to hosts, and tags to take from them."""
+
+    hosts: Annotated[list[Name], Field(min_length=1, max_length=10_000)]
+    add: HostTagList = Field(default_factory=list)
+    remove: HostTagList = Field(default_factory=list)
+
+
+class TaggedHosts(Body):
+    """Hosts with their tags, by name."""
+
+    hosts: list[TaggedHost]
+
+
+@router.post("", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest, NotFound))
+async def update_host_tags(body: HostTagsUpdate, session: WriteSession) -> TaggedHosts:
+    """Give tags to hosts and take tags from them. A tag that a host's agent sets stays: its configuration has it."""
+    change = TagChange(tuple(body.hosts), tuple(body.add), tuple(body.remove))
+    return TaggedHosts(hosts=await host_tag_rows.change_tags(session, change))

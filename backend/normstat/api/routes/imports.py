@@ -1,0 +1,207 @@
+"""Files of tool output that were recorded earlier: handed over here, loaded in the background."""
+
+import asyncio
+import datetime as dt
+from typing import Annotated
+
+from fastapi import Query, Request
+from pydantic import Field
+from starlette.requests import ClientDisconnect
+
+from normstat.api.http.body import NO_NUL, Body
+from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, HostQuery, IdPath, Operator, ReadSession, State, WriteSession
+from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import LIMITED
+from normstat.api.http.instants import Instant
+from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.http.state import AppState
+from normstat.auth.access import Principal
+from normstat.db.schema.job_models import ImportRow
+from normstat.db.session import open_write_session
+from normstat.errors import BadRequest, Conflict, NoSpace, NotAllowed, NotFound, TooLarge, TooManyRequests
+from normstat.ingest import import_rows
+from normstat.ingest.import_rows import Import, ImportList
+from normstat.ingest.imports.import_options import ImportOptions, check_options
+from normstat.ingest.imports.import_queue import options_of, remove_file
+from normstat.ingest.imports.import_run import require_host_name
+from normstat.stats.engine.trace.question_names import MAX_LENGTH
+from normstat.window import from_us
+
+router = LazyRouter(tags=["imports"])
+
+Name = Annotated[
+    str, Query(description="name of the file; its words may tell the tool", min_length=1, max_length=1000, pattern=NO_NUL)
+]
+Zone = Annotated[str | None, Query(description="zone of times that do not name theirs, e.g. Europe/Berlin; UTC", max_length=100)]
+Date = Annotated[dt.date | None, Query(description="first day of files with clocks and no days")]
+Start = Annotated[Instant | None, Query(description="instant of the first report of files without times")]
+Interval = Annotated[float | None, Query(description="seconds from one report to the next where no times say it", gt=0)]
+FirstIsReal = Annotated[bool, Query(description="the first report covers an interval, not the time since boot")]
+EachHost = Annotated[bool, Query(description="load the lines of each host that a file names into that host, not only the first's")]
+Title = Annotated[
+    str | None,
+    Query(
+        description="what a tracer's program was asked; it begins the names of its series", max_length=MAX_LENGTH, pattern=NO_NUL
+    ),
+]
+Spec = Annotated[str | None, Query(description="the spec that reads it, where its beginning does not show it", max_length=100)]
+
+
+@router.post(
+    "/imports",
+    status_code=202,
+    responses=guarded_answers(BadRequest, NotFound, TooLarge, NoSpace, TooManyRequests),
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def create_import(  # noqa: PLR0917 (parameters of a route, given by name)
+    request: Request,
+    state: State,
+    principal: Operator,
+    host: HostQuery,
+    name: Name,
+    zone: Zone = None,
+    date: Date = None,
+    start: Start = None,
+    interval_s: Interval = None,
+    spec: Spec = None,
+    title: Title = None,
+    *,
+    first_is_real: FirstIsReal = False,
+    each_host: EachHost = False,
+) -> Import:
+    """Take a file or an archive of what tools printed (docs/import.md); it is loaded in the background."""
+    require_host_name(host)
+    _require_all_hosts(principal, each_host=each_host)
+    options = check_options(
+        zone=zone,
+        date=date,
+        start=start,
+        interval_s=interval_s,
+        spec=spec,
+        title=title,
+        is_first_real=first_is_real,
+        is_each_host=each_host,
+    )
+    queued = await _keep(request, state, _to_row(host, name, options), principal.name)
+    state.imports.wake()
+    return queued
+
+
+def _to_row(host: str, name: str, options: ImportOptions) -> ImportRow:
+    return ImportRow(
+        host=host,
+        name=name,
+        time_zone=options.zone,
+        first_day=options.date,
+        start_at=None if options.start_us is None else from_us(options.start_us),
+        interval_s=None if options.interval_us is None else options.interval_us / 1_000_000,
+        spec=options.spec,
+        title=options.title,
+        is_first_real=options.is_first_real,
+        is_each_host=options.is_each_host,
+    )
+
+
+def _require_all_hosts(principal: Principal, *, each_host: bool) -> None:
+    """Refuse files that choose their hosts themselves to an account that is limited to host groups."""
+    if each_host and principal.is_limited:
+        raise NotAllowed(f"{LIMITED}; it cannot load a file into each host that the file names")
+
+
+async def _keep(request: Request, state: AppState, row: ImportRow, asked_by: str) -> Import:
+    """Write the body to a file, then the row."""
+    announced = request.headers.get("content-length", "")
+    file = state.imports.new_file(int(announced) if announced.isdecimal() else None)
+    try:
+        async for data in request.stream():
+            await file.write(data)
+        path = await file.keep()
+    except ClientDisconnect:
+        raise BadRequest("The file was cut off on its way; nothing was loaded") from None
+    finally:
+        file.close()
+    row.file_path = str(path)
+    async with open_write_session(state.sessions) as session:
+        return await import_rows.add_import(session, row, n_bytes=file.n_bytes, asked_by=asked_by)
+
+
+class RetryRequest(Body):
+    """One file of an import, and what it lacked; the rest is as it was given with the upload."""
+
+    position: Annotated[int, Field(ge=0)]
+    zone: Annotated[str | None, Field(max_length=100)] = None
+    date: dt.date | None = None
+    start: Instant | None = None
+    interval_s: Annotated[float | None, Field(gt=0)] = None
+    spec: Annotated[str | None, Field(max_length=100)] = None
+    title: Annotated[str | None, Field(max_length=MAX_LENGTH, pattern=NO_NUL)] = None
+    first_is_real: bool | None = None
+
+
+@router.post("/imports/{id}/retry", status_code=202, responses=guarded_answers(BadRequest, NotFound, Conflict, TooManyRequests))
+async def retry_import(
+    id: IdPath,  # noqa: A002
+    body: RetryRequest,
+    state: State,
+    principal: Operator,
+    session: WriteSession,
+) -> Import:
+    """Try one file of an ended import again with what it lacked; the upload is not needed again."""
+    row = await import_rows.find_ended(session, id)
+    file = await import_rows.read_file(session, id, body.position)
+    old = options_of(row)
+    given = check_options(
+        zone=body.zone or old.zone,
+        date=body.date or old.date,
+        start=body.start or (None if old.start_us is None else from_us(old.start_us)),
+        interval_s=body.interval_s or row.interval_s,
+        spec=body.spec or old.spec,
+        title=body.title or old.title,
+        is_first_real=old.is_first_real if body.first_is_real is None else body.first_is_real,
+        is_each_host=old.is_each_host,
+    )
+    _require_all_hosts(principal, each_host=given.is_each_host)
+    path = await asyncio.to_thread(state.imports.copy_file, row.file_path)
+    again = _to_row(row.host, row.name, given)
+    again.file_path, again.only_position = str(path), body.position
+    queued = await import_rows.add_import(session, again, n_bytes=path.stat().st_size, asked_by=principal.name)
+    file.result = {**file.result, "missing": [], "note": f"tried again: import {queued.id}"}
+    state.imports.wake()
+    return queued
+
+
+@router.post("/imports/{id}/undo", status_code=202, dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound, Conflict))
+async def undo_import(id: IdPath, state: State, session: WriteSession) -> Import:  # noqa: A002
+    """Remove what an ended import loaded: its streams, with all their samples. It runs in the background."""
+    queued = await import_rows.queue_undo(session, await import_rows.find_ended(session, id))
+    state.imports.wake()
+    return queued
+
+
+@router.get("/imports", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+async def list_imports(
+    session: ReadSession,
+    host: Annotated[str | None, Query(description="only those of this host", max_length=200, pattern=NO_NUL)] = None,
+) -> ImportList:
+    """List imports, the newest first."""
+    return await import_rows.list_imports(session, host)
+
+
+@router.get("/imports/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+async def get_import(id: IdPath, session: ReadSession) -> Import:  # noqa: A002
+    """Give an import with its files."""
+    return await import_rows.read_import(session, id)
+
+
+@router.delete("/imports/{id}", status_code=204, dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+async def delete_import(id: IdPath, session: WriteSession) -> None:  # noqa: A002
+    """Forget an import, and stop it when it waits or runs. What it loaded stays."""
+    path = await import_rows.delete_import(session, id)
+    if path is None:
+        raise NotFound(f"There is no import {id}", {"id": id})
+    remove_file(path)

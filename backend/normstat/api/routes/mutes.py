@@ -1,0 +1,48 @@
+"""Mutes: series hidden from findings."""
+
+from typing import Annotated
+
+from fastapi import Query
+
+from normstat.api.http.body import NO_NUL, Empty
+from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
+from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.routes.baseline_schemas import MuteCreate, MuteList
+from normstat.baselines import mute_rows
+from normstat.baselines.mute_rows import MuteDraft, MuteInfo
+from normstat.errors import Conflict, NotFound, TooManyRequests
+
+router = LazyRouter(prefix="/mutes", tags=["mutes"])
+
+
+@router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+async def list_mutes(
+    session: ReadSession,
+    host: Annotated[
+        str | None, Query(description="mutes of this host, and those of all hosts", min_length=1, max_length=200, pattern=NO_NUL)
+    ] = None,
+) -> MuteList:
+    """List muted series."""
+    return MuteList(mutes=await mute_rows.list_mutes(session, host))
+
+
+@router.post("", status_code=201, responses=guarded_answers(NotFound, Conflict, TooManyRequests))
+async def create_mute(body: MuteCreate, principal: Operator, session: WriteSession) -> MuteInfo:
+    """Mute a series: of one host or all, one instance or all."""
+    draft = MuteDraft(
+        host=body.host,
+        stat=body.stat,
+        field=body.field,
+        instance=body.instance,
+        reason=body.reason,
+        created_by=principal.name,
+    )
+    return await mute_rows.create_mute(session, draft)
+
+
+@router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+async def delete_mute(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
+    """Unmute a series: it appears among the findings again."""
+    await mute_rows.delete_mute(session, id)
+    return Empty()

@@ -1,0 +1,290 @@
+"""The bodies of watching: rules, backtests, episodes and mutes."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from normstat.api.http.body import NO_NUL, Body
+from normstat.api.http.instants import Instant
+from normstat.api.routes.schemas import Name, Note
+from normstat.db.schema.job_models import JobState
+from normstat.runtime.field_docs import Documented
+from normstat.watch.rules.rule_file import MAX_BYTES
+from normstat.watch.watch_lists import EpisodeInfo, SeenValue, StateChange
+from normstat.watch.watch_mute_rows import WatchMuteRecord
+from normstat.watch.watch_rule_rows import LimitRecord
+
+RuleText = Annotated[str, StringConstraints(min_length=1, max_length=MAX_BYTES, pattern=NO_NUL)]
+Tag = Annotated[str, StringConstraints(min_length=1, max_length=50, pattern=r"^[^\x00\s,]+$")]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleInputInfo(Documented):
+    """A quantity that a rule looks at."""
+
+    name: str
+    meaning: str
+    unit: str
+    is_each: bool
+    sources: list[str]
+    """Fields that give it, as STAT.FIELD, the preferred one first."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleLimitInfo(Documented):
+    """A number that conditions compare with."""
+
+    name: str
+    value: float
+    unit: str
+    source: str
+    """Where it comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleStateInfo(Documented):
+    """A state of a rule."""
+
+    colour: str
+    when: str | None
+    """Null: it holds otherwise."""
+    explanation: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleReading(Documented):
+    """A rule's text as it was read."""
+
+    name: str
+    title: str
+    subsystem: str
+    of: str
+    """What its instances are; empty: it has one state of the whole host."""
+    about: str
+    source: str
+    ends_after_s: float
+    inputs: list[RuleInputInfo]
+    limits: list[RuleLimitInfo]
+    states: list[RuleStateInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRuleInfo(Documented):
+    """A rule, and what it is doing."""
+
+    name: str
+    title: str
+    subsystem: str
+    of: str
+    version: int
+    is_builtin: bool
+    is_enabled: bool
+    is_watching: bool
+    """Whether it is held against what arrives: enabled, readable and not stopped."""
+    stopped_why: str
+    """What it took too much of; empty while it may run."""
+    problem: str
+    """Why its text cannot be read; empty if it can."""
+    n_hosts: int
+    """Hosts that it judges."""
+    n_lacking: int
+    """Hosts that do not send what it needs."""
+    n_on: int
+    """Episodes that last."""
+    n_week: int
+    """Episodes that began in the last seven days."""
+    updated_by: str
+    updated_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleList(Documented):
+    """All rules by name."""
+
+    rules: list[WatchRuleInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleHost(Documented):
+    """How far a rule has judged a host."""
+
+    host: str
+    until: datetime | None
+    """The last report that it judged; null: none yet."""
+    colour: int
+    """Its worst state there: the place in white, blue, green, amber, red, black; -1: unknown."""
+    lacks: str | None
+    """The input that the host does not send."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChangeInfo(Documented):
+    """A change of a rule."""
+
+    version: int
+    change: str
+    changed_by: str
+    changed_at: datetime
+    toml: str | None
+    """Its text from then on; null where the text stayed."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastEpisode(Documented):
+    """An episode that a backtest found."""
+
+    instance: str
+    start: datetime
+    last: datetime
+    colour: str
+    sentence: str
+    saw: list[SeenValue]
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestHost(Documented):
+    """What a rule found in the past of a host."""
+
+    host: str
+    problem: str
+    """Why it could not be judged; empty if it was."""
+    n_reports: int
+    seconds: dict[str, float]
+    """How long the worst instance was of each colour."""
+    unknown_s: float
+    n_episodes: int
+    n_a_week: float
+    episodes: list[PastEpisode]
+    """At most 1,000."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backtest(Documented):
+    """A rule held against the past of hosts, with its job's progress."""
+
+    id: int
+    job_id: int
+    """Stop it by the job."""
+    rule: str
+    version: int | None
+    """Of the stored rule; null for a text that was not stored."""
+    hosts: list[str]
+    start: datetime
+    end: datetime
+    state: JobState
+    n_done: int
+    n_total: int
+    """Hours of samples of a host."""
+    message: str
+    asked_by: str
+    asked_at: datetime
+    is_present_text: bool
+    """Whether the stored rule has exactly this text."""
+    results: list[BacktestHost] | None
+    """Null until it is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class BacktestList(Documented):
+    """The backtests of a rule, the latest first; without their episodes."""
+
+    backtests: list[Backtest]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleDetail(Documented):
+    """All about a rule."""
+
+    info: WatchRuleInfo
+    toml: str
+    text: RuleReading | None
+    """Null where the text cannot be read."""
+    has_backtest: bool
+    """Whether its present text was tried on the past."""
+    limits: list[LimitRecord]
+    hosts: list[RuleHost]
+    changes: list[RuleChangeInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodePage(Documented):
+    """Episodes, the latest first."""
+
+    n_total: int
+    episodes: list[EpisodeInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchTimeline(Documented):
+    """Where the worst states of rules on hosts changed; the first entry of each is the state at the start."""
+
+    start: datetime
+    end: datetime
+    changes: list[StateChange]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchMuteList(Documented):
+    """Mutes that last, that are to come, and that ended in the last week."""
+
+    mutes: list[WatchMuteRecord]
+
+
+class RulePut(Body):
+    """The text of a rule, in TOML."""
+
+    toml: RuleText
+
+
+class RuleEnable(Body):
+    """Whether a rule watches."""
+
+    is_enabled: bool
+
+
+class RuleLimitSet(Body):
+    """Another value for a limit, for one host, for the hosts of a group, or for the hosts with a tag."""
+
+    name: Name
+    value: Annotated[float, Field(allow_inf_nan=False)]
+    host: Name | None = None
+    tag: Tag | None = None
+    group: Name | None = None
+    reason: Note = ""
+
+
+class BacktestCreate(Body):
+    """A rule's text to hold against the past of hosts."""
+
+    toml: RuleText
+    hosts: Annotated[list[Name], Field(min_length=1, max_length=50)]
+    start: Instant
+    end: Instant
+
+
+class EpisodeAcknowledge(Body):
+    """A note of who looks after an episode."""
+
+    note: Note = ""
+
+
+class EpisodeIncident(Body):
+    """Name of the incident; without one, what the rule found."""
+
+    name: Name | None = None
+    note: Note = ""
+
+
+class WatchMuteCreate(Body):
+    """A time in which episodes wake nobody; what is left out is any host, tag, rule or instance. Without `start` it begins now."""
+
+    host: Name | None = None
+    tag: Tag | None = None
+    source: Name | None = None
+    instance: Annotated[str, StringConstraints(max_length=1000, pattern=NO_NUL)] | None = None
+    start: Instant | None = None
+    end: Instant | None = None
+    reason: Note = ""

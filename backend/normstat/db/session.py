@@ -1,0 +1,239 @@
+"""Connections to the database: the engine of a process and the sessions of its requests and tasks."""
+
+import os
+import secrets
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final, NewType
+
+import structlog
+from psycopg import AsyncConnection, ProgrammingError, sql
+from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy import Engine, QueuePool, create_engine, func, select
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
+from sqlalchemy.pool import AsyncAdaptedQueuePool, ConnectionPoolEntry
+from sqlalchemy.util import greenlet_spawn
+
+from normstat import __version__
+from normstat.db.distribution import is_citus
+from normstat.db.limited_session import LEADER_PID, LimitedSession
+from normstat.errors import BadRequest
+from normstat.runtime.metrics import COMMIT_SECONDS
+
+log = structlog.get_logger()
+
+# The session of a function that only reads; nobody commits it.
+ReadSession = NewType("ReadSession", AsyncSession)
+# The session of a function that writes; the caller that opened it commits, never the function.
+WriteSession = NewType("WriteSession", AsyncSession)
+
+# libpq parses the URL and SQLAlchemy only learns the driver: so every form that psql accepts works here too.
+DRIVER_URL = "postgresql+psycopg://"
+CONNECT_TIMEOUT_S = 10
+# Of all that import this module; a process that is forked off has the same, and another number.
+_IMPORT_ID: Final = secrets.token_hex(4)
+# A database whose machine silently vanished is noticed after about a minute, whether something was asked of it or not.
+KEEPALIVES: Final[dict[str, str | int]] = {
+    "keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000,
+}  # fmt: skip
+# The same for the other end: the locks of a server whose machine vanished (leader, jobs, hosts) go with its connections, which the
+# database would keep for two hours. And text printed by PostgreSQL (and dates without a zone) must not depend on its own zone.
+SESSION_OPTIONS: Final = " ".join(
+    f"-c {name}={value}"
+    for name, value in {
+        "timezone": "UTC", "tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3,
+        "tcp_user_timeout": 60_000,
+    }.items()
+)  # fmt: skip
+# The coordinator of a cluster keeps connections to shards, tells workers the time limits of a transaction, and gives a worker that
+# does not answer a few seconds. With one kept connection for each worker, Citus's default, each batch makes all others again.
+CLUSTER_OPTIONS: Final = " ".join(
+    f"-c citus.{name}={value}"
+    for name, value in {
+        "max_cached_conns_per_worker": 16, "propagate_set_commands": "local", "node_connection_timeout": 5_000,
+    }.items()
+)  # fmt: skip
+# A request that gets no connection within this time is answered 503.
+MAX_POOL_WAIT_S = 10.0
+
+
+def process_id() -> str:
+    """Return what tells the connections of this process from those of others, on whichever machine."""
+    return f"{_IMPORT_ID}-{os.getpid()}"
+
+
+def connect_arguments(database_url: str) -> dict[str, str | int]:
+    """Return libpq's connection parameters for that URL, with our defaults for what it leaves out.
+
+    Raises: BadRequest when it is not a libpq URL
+    """
+    try:
+        parsed = conninfo_to_dict(database_url)
+    except ProgrammingError as error:
+        raise BadRequest(f"The database URL is not a valid libpq URL: {str(error).strip()}") from None
+    defaults: dict[str, str | int] = KEEPALIVES | {
+        # `normstat doctor` compares the versions of all that are connected.
+        "application_name": f"normstat {__version__} {process_id()}",
+        "connect_timeout": CONNECT_TIMEOUT_S,
+        "options": f"{SESSION_OPTIONS} {CLUSTER_OPTIONS}" if is_citus() else SESSION_OPTIONS,
+    }
+    return defaults | {key: value for key, value in parsed.items() if value is not None}
+
+
+class ShrinkingPool(AsyncAdaptedQueuePool):
+    """A pool that gives the connection that was used last, so that the others can be closed when they are not needed."""
+
+    # Connections that were free all the time since the last `shrink`.
+    _fewest_free = 0
+
+    def _do_get(self) -> ConnectionPoolEntry:
+        record = super()._do_get()
+        self._fewest_free = min(self._fewest_free, self.checkedin())
+        return record
+
+    def shrink(self) -> None:
+        """Close the connections that nobody needed since the last call."""
+        records = [self._pool.get_nowait() for _ in range(self.checkedin())]
+        n_kept = len(records) - min(self._fewest_free, len(records))
+        # The newest came out first, and comes out first again.
+        for record in reversed(records[:n_kept]):
+            self._pool.put_nowait(record)
+        self._fewest_free = n_kept
+        for record in records[n_kept:]:
+            record.close()
+            self._dec_overflow()
+
+
+async def shrink_pool(engine: AsyncEngine) -> None:
+    """Close the connections of an engine of `make_engine` that nobody needed since the last call: each is a process of 5 MB."""
+    pool = engine.pool
+    assert isinstance(pool, ShrinkingPool)
+    await greenlet_spawn(pool.shrink)
+
+
+def make_engine(database_url: str, *, pool_size: int) -> AsyncEngine:
+    """Return an engine for the event loop of one process; it connects on first use."""
+    return create_async_engine(
+        DRIVER_URL,
+        connect_args=connect_arguments(database_url),
+        poolclass=ShrinkingPool,
+        pool_use_lifo=True,
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_timeout=MAX_POOL_WAIT_S,
+        # One round trip for each checkout, so that a restarted database fails no request.
+        pool_pre_ping=True,
+        # Errors end up in the log, and parameters include hashes of tokens and passwords.
+        hide_parameters=True,
+    )
+
+
+def make_probe_engine(database_url: str) -> AsyncEngine:
+    """Return an engine for single queries: one connection, and one round trip for each of them.
+
+    The first query after a restart of the database fails, and its connection with it.
+    """
+    return create_async_engine(
+        DRIVER_URL,
+        connect_args=connect_arguments(database_url),
+        pool_size=1,
+        max_overflow=0,
+        isolation_level="AUTOCOMMIT",
+        hide_parameters=True,
+    )
+
+
+def make_sync_engine(database_url: str) -> Engine:
+    """Return an engine for commands and migrations, which have no event loop."""
+    return create_engine(DRIVER_URL, connect_args=connect_arguments(database_url))
+
+
+def make_sessions(engine: AsyncEngine, leader_pid: int | None = None) -> async_sessionmaker[AsyncSession]:
+    """Return the session factory of this engine. `leader_pid`: for what the leader alone may do (db/leader.py)."""
+    return async_sessionmaker(
+        engine,
+        expire_on_commit=False,
+        sync_session_class=LimitedSession,
+        info={} if leader_pid is None else {LEADER_PID: leader_pid},
+    )
+
+
+def make_session(engine: AsyncEngine) -> AsyncSession:
+    """Return a session of this engine. Sessions are made here alone: they see what the account of the request may see."""
+    return AsyncSession(engine, expire_on_commit=False, sync_session_class=LimitedSession)
+
+
+@asynccontextmanager
+async def open_read_session(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterator[ReadSession]:
+    """Provide a session that ends without a commit, and sees one state of the database from its first statement to its last.
+
+    Samples are read in pages by several statements: none may show samples that a reparse replaced since the one before.
+    """
+    async with sessions() as session:
+        await session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+        yield ReadSession(session)
+
+
+@asynccontextmanager
+async def open_second_session(
+    first: AsyncSession, connection: AsyncConnection[tuple[object, ...]]
+) -> AsyncIterator[ReadSession | None]:
+    """Provide a session that sees the same state of the database as one of `open_read_session`, whose driver's connection is given:
+    that one may be busy. None where connections are scarce: half of the pool must be free, and the database must have one. None on
+    a cluster, too, where an exported snapshot is the coordinator's alone.
+    """
+    engine = first.bind
+    if is_citus() or not isinstance(engine, AsyncEngine) or not isinstance(engine.pool, QueuePool):
+        yield None
+        return
+    if engine.pool.checkedout() >= engine.pool.size() // 2:
+        yield None
+        return
+    async with make_session(engine) as second:
+        try:
+            await second.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+        except (OperationalError, PoolTimeout) as error:
+            log.info("no_second_connection", error=type(error).__name__)
+            yield None
+            return
+        snapshot = await (await connection.execute("SELECT pg_export_snapshot()")).fetchone()
+        assert snapshot is not None
+        await (await driver_of(second)).execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot[0])))
+        yield ReadSession(second)
+
+
+@asynccontextmanager
+async def open_write_session(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterator[WriteSession]:
+    """Provide a session that is committed at the end of the block, and rolled back when it raises."""
+    async with sessions() as session:
+        async with session.begin():
+            yield WriteSession(session)
+            began = time.perf_counter()
+        COMMIT_SECONDS.observe(time.perf_counter() - began)
+
+
+@asynccontextmanager
+async def open_locked_sessions(database_url: str, lock: int | None) -> AsyncIterator[async_sessionmaker[AsyncSession] | None]:
+    """Provide sessions that share one connection, which holds the advisory lock, if any; None when another process holds it.
+
+    The lock and the connection's temporary tables go with the connection, at the end of the block or of the process.
+    """
+    engine = make_engine(database_url, pool_size=1)
+    try:
+        async with engine.connect() as connection:
+            is_ours = lock is None or await connection.scalar(select(func.pg_try_advisory_lock(lock)))
+            await connection.commit()
+            yield async_sessionmaker(connection, expire_on_commit=False) if is_ours else None
+    finally:
+        await engine.dispose()
+
+
+async def driver_of(session: AsyncSession) -> AsyncConnection[tuple[object, ...]]:
+    """Return the psycopg connection of the session's transaction, for COPY and for statements composed from names."""
+    raw = await (await session.connection()).get_raw_connection()
+    connection = raw.driver_connection
+    assert isinstance(connection, AsyncConnection)
+    return connection

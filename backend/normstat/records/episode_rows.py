@@ -1,0 +1,239 @@
+"""Episodes: what is stored of them, and how a rule's fresh findings replace what it found before."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import and_, delete, func, or_, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.db.named_rows import require_row
+from normstat.db.schema.watch_models import EpisodeRow, WatchedHost, WatchedState
+
+WITHDRAWN: Final = "withdrawn"
+# The source of the episodes that the continuous comparison finds; the others are rules.
+CONTINUOUS: Final = "comparison"
+COLUMNS: Final = (
+    "source", "source_version", "instance", "start_at", "last_at", "ended_at", "ended_by", "colour", "worst_at", "title",
+    "sentence", "action",
+)  # fmt: skip
+CLEAR_LATE: Final = text("""
+    UPDATE stream_changes AS c SET late_from = NULL FROM unnest(CAST(:ids AS int8[]), CAST(:counts AS int8[])) AS seen(id, n_late)
+    WHERE c.stream_id = seen.id AND c.n_late = seen.n_late
+""")
+
+
+# The last state before an instant and all from it on, for each source: reads no others.
+READ_STATES: Final = text("""
+    SELECT wanted.source, state.from_at, state.colour
+    FROM unnest(CAST(:sources AS text[]), CAST(:firsts AS timestamptz[])) AS wanted(source, first_at)
+    CROSS JOIN LATERAL (
+        (
+            SELECT from_at, colour FROM watched_states
+            WHERE host_id = :host_id AND source = wanted.source AND from_at < wanted.first_at
+            ORDER BY from_at DESC LIMIT 1
+        )
+        UNION ALL
+        SELECT from_at, colour FROM watched_states
+        WHERE host_id = :host_id AND source = wanted.source AND from_at >= wanted.first_at
+    ) AS state
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEpisode:
+    """An episode as a source found it: a rule, or anything else that watches."""
+
+    source: str
+    source_version: int
+    instance: str
+    start_at: datetime
+    last_at: datetime
+    ended_at: datetime | None
+    ended_by: str | None
+    colour: str
+    worst_at: datetime
+    title: str
+    sentence: str
+    action: str
+    saw: Sequence[Mapping[str, object]]
+
+
+async def read_episodes_after(
+    session: AsyncSession, host_id: int | None, sources: Iterable[str], after: datetime
+) -> list[EpisodeRow]:
+    """Return the episodes of a host (None: of this server) by these sources that had not ended at an instant."""
+    query = select(EpisodeRow).where(
+        EpisodeRow.host_id.is_not_distinct_from(host_id),
+        EpisodeRow.source.in_(list(sources)),
+        or_(EpisodeRow.ended_at.is_(None), EpisodeRow.ended_at > after, EpisodeRow.start_at >= after),
+    )
+    return list(await session.scalars(query.order_by(EpisodeRow.start_at, EpisodeRow.id)))
+
+
+async def read_all_episodes_after(session: AsyncSession, source: str, after: datetime) -> list[EpisodeRow]:
+    """Return the episodes of all hosts by a source that had not ended at an instant."""
+    query = select(EpisodeRow).where(EpisodeRow.source == source, or_(EpisodeRow.ended_at.is_(None), EpisodeRow.ended_at > after))
+    return list(await session.scalars(query.order_by(EpisodeRow.start_at, EpisodeRow.id)))
+
+
+async def read_episodes_at(session: AsyncSession, source: str, at: datetime) -> list[EpisodeRow]:
+    """Return the episodes of all hosts by a source that lasted at an instant, the newest first."""
+    query = select(EpisodeRow).where(
+        EpisodeRow.source == source,
+        EpisodeRow.start_at <= at,
+        or_(EpisodeRow.ended_at.is_(None), EpisodeRow.ended_at > at),
+    )
+    return list(await session.scalars(query.order_by(EpisodeRow.start_at.desc(), EpisodeRow.id.desc())))
+
+
+async def read_open_episodes(session: AsyncSession, sources: Sequence[str]) -> list[EpisodeRow]:
+    """Return the episodes by these sources that last, of all hosts and of this server."""
+    query = select(EpisodeRow).where(EpisodeRow.source.in_(sources), EpisodeRow.ended_at.is_(None))
+    return list(await session.scalars(query.order_by(EpisodeRow.id)))
+
+
+async def replace_episodes(
+    session: AsyncSession, host_id: int | None, source: str, found: Sequence[FoundEpisode], *, after: datetime, now: datetime
+) -> None:
+    """Make the stored episodes of a source from an instant on those that were found.
+
+    An episode that is found again keeps its row, also where late samples moved its start; one that is not found any more ends as
+    withdrawn.
+    """
+    left = await read_episodes_after(session, host_id, [source], after)
+    missing = []
+    for episode in found:
+        exact = next((row for row in left if row.instance == episode.instance and row.start_at == episode.start_at), None)
+        if exact is None:
+            missing.append(episode)
+        else:
+            left.remove(exact)
+            _update(exact, episode)
+    for episode in missing:
+        moved = next((row for row in left if row.instance == episode.instance and _overlap(row, episode)), None)
+        if moved is None:
+            values = {name: getattr(episode, name) for name in COLUMNS}
+            session.add(EpisodeRow(host_id=host_id, **(values | {"saw": [dict(item) for item in episode.saw]})))
+        else:
+            left.remove(moved)
+            _update(moved, episode)
+    for row in left:
+        if row.start_at >= after and row.ended_by != WITHDRAWN:
+            row.ended_at, row.ended_by = now, WITHDRAWN
+    await session.flush()
+
+
+def _overlap(row: EpisodeRow, episode: FoundEpisode) -> bool:
+    return row.start_at <= episode.last_at and episode.start_at <= row.last_at
+
+
+def _update(row: EpisodeRow, episode: FoundEpisode) -> None:
+    for name in COLUMNS:
+        if getattr(row, name) != getattr(episode, name):
+            setattr(row, name, getattr(episode, name))
+    saw = [dict(item) for item in episode.saw]
+    if row.saw != saw:
+        row.saw = saw
+
+
+async def end_episodes(session: AsyncSession, source: str, *, by: str, now: datetime) -> None:
+    """End all episodes of a source that last."""
+    is_open = and_(EpisodeRow.source == source, EpisodeRow.ended_at.is_(None))
+    await session.execute(update(EpisodeRow).where(is_open).values(ended_at=now, ended_by=by))
+
+
+async def save_progress(
+    session: AsyncSession, host_id: int, progress: Mapping[str, Mapping[str, object]], *, late: Mapping[int, int], now: datetime
+) -> None:
+    """Store how far rules have judged a host, and that late samples were judged unless more came since."""
+    put = insert(WatchedHost).values(host_id=host_id, progress=progress, judged_at=now)
+    put = put.on_conflict_do_update(index_elements=["host_id"], set_={"progress": put.excluded.progress, "judged_at": now})
+    await session.execute(put)
+    if late:
+        await session.execute(CLEAR_LATE, {"ids": list(late), "counts": list(late.values())})
+
+
+@dataclass(frozen=True, slots=True)
+class StoredStates:
+    """The states of a source on a host from an instant on, as (instant, colour), and the colour before. Missing: None without it"""
+
+    before: int | None
+    later: Sequence[tuple[datetime, int]]
+
+
+async def read_states(session: AsyncSession, host_id: int, firsts: Mapping[str, datetime]) -> dict[str, StoredStates]:
+    """Return the stored states of a host by source, each from its own instant on; one statement for all rules of the host."""
+    if not firsts:
+        return {}
+    arguments = {"host_id": host_id, "sources": list(firsts), "firsts": list(firsts.values())}
+    before: dict[str, int] = {}
+    later: dict[str, list[tuple[datetime, int]]] = {}
+    for source, from_at, colour in await session.execute(READ_STATES, arguments):
+        if from_at < firsts[source]:
+            before[source] = colour
+        else:
+            later.setdefault(source, []).append((from_at, colour))
+    return {source: StoredStates(before.get(source), sorted(later.get(source, ()))) for source in firsts}
+
+
+async def replace_states(
+    session: AsyncSession,
+    host_id: int,
+    source: str,
+    changes: Sequence[tuple[datetime, int]],
+    *,
+    after: datetime,
+    stored: StoredStates,
+) -> None:
+    """Make the stored states of a source from an instant on these: (instant, colour) pairs in ascending order."""
+    wanted: list[tuple[datetime, int]] = []
+    for at, colour in changes:
+        if colour != (wanted[-1][1] if wanted else stored.before):
+            wanted.append((at, colour))
+    if wanted == stored.later:
+        return
+    own = and_(WatchedState.host_id == host_id, WatchedState.source == source)
+    await session.execute(delete(WatchedState).where(own, WatchedState.from_at >= after))
+    if wanted:
+        rows = [{"host_id": host_id, "source": source, "from_at": at, "colour": colour} for at, colour in wanted]
+        await session.execute(insert(WatchedState).values(rows))
+
+
+async def acknowledge(session: AsyncSession, episode_id: int, *, by: str, note: str) -> EpisodeRow:
+    """Return the episode, acknowledged.
+
+    Raises: NotFound
+    """
+    row = await require_episode(session, episode_id)
+    row.acknowledged_by, row.note = by, note
+    row.acknowledged_at = await session.scalar(select(func.now()))
+    await session.flush()
+    return row
+
+
+async def take_back_acknowledgement(session: AsyncSession, episode_id: int) -> EpisodeRow:
+    """Return the episode as one that nobody acknowledged.
+
+    Raises: NotFound
+    """
+    row = await require_episode(session, episode_id)
+    row.acknowledged_at, row.acknowledged_by, row.note = None, "", ""
+    await session.flush()
+    return row
+
+
+async def require_episode(session: AsyncSession, episode_id: int) -> EpisodeRow:
+    """Return an episode.
+
+    Raises: NotFound
+    """
+    return await require_row(session, EpisodeRow, episode_id, what="episode", listed_at="/api/v1/episodes")
+
+
+async def link_exclusion(session: AsyncSession, row: EpisodeRow, exclusion_id: int) -> None:
+    """Note which incident an episode was marked as."""
+    row.exclusion_id = exclusion_id
+    await session.flush()

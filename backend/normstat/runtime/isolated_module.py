@@ -1,0 +1,45 @@
+"""Runs a module of ours in a process of its own, for what may be slow or large: the server goes on, and the process is killed."""
+
+import asyncio
+import contextlib
+import sys
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from normstat.errors import BadRequest
+
+log = structlog.get_logger()
+
+PACKAGES: Final = Path(__file__).parents[2]
+
+
+async def ask_isolated(module: str, given: bytes, *, timeout_s: float, late: str, exceeded: str) -> bytes:
+    """Return what `python -m module` writes when it reads these bytes. It limits its own memory and CPU time.
+
+    Raises: BadRequest with the text `late` when it takes longer than `timeout_s`, with `exceeded` when it ends by itself
+    """
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        module,
+        cwd=PACKAGES,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        async with asyncio.timeout(timeout_s):
+            answer, _ = await process.communicate(given)
+    except TimeoutError:
+        raise BadRequest(late) from None
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    if process.returncode:
+        log.warning("isolated_module_ended", module=module, status=process.returncode)
+        raise BadRequest(exceeded)
+    return answer

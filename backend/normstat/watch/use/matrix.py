@@ -1,0 +1,265 @@
+"""Answer the USE matrix of a host, or of all hosts, at a moment: from the means of the minutes before it."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.comparison.findings.human import format_human
+from normstat.query.fleet_rows import read_host_ids
+from normstat.query.host_os import read_host_os
+from normstat.runtime.field_docs import Documented
+from normstat.runtime.natural_order import natural_key
+from normstat.samples.lookup import require_host
+from normstat.stats.spec import Field
+from normstat.stats.summaries import is_summary
+from normstat.stats.units import to_base
+from normstat.watch.rules.rule_file import WatchInput
+from normstat.watch.rules.rule_frame import FieldSource, find_sources
+from normstat.watch.use.checklist import RESOURCE_TITLES, UseKind, UseQuestion, UseSource, load_checklist
+from normstat.watch.use.use_means import LOOPBACK, HostMeans, read_use_means
+from normstat.window import Window
+
+# The matrix shows the means of so many minutes before the moment; that of the fleet reads less of each host.
+WINDOW: Final = timedelta(minutes=5)
+FLEET_WINDOW: Final = timedelta(minutes=1)
+WHOLE: Final = 100.0
+BASE_UNITS: Final = ("ms", "bytes", "bytes/s")
+
+# fine, warning, critical: by the limits; no_limit: there is a value but no number that says whether it is too much;
+# not_recorded: run the command.
+UseState = Literal["fine", "warning", "critical", "no_limit", "not_recorded"]
+# The worst last; what has no limit or is not recorded says nothing.
+RANKS: Final[Mapping[UseState, int]] = {"not_recorded": 0, "no_limit": 1, "fine": 2, "warning": 3, "critical": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class UseCell(Documented):
+    """One question about a resource, and its answer."""
+
+    kind: UseKind
+    about: str
+    state: UseState
+    text: str
+    """The value with its instance: `vda 83 %`; empty where nothing is recorded."""
+
+    n_instances: int
+    """How many instances were looked at; the worst is shown."""
+
+    stat: str | None
+    """Where the value is from; null where nothing is recorded."""
+
+    field: str | None
+    instance: str
+    warning_from: str
+    """From this value on it is a warning; empty without such a limit, as are the next three."""
+
+    warning_above: str
+    critical_from: str
+    limits_from: str
+    """Where the limits come from."""
+
+    command: str
+    """What answers it by hand on this system."""
+
+    record: str
+    """The line of stats.conf that would record it; empty where no tool can."""
+
+
+@dataclass(frozen=True, slots=True)
+class UseRow(Documented):
+    """A resource of the host."""
+
+    resource: str
+    title: str
+    cells: list[UseCell]
+
+
+@dataclass(frozen=True, slots=True)
+class UseMatrix(Documented):
+    """Utilisation, saturation and errors of the resources of a host: means of the window."""
+
+    host: str
+    start: datetime
+    end: datetime
+    rows: list[UseRow]
+
+
+@dataclass(frozen=True, slots=True)
+class FleetUseCell(Documented):
+    """A resource of a host: its worst cell."""
+
+    resource: str
+    state: UseState
+    kind: UseKind | None
+    """Which of the three it is; null where nothing is recorded."""
+
+    text: str
+    n_recorded: int
+    """How many of the questions about the resource are answered."""
+
+    n_questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class FleetUseRow(Documented):
+    """The resources of a host."""
+
+    host: str
+    state: UseState
+    """That of its worst cell."""
+
+    cells: list[FleetUseCell]
+
+
+@dataclass(frozen=True, slots=True)
+class FleetUse(Documented):
+    """The USE matrices of all hosts, the worst host first: means of the window."""
+
+    start: datetime
+    end: datetime
+    resources: dict[str, str]
+    """Titles by resource, in the order of the columns."""
+
+    hosts: list[FleetUseRow]
+
+
+@dataclass(frozen=True, slots=True)
+class WorstValue:
+    """The worst instance of a field. `value`: in the unit of the limits; `n`: instances looked at"""
+
+    value: float
+    text: str
+    instance: str
+    n: int
+
+
+async def read_matrix(session: AsyncSession, host: str, at: datetime) -> UseMatrix:
+    """Return the matrix of a host at a moment.
+
+    Raises: NotFound for an unknown host
+    """
+    host_id = await require_host(session, host)
+    window = Window(at - WINDOW, at)
+    means = (await read_use_means(session, [host_id], _inputs(), window))[host_id]
+    system = _system_of((await read_host_os(session, [host])).get(host, ""))
+    return UseMatrix(host, window.start, window.end, answer_host(means, system))
+
+
+async def read_fleet_use(session: AsyncSession, at: datetime) -> FleetUse:
+    """Return the worst cell of each resource of every host at a moment."""
+    ids = await read_host_ids(session)
+    window = Window(at - FLEET_WINDOW, at)
+    means = await read_use_means(session, sorted(ids.values()), _inputs(), window)
+    rows = [_to_fleet_row(host, answer_host(means[host_id], "linux")) for host, host_id in ids.items()]
+    rows.sort(key=lambda row: (-RANKS[row.state], natural_key(row.host)))
+    return FleetUse(window.start, window.end, dict(RESOURCE_TITLES), rows)
+
+
+def answer_host(means: HostMeans, system: str) -> list[UseRow]:
+    """Return the rows of a host. `system`: whose commands to show where nothing is recorded"""
+    rows: dict[str, list[UseCell]] = {resource: [] for resource in RESOURCE_TITLES}
+    for question in load_checklist():
+        rows[question.resource].append(_answer(means, question, system))
+    return [UseRow(resource, RESOURCE_TITLES[resource], cells) for resource, cells in rows.items()]
+
+
+def _inputs() -> list[WatchInput]:
+    return [source.wanted for question in load_checklist() for source in question.sources]
+
+
+def _system_of(os: str) -> str:
+    return "sunos" if os.startswith("SunOS") else "linux"
+
+
+def _to_fleet_row(host: str, rows: Sequence[UseRow]) -> FleetUseRow:
+    cells = [_to_fleet_cell(row) for row in rows]
+    return FleetUseRow(host, max((cell.state for cell in cells), key=lambda state: RANKS[state]), cells)
+
+
+def _to_fleet_cell(row: UseRow) -> FleetUseCell:
+    worst = max(row.cells, key=lambda cell: RANKS[cell.state])
+    n_recorded = sum(cell.state != "not_recorded" for cell in row.cells)
+    kind = worst.kind if n_recorded else None
+    return FleetUseCell(row.resource, worst.state, kind, worst.text, n_recorded, len(row.cells))
+
+
+def _answer(means: HostMeans, question: UseQuestion, system: str) -> UseCell:
+    command, record = question.commands[system], question.records.get(system, "")
+    cells = []
+    for source in question.sources:
+        for found in _sources_of(source.wanted, tuple(means.stats)):
+            value = _find_value(means, source, found)
+            if value is None:
+                continue
+            state, limits = judge_value(source, value.value), word_limits(source)
+            place = (found.stat, found.field.key, value.instance)
+            cells.append(UseCell(question.kind, question.about, state, value.text, value.n, *place, *limits, command, record))
+            # Kinds of errors do not stand for each other: no killed process says nothing about the memory modules.
+            if question.kind != "errors":
+                return cells[0]
+            break
+    if cells:
+        return max(cells, key=lambda cell: RANKS[cell.state])
+    return UseCell(question.kind, question.about, "not_recorded", "", 0, None, None, "", "", "", "", "", command, record)
+
+
+@functools.lru_cache(maxsize=4096)
+def _sources_of(wanted: WatchInput, stats: tuple[str, ...]) -> tuple[FieldSource, ...]:
+    # Most hosts of a fleet run the same tools.
+    return tuple(find_sources(wanted, stats))
+
+
+def _find_value(means: HostMeans, source: UseSource, found: FieldSource) -> WorstValue | None:
+    """Return the value of a field that answers a cell. Missing: None without samples, or for each CPU without their number"""
+    values = means.values.get((found.stat, found.field.key), {})
+    if source.wanted.is_each:
+        own = {name: value for name, value in values.items() if not is_summary(found.stat, name) and name not in LOOPBACK}
+    elif found.instance is not None:
+        own = {name: value for name, value in values.items() if name == found.instance}
+    else:
+        own = {name: value for name, value in values.items() if not name or is_summary(found.stat, name)}
+    own = {name: value for name, value in own.items() if not source.leaves_out(name)}
+    n_cpus = means.n_cpus if source.is_per_cpu else 1
+    if not own or n_cpus is None:
+        return None
+    return choose_worst(source, found.field, own, n_cpus)
+
+
+def choose_worst(source: UseSource, field: Field, values: dict[str, float], n_cpus: int) -> WorstValue:
+    """Return the instance with the highest value of a cell."""
+    unit = source.wanted.unit
+    factor = (to_base(1.0, field.unit) or 1.0) if unit in BASE_UNITS else 1.0
+    cells = {name: (WHOLE - value if source.is_idle else value * factor / n_cpus) for name, value in values.items()}
+    name = max(cells, key=lambda each: cells[each])
+    # A number of something is told with what it is of.
+    text = format_human(cells[name], field.unit if unit == "1" else unit)
+    if unit == "1/s":
+        text = format_human(values[name], field.unit)
+    if source.is_per_cpu:
+        text = f"{text} for each CPU"
+    return WorstValue(cells[name], f"{name} {text}" if source.wanted.is_each else text, name, len(cells))
+
+
+def judge_value(source: UseSource, value: float) -> UseState:
+    """Return the state of a value.
+
+    >>> judge_value(load_checklist()[0].sources[0], 81.5)
+    'warning'
+    """
+    if source.amber is None and source.above is None:
+        return "no_limit"
+    if source.red is not None and value >= source.red:
+        return "critical"
+    is_high = value >= source.amber if source.amber is not None else value > (source.above or 0.0)
+    return "warning" if is_high else "fine"
+
+
+def word_limits(source: UseSource) -> tuple[str, str, str, str]:
+    """Return from which value on it is a warning, above which, from which on it is critical, and who says so. "" for none"""
+    unit = "" if source.wanted.unit == "1" else source.wanted.unit
+    amber, above, red = ("" if each is None else format_human(each, unit) for each in (source.amber, source.above, source.red))
+    return amber, above, red, source.limits_from

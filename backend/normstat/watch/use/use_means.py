@@ -1,0 +1,158 @@
+"""Read the means of a window that answer the checklist, of one host or of all: one query for each stat."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+import numpy as np
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.query.busy_cpus import CPU
+from normstat.query.fleet_rows import PresentInstance, read_instances
+from normstat.query.minute_means import read_minute_means
+from normstat.samples.lookup import StatRef, find_stats
+from normstat.stats.catalogue import load_catalogue
+from normstat.stats.spec import Field
+from normstat.stats.summaries import is_summary
+from normstat.watch.rules.rule_file import WatchInput
+from normstat.watch.rules.rule_frame import find_sources
+from normstat.watch.use.hardware_errors import LASTING, STATS, read_hardware_errors
+from normstat.window import Window
+
+# Instances that are no resource of the machine, or full by nature.
+LOOPBACK: Final = frozenset({"lo", "lo0"})
+PER_CPU: Final = ("mpstat", "linux_cpu", "node_cpu", "system_cpu", "pcp_cpu", "collectd_cpu", "netdata_cpu", "atop_cpu")
+# Tools that are run every few minutes, and what they tell changes as slowly.
+SLOW: Final = ("df_", "iostat_e_", "swap_s_", "mcelog_", "sar_", "sadf_")
+SLOW_WINDOW: Final = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class HostMeans:
+    """Means of a host: by stat and field, those of each instance that has one. `n_cpus`: None where no tool reports each CPU"""
+
+    values: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
+    stats: list[str] = field(default_factory=list)
+    n_cpus: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is read of a stat. `is_each`: all instances, not only those that stand for the whole host"""
+
+    fields: tuple[Field, ...]
+    instances: frozenset[str]
+    is_each: bool
+
+    def takes(self, stat: str, name: str) -> bool:
+        if name in self.instances or not name or is_summary(stat, name):
+            return True
+        return self.is_each and name not in LOOPBACK
+
+
+async def read_use_means(
+    session: AsyncSession, host_ids: Sequence[int], inputs: Sequence[WatchInput], window: Window
+) -> dict[int, HostMeans]:
+    """Return the means of the inputs in the window, by host: of slow tools, the last value of the quarter of an hour up to its end;
+    of hardware errors that of the last day, from artefacts too.
+
+    Missing: a host without samples has no values
+    """
+    longer = Window(min(window.start, window.end - SLOW_WINDOW), window.end)
+    wanted = _plan(inputs)
+    stats = await find_stats(session, [*wanted, *(name for name in load_catalogue().stats if name.startswith(PER_CPU))])
+    found = {host_id: HostMeans() for host_id in host_ids}
+    if not host_ids:
+        return found
+    lasting = Window(window.end - LASTING, window.end)
+    for host_id, counts in (await read_hardware_errors(session, host_ids, lasting)).items():
+        found[host_id].values.update(counts)
+        found[host_id].stats.extend(dict.fromkeys(name for name, _ in counts))
+    if not stats:
+        return found
+    present = await _read_present(session, host_ids, stats, (longer, lasting))
+    n_cpus: dict[int, int] = {}
+    for stat in stats:
+        if stat.name.startswith(PER_CPU):
+            for host_id, n in _count_cpus(present[stat.id]).items():
+                n_cpus.setdefault(host_id, n)
+        if stat.name in wanted:
+            own = lasting if stat.name in STATS else longer if stat.name.startswith(SLOW) else window
+            for host_id, values in (await _read_stat(session, stat, wanted[stat.name], present[stat.id], own)).items():
+                found[host_id].stats.append(stat.name)
+                found[host_id].values.update(values)
+    return {host_id: HostMeans(own.values, own.stats, n_cpus.get(host_id)) for host_id, own in found.items()}
+
+
+async def _read_present(
+    session: AsyncSession, host_ids: Sequence[int], stats: Sequence[StatRef], windows: tuple[Window, Window]
+) -> dict[int, list[PresentInstance]]:
+    """Return the instances of each stat, by its id: those of hardware errors in the second window, others in the first."""
+    present: dict[int, list[PresentInstance]] = {stat.id: [] for stat in stats}
+    for is_error, window in enumerate(windows):
+        ids = [stat.id for stat in stats if (stat.name in STATS) == bool(is_error)]
+        for each in await read_instances(session, host_ids, ids, window) if ids else ():
+            present[each.stat_id].append(each)
+    return present
+
+
+def _plan(inputs: Sequence[WatchInput]) -> dict[str, _Wanted]:
+    """Return what to read of which stat, by the catalogue."""
+    known = list(load_catalogue().stats)
+    plans: dict[str, _Wanted] = {}
+    for each in inputs:
+        for source in find_sources(each, known):
+            before = plans.get(source.stat, _Wanted((), frozenset(), is_each=False))
+            fields = tuple({own.key: own for own in (*before.fields, source.field)}.values())
+            instances = before.instances if source.instance is None else before.instances | {source.instance}
+            plans[source.stat] = _Wanted(fields, instances, before.is_each or each.is_each)
+    return plans
+
+
+def _count_cpus(present: Sequence[PresentInstance]) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    for each in present:
+        if CPU.fullmatch(each.name):
+            counts[each.host_id] = counts.get(each.host_id, 0) + 1
+    return counts
+
+
+async def _read_stat(
+    session: AsyncSession, stat: StatRef, wanted: _Wanted, present: Sequence[PresentInstance], window: Window
+) -> dict[int, dict[tuple[str, str], dict[str, float]]]:
+    """Return means by host, stat and field, and instance: of slow tools, those of the last minute with samples."""
+    keys = {own.key for own in wanted.fields}
+    fields = [own for own in stat.fields if own.key in keys]
+    own = {each.id: each for each in present if wanted.takes(stat.name, each.name)}
+    found: dict[int, dict[tuple[str, str], dict[str, float]]] = {}
+    if not own or not fields:
+        return found
+    hosts = sorted({each.host_id for each in own.values()})
+    means = await read_minute_means(session, stat, fields, host_ids=hosts, instance_ids=list(own), window=window)
+    if stat.name.startswith(SLOW):
+        # The mean of a full file system and the emptied one was never measured.
+        means = means.take(_last_minutes(means.instance_id, means.minute))
+    for at, own_field in enumerate(fields):
+        for instance_id, value in _average(means.instance_id, means.means[:, at], means.n_rows).items():
+            each = own[instance_id]
+            found.setdefault(each.host_id, {}).setdefault((stat.name, own_field.key), {})[each.name] = value
+    return found
+
+
+def _last_minutes(ids: np.ndarray, minutes: np.ndarray) -> np.ndarray:
+    """Return which rows are of the last minute of their instance. Shape: (n,), (n,) -> (n,)"""
+    _, places = np.unique(ids, return_inverse=True)
+    last = np.zeros(places.max(initial=-1) + 1, dtype=minutes.dtype)
+    np.maximum.at(last, places, minutes)
+    is_last: np.ndarray = minutes == last[places]
+    return is_last
+
+
+def _average(ids: np.ndarray, means: np.ndarray, n_rows: np.ndarray) -> dict[int, float]:
+    """Return the mean of each instance over its minutes, by id. Missing: an instance without a value is left out"""
+    is_known = ~np.isnan(means)
+    names, places = np.unique(ids[is_known], return_inverse=True)
+    weights = n_rows[is_known].astype(np.float64)
+    sums = np.bincount(places, weights * means[is_known], len(names))
+    return dict(zip(names.tolist(), (sums / np.bincount(places, weights, len(names))).tolist(), strict=True))
