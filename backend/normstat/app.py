@@ -15,6 +15,7 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
 from normstat.alerts.message_kind import MessageKind
+from normstat.api.http.application import Application
 from normstat.api.http.backpressure import Gate, GateLimits, Lobby
 from normstat.api.http.body_limit import BodyBudget, BodyLimitMiddleware
 from normstat.api.http.database_outage import DatabaseOutage
@@ -22,7 +23,7 @@ from normstat.api.http.fleet_answers import FleetAnswers
 from normstat.api.http.handlers import EnvelopeMiddleware, install_handlers
 from normstat.api.http.host_guard import HostGuard
 from normstat.api.http.host_list_answers import HostListAnswers
-from normstat.api.http.lazy_routing import PREFIX, Application
+from normstat.api.http.lazy_routing import PREFIX
 from normstat.api.http.middleware import RequestContextMiddleware
 from normstat.api.http.page_files import PageFiles
 from normstat.api.http.router import list_routes

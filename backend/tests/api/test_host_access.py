@@ -10,8 +10,6 @@ import pytest
 from sqlalchemy import exists, func, select, update
 from sqlalchemy.orm import aliased
 
-from normstat.api.http import host_access
-from normstat.api.http.route_table import ROUTES
 from normstat.api.http.state import AppState
 from normstat.app import create_app, make_state
 from normstat.auth.roles import Role
@@ -475,13 +473,6 @@ def test_every_table_is_limited_or_says_nothing_of_hosts() -> None:
     tables = {mapper.class_.__name__ for mapper in Base.registry.mappers}
     assert {model.__name__ for model in list_limits()} | UNLIMITED == tables
     assert not {model.__name__ for model in list_limits()} & UNLIMITED
-
-
-def test_routes_that_limited_accounts_may_ask_exist() -> None:
-    routes = {name for _, _, name in ROUTES}
-    named = host_access.ALLOWED | host_access.NEEDS_HOST | host_access.NEEDS_WHOLE_GROUP | set(host_access.NEEDS_WHOLE)
-    assert named <= routes
-    assert host_access.NEEDS_HOST | host_access.NEEDS_WHOLE_GROUP | set(host_access.NEEDS_WHOLE) <= host_access.ALLOWED
 
 
 async def test_a_statement_is_limited_wherever_it_names_a_host(world: World, state: AppState) -> None:

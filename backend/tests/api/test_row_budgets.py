@@ -1,5 +1,6 @@
 """Budgets of rows: every route that makes rows has one, an account or token that used it up gets 429, and others do not."""
 
+import importlib
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -11,7 +12,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from normstat.api.http.row_budgets import BUDGETS
+from normstat.api.http import router
+from normstat.api.http.row_budgets import MARK
 from normstat.api.http.state import AppState
 from normstat.app import create_app, make_state
 from normstat.auth.roles import Role
@@ -47,6 +49,12 @@ def name_of(operation: str) -> str:
     return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", operation)
 
 
+BUDGETS: Final[dict[str, RowBudget]] = {
+    name: budget
+    for module in router.MODULES
+    for name, (_, endpoint, _) in importlib.import_module(f"normstat.api.routes.{module}").router.declared.items()
+    if (budget := getattr(endpoint, MARK, None))
+}
 OPERATION_OF: Final = {name_of(operation): operation for operation in OPERATIONS}
 
 

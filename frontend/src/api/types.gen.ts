@@ -13739,7 +13739,78 @@ export interface components {
      */
     Worse: "higher" | "lower" | "neither";
   };
-  responses: never;
+  responses: {
+    /** @description Bad Request: bad_frame, bad_request */
+    "bad_frame-bad_request": {
+      headers: { [name: string]: unknown };
+      content: { "application/json": components["schemas"]["ErrorBody"] };
+    };
+    /** @description Bad Request: bad_request */
+    bad_request: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    /** @description Bad Request: bad_request, weak_password */
+    "bad_request-weak_password": {
+      headers: { [name: string]: unknown };
+      content: { "application/json": components["schemas"]["ErrorBody"] };
+    };
+    /** @description Conflict: conflict */
+    conflict: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    /** @description Internal Server Error: damaged_artefact, internal */
+    "damaged_artefact-internal": {
+      headers: { [name: string]: unknown };
+      content: { "application/json": components["schemas"]["ErrorBody"] };
+    };
+    /** @description Service Unavailable: database_away */
+    database_away: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    /** @description Internal Server Error: internal */
+    internal: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    /** @description Unprocessable Entity: invalid_request */
+    invalid_request: {
+      headers: { [name: string]: unknown };
+      content: { "application/json": components["schemas"]["ErrorBody"] };
+    };
+    /** @description Insufficient Storage: no_space */
+    no_space: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    /** @description Forbidden: not_allowed */
+    not_allowed: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    /** @description Unauthorized: not_authenticated */
+    not_authenticated: {
+      headers: { [name: string]: unknown };
+      content: { "application/json": components["schemas"]["ErrorBody"] };
+    };
+    /** @description Unauthorized: not_authenticated, second_factor_needed */
+    "not_authenticated-second_factor_needed": {
+      headers: { [name: string]: unknown };
+      content: { "application/json": components["schemas"]["ErrorBody"] };
+    };
+    /** @description Not Found: not_found */
+    not_found: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    /** @description Not Found: not_found, no_data */
+    "not_found-no_data": {
+      headers: { [name: string]: unknown };
+      content: { "application/json": components["schemas"]["ErrorBody"] };
+    };
+    /** @description Service Unavailable: overloaded, database_away */
+    "overloaded-database_away": {
+      headers: { [name: string]: unknown };
+      content: { "application/json": components["schemas"]["ErrorBody"] };
+    };
+    /** @description Request Entity Too Large: too_large */
+    too_large: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    /** @description Too Many Requests: too_many_requests */
+    too_many_requests: {
+      headers: { [name: string]: unknown };
+      content: { "application/json": components["schemas"]["ErrorBody"] };
+    };
+    /** @description Request Timeout: too_slow */
+    too_slow: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+    /** @description Unsupported Media Type: unsupported_media_type */
+    unsupported_media_type: {
+      headers: { [name: string]: unknown };
+      content: { "application/json": components["schemas"]["ErrorBody"] };
+    };
+    /** @description Bad Request: weak_password */
+    weak_password: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+  };
   parameters: never;
   requestBodies: never;
   headers: never;
@@ -13753,16 +13824,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["TokenList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createAgentToken: {
@@ -13771,20 +13837,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["NewToken"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   revokeAgentToken: {
@@ -13793,18 +13852,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   rotateAgentToken: {
@@ -13813,24 +13866,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getAgentFile: {
@@ -13847,14 +13891,10 @@ export interface operations {
     responses: {
       /** @description the file */
       200: { headers: { [name: string]: unknown }; content: { "text/plain": string } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listAlertChannels: {
@@ -13863,16 +13903,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertChannelList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createAlertChannel: {
@@ -13881,22 +13916,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertChannelInfo"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   putAlertChannel: {
@@ -13905,24 +13932,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertChannelInfo"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   deleteAlertChannel: {
@@ -13931,20 +13949,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   testAlertChannel: {
@@ -13953,20 +13964,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ChannelTestResult"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   retryAlertMessage: {
@@ -13975,20 +13979,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listAlertRoutes: {
@@ -13997,16 +13994,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertRouteList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createAlertRoute: {
@@ -14015,22 +14007,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertRouteInfo"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   orderAlertRoutes: {
@@ -14039,20 +14023,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertRouteList"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   tryAlertRoute: {
@@ -14061,20 +14038,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RouteTrialResult"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   putAlertRoute: {
@@ -14083,24 +14053,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertRouteInfo"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   deleteAlertRoute: {
@@ -14109,18 +14070,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   useSilenceLink: {
@@ -14129,20 +14084,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SilenceResult"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   checkSilenceLink: {
@@ -14151,18 +14099,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SilenceOffer"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listAlerts: {
@@ -14193,18 +14135,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertPage"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getAlert: {
@@ -14213,18 +14149,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   acknowledgeAlert: {
@@ -14233,20 +14163,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   takeBackAlertAcknowledgement: {
@@ -14255,18 +14178,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AlertInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listApiTokens: {
@@ -14275,16 +14192,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["TokenList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createApiToken: {
@@ -14293,20 +14205,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["NewToken"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   revokeApiToken: {
@@ -14315,18 +14220,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listArtefacts: {
@@ -14353,18 +14252,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ArtefactPage"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createArtefact: {
@@ -14401,26 +14294,16 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Artefact"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Insufficient Storage: no_space */
-      507: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
+      507: components["responses"]["no_space"];
     };
   };
   readArtefactDiff: {
@@ -14453,20 +14336,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ArtefactDiff"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   exportArtefactDiff: {
@@ -14497,20 +14373,13 @@ export interface operations {
     responses: {
       /** @description UTF-8, CRLF, a header line, then rows by key or bucket, the largest change first */
       200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   diffArtefactFlames: {
@@ -14549,20 +14418,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FlameDiffView"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   diffArtefactFunctions: {
@@ -14594,20 +14456,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FlameDiffFunctions"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getArtefact: {
@@ -14616,18 +14471,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ArtefactDetails"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   updateArtefact: {
@@ -14636,22 +14485,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Artefact"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   deleteArtefact: {
@@ -14660,18 +14501,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readArtefactAnswers: {
@@ -14680,18 +14515,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ArtefactAnswers"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readArtefactFlame: {
@@ -14724,20 +14553,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FlameView"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listArtefactFunctions: {
@@ -14763,20 +14585,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FlameFunctions"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readArtefactHistogram: {
@@ -14785,20 +14600,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HistogramView"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readArtefactIntervals: {
@@ -14817,20 +14625,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["IntervalView"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listLogEvents: {
@@ -14853,20 +14654,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["LogEvents"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readLogBlocking: {
@@ -14888,20 +14682,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BlockingList"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   exportLogEvents: {
@@ -14922,20 +14709,13 @@ export interface operations {
     responses: {
       /** @description UTF-8, CRLF, a header line, then the events in order */
       200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   exportLogLines: {
@@ -14956,20 +14736,13 @@ export interface operations {
     responses: {
       /** @description the lines of the chosen events, byte for byte, below the titles of the log */
       200: { headers: { [name: string]: unknown }; content: { "text/plain": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readLogLanes: {
@@ -14994,20 +14767,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["LogLanes"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   printLogLanes: {
@@ -15030,20 +14796,13 @@ export interface operations {
     responses: {
       /** @description the lanes, and a table of who blocked whom */
       200: { headers: { [name: string]: unknown }; content: { "application/pdf": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   drawLogLanes: {
@@ -15066,20 +14825,13 @@ export interface operations {
     responses: {
       /** @description the lanes, and who blocked whom */
       200: { headers: { [name: string]: unknown }; content: { "image/svg+xml": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readLogLatencies: {
@@ -15109,20 +14861,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["LogLatencies"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   printLogLatencies: {
@@ -15149,20 +14894,13 @@ export interface operations {
     responses: {
       /** @description the decades, and a table of the keys */
       200: { headers: { [name: string]: unknown }; content: { "application/pdf": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   drawLogLatencies: {
@@ -15189,20 +14927,13 @@ export interface operations {
     responses: {
       /** @description the latencies of a pair over decades of time */
       200: { headers: { [name: string]: unknown }; content: { "image/svg+xml": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readArtefactTable: {
@@ -15227,20 +14958,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ArtefactTable"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   exportArtefactTable: {
@@ -15249,20 +14973,13 @@ export interface operations {
     responses: {
       /** @description UTF-8, CRLF, a header of keys with units, then all rows in the order of the text */
       200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   downloadArtefact: {
@@ -15271,18 +14988,12 @@ export interface operations {
     responses: {
       /** @description the text, byte for byte */
       200: { headers: { [name: string]: unknown }; content: { "application/octet-stream": string } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   reparseText: {
@@ -15291,22 +15002,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Artefact"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   restoreArtefact: {
@@ -15315,18 +15018,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Artefact"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readArtefactText: {
@@ -15343,18 +15040,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ArtefactText"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listAuditEntries: {
@@ -15384,18 +15075,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AuditPage"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   exportAuditCsv: {
@@ -15422,18 +15107,12 @@ export interface operations {
     responses: {
       /** @description UTF-8, CRLF, a header line, then entries, newest first */
       200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   exportAuditLines: {
@@ -15460,18 +15139,12 @@ export interface operations {
     responses: {
       /** @description one JSON object a line, newest first */
       200: { headers: { [name: string]: unknown }; content: { "application/jsonl": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   useLink: {
@@ -15480,22 +15153,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Me"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   logIn: {
@@ -15504,20 +15169,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Me"] } };
-      /** @description Unauthorized: not_authenticated, second_factor_needed */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated-second_factor_needed"];
+      403: components["responses"]["not_allowed"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   logOut: {
@@ -15526,16 +15184,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["LoggedOut"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getMe: {
@@ -15544,16 +15197,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Me"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getLoginMethods: {
@@ -15562,12 +15210,9 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["LoginMethods"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   finishProviderLogin: {
@@ -15581,14 +15226,10 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       303: { headers: { [name: string]: unknown }; content?: never };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   beginProviderLogin: {
@@ -15597,14 +15238,10 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       303: { headers: { [name: string]: unknown }; content?: never };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   changePassword: {
@@ -15613,22 +15250,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Me"] } };
-      /** @description Bad Request: weak_password */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["weak_password"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   getSecondFactor: {
@@ -15637,16 +15266,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SecondFactorState"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   beginSecondFactor: {
@@ -15655,22 +15279,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SecondFactorSetup"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   confirmSecondFactor: {
@@ -15679,22 +15295,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RecoveryCodes"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   renewRecoveryCodes: {
@@ -15703,22 +15311,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RecoveryCodes"] } };
-      /** @description Unauthorized: not_authenticated, second_factor_needed */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated-second_factor_needed"];
+      403: components["responses"]["not_allowed"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   removeSecondFactor: {
@@ -15727,22 +15327,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated, second_factor_needed */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated-second_factor_needed"];
+      403: components["responses"]["not_allowed"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listSessions: {
@@ -15751,16 +15343,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SessionList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   endOtherSessions: {
@@ -15769,16 +15356,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SessionsEnded"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   endSession: {
@@ -15787,18 +15369,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listBacktests: {
@@ -15815,16 +15391,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BacktestList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createBacktest: {
@@ -15833,24 +15404,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Backtest"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getBacktest: {
@@ -15859,18 +15421,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Backtest"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readBand: {
@@ -15901,20 +15457,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BandInfo"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listBaselines: {
@@ -15933,18 +15482,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BaselineList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createBaseline: {
@@ -15953,26 +15496,16 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BaselineInfo"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getBaseline: {
@@ -15981,18 +15514,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BaselineInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   deleteBaseline: {
@@ -16001,20 +15528,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   updateBaseline: {
@@ -16023,26 +15543,16 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BaselineInfo"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   archiveBaseline: {
@@ -16051,22 +15561,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BaselineInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   copyBaseline: {
@@ -16075,26 +15577,16 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BaselineInfo"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getBaselineHealth: {
@@ -16111,18 +15603,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BaselineHealth"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   stopBaselineRecording: {
@@ -16131,20 +15617,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["BaselineInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listBaselineVersions: {
@@ -16153,18 +15632,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["VersionList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   exportBundle: {
@@ -16189,20 +15662,13 @@ export interface operations {
     responses: {
       /** @description the bundle, a zip file */
       200: { headers: { [name: string]: unknown }; content: { "application/zip": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   createBundleImport: {
@@ -16223,26 +15689,16 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Import"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Insufficient Storage: no_space */
-      507: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
+      507: components["responses"]["no_space"];
     };
   };
   compare: {
@@ -16281,22 +15737,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Comparison"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found, no_data */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found-no_data"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   reportNumbers: {
@@ -16338,24 +15786,15 @@ export interface operations {
     responses: {
       /** @description a row for each finding and each listed series */
       200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found, no_data */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found-no_data"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   reportComparison: {
@@ -16397,24 +15836,15 @@ export interface operations {
     responses: {
       /** @description the report as one self-contained file */
       200: { headers: { [name: string]: unknown }; content: { "text/html": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found, no_data */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found-no_data"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   reportPages: {
@@ -16456,24 +15886,15 @@ export interface operations {
     responses: {
       /** @description two pages: the answer, and the ranked findings */
       200: { headers: { [name: string]: unknown }; content: { "application/pdf": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found, no_data */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found-no_data"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   listComparedSeries: {
@@ -16531,22 +15952,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AskedSeriesPage"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found, no_data */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found-no_data"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   compareWithProgress: {
@@ -16585,22 +15998,14 @@ export interface operations {
     responses: {
       /** @description lines of JSON: `progress` {done, total, what} while it runs, then `result` (as GET /comparison) or `error` */
       200: { headers: { [name: string]: unknown }; content: { "application/x-ndjson": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found, no_data */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found-no_data"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   listComparisons: {
@@ -16612,16 +16017,11 @@ export interface operations {
         headers: { [name: string]: unknown };
         content: { "application/json": components["schemas"]["SavedComparisonList"] };
       };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   saveComparison: {
@@ -16633,24 +16033,15 @@ export interface operations {
         headers: { [name: string]: unknown };
         content: { "application/json": components["schemas"]["SavedComparisonInfo"] };
       };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found, no_data */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found-no_data"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   getComparison: {
@@ -16659,20 +16050,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SavedComparison"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   deleteComparison: {
@@ -16681,18 +16065,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   updateComparison: {
@@ -16704,20 +16082,13 @@ export interface operations {
         headers: { [name: string]: unknown };
         content: { "application/json": components["schemas"]["SavedComparisonInfo"] };
       };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   examineInstallation: {
@@ -16726,16 +16097,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["InstallationReport"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   listEpisodes: {
@@ -16762,18 +16128,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["EpisodePage"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getEpisode: {
@@ -16782,18 +16142,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["EpisodeInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   acknowledgeEpisode: {
@@ -16802,20 +16156,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["EpisodeInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   takeBackAcknowledgement: {
@@ -16824,18 +16171,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["EpisodeInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   markIncident: {
@@ -16844,24 +16185,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["EpisodeInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listEvents: {
@@ -16890,20 +16222,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["EventPage"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createEvent: {
@@ -16912,24 +16237,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostEvent"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   exportEvents: {
@@ -16956,20 +16272,13 @@ export interface operations {
     responses: {
       /** @description UTF-8, CRLF, a header line, then events, oldest first */
       200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   updateEvent: {
@@ -16978,22 +16287,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostEvent"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   deleteEvent: {
@@ -17002,18 +16303,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   restoreEvent: {
@@ -17022,18 +16317,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostEvent"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listExclusions: {
@@ -17050,18 +16339,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExclusionList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createExclusion: {
@@ -17070,24 +16353,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExclusionMade"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   deleteExclusion: {
@@ -17096,18 +16370,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExclusionGone"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listExperiments: {
@@ -17126,16 +16394,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentPage"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createExperiment: {
@@ -17144,22 +16407,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Experiment"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createArtefactRuns: {
@@ -17168,26 +16423,16 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Experiment"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createRun: {
@@ -17196,26 +16441,16 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentRun"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["database_away"];
     };
   };
   updateRun: {
@@ -17224,22 +16459,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentRun"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   deleteRun: {
@@ -17248,18 +16475,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   restoreRun: {
@@ -17268,18 +16489,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentRun"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getExperiment: {
@@ -17288,18 +16503,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentDetails"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   updateExperiment: {
@@ -17308,22 +16517,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Experiment"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   deleteExperiment: {
@@ -17332,18 +16533,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   analyseExperiment: {
@@ -17374,20 +16569,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentAnalysis"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   restoreExperiment: {
@@ -17396,20 +16584,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Experiment"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   exportRuns: {
@@ -17418,18 +16599,12 @@ export interface operations {
     responses: {
       /** @description UTF-8, CRLF, a header line, then runs, oldest first */
       200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   exportCsv: {
@@ -17456,20 +16631,13 @@ export interface operations {
     responses: {
       /** @description UTF-8, CRLF, a header line, then samples */
       200: { headers: { [name: string]: unknown }; content: { "text/csv": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   exportParquet: {
@@ -17496,20 +16664,13 @@ export interface operations {
     responses: {
       /** @description a Parquet file */
       200: { headers: { [name: string]: unknown }; content: { "application/vnd.apache.parquet": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   federate: {
@@ -17530,22 +16691,14 @@ export interface operations {
     responses: {
       /** @description the Prometheus text format 0.0.4, with times: normstat_STAT_FIELD{host, instance} */
       200: { headers: { [name: string]: unknown }; content: { "text/plain": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   readFleet: {
@@ -17562,18 +16715,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Fleet"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getHealth: {
@@ -17582,12 +16729,9 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Health"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listHostDeletions: {
@@ -17596,16 +16740,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostDeletionList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listHostGroups: {
@@ -17614,16 +16753,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostGroupList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createHostGroup: {
@@ -17632,26 +16766,16 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostGroupInfo"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   deleteHostGroup: {
@@ -17660,18 +16784,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   updateHostGroup: {
@@ -17680,26 +16798,16 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostGroupInfo"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listHostMetrics: {
@@ -17720,20 +16828,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostMetrics"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   updateHostTags: {
@@ -17742,22 +16843,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["TaggedHosts"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listHostZones: {
@@ -17778,20 +16871,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostZoneList"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listHosts: {
@@ -17800,16 +16886,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getHost: {
@@ -17826,18 +16907,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostDetail"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   deleteHost: {
@@ -17854,18 +16929,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostDeletion"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readAccounts: {
@@ -17888,18 +16957,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostAccounts"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readCoverage: {
@@ -17923,20 +16986,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Coverage"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readCpuBalance: {
@@ -17962,20 +17018,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["CpuBalance"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readEvents: {
@@ -17997,20 +17046,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostEvents"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readFacts: {
@@ -18027,18 +17069,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostFacts"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readProcess: {
@@ -18064,20 +17100,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ProcessDetail"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readProcessReport: {
@@ -18102,22 +17131,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ProcessReport"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listProcesses: {
@@ -18150,20 +17171,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ProcessList"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listRejectedLines: {
@@ -18186,18 +17200,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RejectedLineList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readScores: {
@@ -18219,20 +17227,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ScoreHistory"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listInstances: {
@@ -18256,20 +17257,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["InstanceList"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readUseMatrix: {
@@ -18289,20 +17283,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["UseMatrix"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listImports: {
@@ -18319,16 +17306,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ImportList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createImport: {
@@ -18363,26 +17345,16 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Import"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Insufficient Storage: no_space */
-      507: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
+      507: components["responses"]["no_space"];
     };
   };
   getImport: {
@@ -18391,18 +17363,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Import"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   deleteImport: {
@@ -18411,18 +17377,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       204: { headers: { [name: string]: unknown }; content?: never };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   retryImport: {
@@ -18431,26 +17391,16 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Import"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   undoImport: {
@@ -18459,20 +17409,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Import"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   ingest: {
@@ -18481,26 +17424,16 @@ export interface operations {
     responses: {
       /** @description committed: one line `<key> <acknowledged offset>` for each stream named */
       200: { headers: { [name: string]: unknown }; content: { "text/plain": string } };
-      /** @description Bad Request: bad_frame, bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Timeout: too_slow */
-      408: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unsupported Media Type: unsupported_media_type */
-      415: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_frame-bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      408: components["responses"]["too_slow"];
+      413: components["responses"]["too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   putArtefact: {
@@ -18537,26 +17470,16 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportedArtefact"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Insufficient Storage: no_space */
-      507: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
+      507: components["responses"]["no_space"];
     };
   };
   enrolHost: {
@@ -18565,22 +17488,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AgentSecret"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      409: components["responses"]["conflict"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   reportEvent: {
@@ -18589,24 +17504,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostEvent"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   reportRun: {
@@ -18615,24 +17521,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ExperimentRun"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   replaceAgentToken: {
@@ -18641,18 +17538,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AgentSecret"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      409: components["responses"]["conflict"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   listJobs: {
@@ -18675,16 +17566,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["JobList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getJob: {
@@ -18693,18 +17579,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["JobInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   retryJob: {
@@ -18713,20 +17593,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["JobInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   stopJob: {
@@ -18735,20 +17608,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["JobInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listJoinTokens: {
@@ -18757,16 +17623,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["JoinTokenList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createJoinToken: {
@@ -18775,22 +17636,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["NewJoinToken"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   revokeJoinToken: {
@@ -18799,18 +17652,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   follow: {
@@ -18827,16 +17674,11 @@ export interface operations {
     responses: {
       /** @description events `data` with {"host", "spec", "last_sample_at"}; a comment every 15 s */
       200: { headers: { [name: string]: unknown }; content: { "text/event-stream": string } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listMutes: {
@@ -18853,18 +17695,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["MuteList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createMute: {
@@ -18873,24 +17709,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["MuteInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   deleteMute: {
@@ -18899,18 +17726,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getDocument: {
@@ -18919,16 +17740,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": unknown } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   writeOtlp: {
@@ -18945,26 +17761,16 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content?: never };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Timeout: too_slow */
-      408: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unsupported Media Type: unsupported_media_type */
-      415: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      408: components["responses"]["too_slow"];
+      413: components["responses"]["too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   writePrometheus: {
@@ -18981,26 +17787,16 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       204: { headers: { [name: string]: unknown }; content?: never };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Timeout: too_slow */
-      408: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unsupported Media Type: unsupported_media_type */
-      415: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      408: components["responses"]["too_slow"];
+      413: components["responses"]["too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   listReferences: {
@@ -19009,16 +17805,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReferenceList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listReparses: {
@@ -19027,16 +17818,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReparseList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createReparse: {
@@ -19045,24 +17831,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Reparse"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getReparse: {
@@ -19071,18 +17848,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Reparse"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   stopReparse: {
@@ -19091,18 +17862,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       204: { headers: { [name: string]: unknown }; content?: never };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   uploadReportFile: {
@@ -19123,24 +17888,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportFile"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   downloadReportFile: {
@@ -19149,18 +17905,12 @@ export interface operations {
     responses: {
       /** @description the file */
       200: { headers: { [name: string]: unknown }; content: { "application/octet-stream": string } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   previewMarkdown: {
@@ -19169,18 +17919,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["MarkdownShown"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   listReportTemplates: {
@@ -19189,16 +17933,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportTemplateList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listReports: {
@@ -19207,16 +17946,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createReport: {
@@ -19225,24 +17959,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getReport: {
@@ -19251,18 +17976,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   updateReport: {
@@ -19271,24 +17990,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportInfo"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   deleteReport: {
@@ -19297,18 +18007,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   exportReportHtml: {
@@ -19325,20 +18029,13 @@ export interface operations {
     responses: {
       /** @description one self-contained file */
       200: { headers: { [name: string]: unknown }; content: { "text/html": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   exportReportPdf: {
@@ -19347,20 +18044,13 @@ export interface operations {
     responses: {
       /** @description the report as PDF */
       200: { headers: { [name: string]: unknown }; content: { "application/pdf": string } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   addNote: {
@@ -19369,26 +18059,16 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["AddedNote"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found, no_data */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found-no_data"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   updateNote: {
@@ -19397,24 +18077,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found, no_data */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: damaged_artefact, internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found-no_data"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["damaged_artefact-internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   deleteNote: {
@@ -19423,18 +18094,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   restoreNote: {
@@ -19443,18 +18108,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   orderNotes: {
@@ -19463,24 +18122,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportDetails"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   restoreReport: {
@@ -19489,18 +18139,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   saveAsTemplate: {
@@ -19509,22 +18153,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReportInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getRetention: {
@@ -19533,16 +18169,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Retention"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   putRetention: {
@@ -19551,20 +18182,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Retention"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createRetentionRun: {
@@ -19573,16 +18197,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RetentionRun"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   removeRuleLimit: {
@@ -19591,18 +18210,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listRules: {
@@ -19611,16 +18224,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RuleList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   checkRule: {
@@ -19629,20 +18237,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RuleReading"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getRule: {
@@ -19659,18 +18260,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RuleDetail"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   putRule: {
@@ -19687,22 +18282,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RuleDetail"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   deleteRule: {
@@ -19719,18 +18306,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   enableRule: {
@@ -19747,22 +18328,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["RuleDetail"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   setRuleLimit: {
@@ -19779,24 +18352,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["LimitRecord"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   search: {
@@ -19819,18 +18383,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SearchAnswer"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readSeries: {
@@ -19861,20 +18419,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SeriesBlock"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readSeriesOfHosts: {
@@ -19913,20 +18464,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostSeriesBlock"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listShareLinks: {
@@ -19945,16 +18489,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ShareLinkList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createShareLink: {
@@ -19963,26 +18502,16 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["NewShareLink"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   openShareLink: {
@@ -19991,24 +18520,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SharedContent"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   revokeShareLink: {
@@ -20017,18 +18537,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listSpecs: {
@@ -20037,16 +18551,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SpecList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   draftSpec: {
@@ -20055,20 +18564,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SpecDraft"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   previewSpec: {
@@ -20077,20 +18579,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SpecPreview"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   getSpec: {
@@ -20107,18 +18602,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SpecDetail"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   putSpec: {
@@ -20135,20 +18624,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SpecInfo"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   deleteSpec: {
@@ -20165,20 +18647,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       204: { headers: { [name: string]: unknown }; content?: never };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readStatistics: {
@@ -20213,20 +18688,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["PanelStatistics"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listStats: {
@@ -20245,18 +18713,12 @@ export interface operations {
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["StatList"] } };
       /** @description Not modified: the same as the ETag in If-None-Match names */
       304: { headers: { [name: string]: unknown }; content?: never };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getStorage: {
@@ -20265,16 +18727,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["StorageInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readContext: {
@@ -20293,18 +18750,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["StreamContext"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readFleetUse: {
@@ -20321,18 +18772,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["FleetUse"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listUsers: {
@@ -20341,16 +18786,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["UserList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createUser: {
@@ -20359,24 +18799,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["UserInfo"] } };
-      /** @description Bad Request: bad_request, weak_password */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request-weak_password"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   deleteUser: {
@@ -20393,20 +18824,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   updateUser: {
@@ -20423,24 +18847,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["UserInfo"] } };
-      /** @description Bad Request: bad_request, weak_password */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: overloaded, database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request-weak_password"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["overloaded-database_away"];
     };
   };
   resetSecondFactor: {
@@ -20457,18 +18872,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listUserSessions: {
@@ -20485,18 +18894,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SessionList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   endUserSessions: {
@@ -20513,18 +18916,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["SessionsEnded"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   endUserSession: {
@@ -20542,18 +18939,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listViews: {
@@ -20562,16 +18953,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ViewList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createView: {
@@ -20580,22 +18966,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ViewInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   getView: {
@@ -20612,18 +18990,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ViewInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   deleteView: {
@@ -20640,18 +19012,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   updateView: {
@@ -20668,22 +19034,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ViewInfo"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   starView: {
@@ -20700,20 +19058,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readWatch: {
@@ -20722,16 +19073,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WatchNow"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listWatchMutes: {
@@ -20740,16 +19086,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WatchMuteList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createWatchMute: {
@@ -20758,24 +19099,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WatchMuteRecord"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Too Many Requests: too_many_requests */
-      429: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   endWatchMute: {
@@ -20784,18 +19116,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readOpen: {
@@ -20812,16 +19138,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["OpenNow"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   readTimeline: {
@@ -20844,18 +19165,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WatchTimeline"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   retryWebhookDelivery: {
@@ -20864,20 +19179,13 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WebhookDelivery"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listWebhooks: {
@@ -20886,16 +19194,11 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WebhookList"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   createWebhook: {
@@ -20904,22 +19207,14 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       201: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WebhookInfo"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   putWebhook: {
@@ -20928,24 +19223,15 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WebhookInfo"] } };
-      /** @description Bad Request: bad_request */
-      400: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Conflict: conflict */
-      409: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Request Entity Too Large: too_large */
-      413: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   deleteWebhook: {
@@ -20954,18 +19240,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Empty"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   listWebhookDeliveries: {
@@ -20977,18 +19257,12 @@ export interface operations {
         headers: { [name: string]: unknown };
         content: { "application/json": components["schemas"]["WebhookDeliveryList"] };
       };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
   testWebhook: {
@@ -20997,18 +19271,12 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["WebhookTest"] } };
-      /** @description Unauthorized: not_authenticated */
-      401: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Forbidden: not_allowed */
-      403: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Not Found: not_found */
-      404: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Unprocessable Entity: invalid_request */
-      422: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Internal Server Error: internal */
-      500: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
-      /** @description Service Unavailable: database_away */
-      503: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ErrorBody"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
     };
   };
 }

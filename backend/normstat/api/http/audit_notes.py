@@ -12,17 +12,18 @@ from typing import Final
 from starlette.requests import Request
 from starlette.types import Scope
 
+from normstat.api.http.route_marks import mark_of, marking
 from normstat.auth.access import Principal
 from normstat.errors import shorten
 from normstat.records.audit_rows import AuditEntry, Means
 from normstat.runtime.bounded_json import NotJson, load_json
 
-# They send a body, and change nothing.
-READING: Final = frozenset(
-    {"draft_spec", "preview_spec", "check_rule", "preview_markdown", "try_alert_route", "check_silence_link"}
-)
-# The link that came in a message is the permission.
-BY_LINK: Final = frozenset({"use_silence_link"})
+READING: Final = "changes_nothing"
+BY_LINK: Final = "permitted_by_link"
+# Marks a route that takes a body but changes nothing: it is not in the audit log.
+changes_nothing: Final = marking(READING, value=True)
+# Marks a route for which the link that came in a message is the permission.
+permitted_by_link: Final = marking(BY_LINK, value=True)
 EXPORT_ENDINGS: Final = (".csv", ".jsonl", ".parquet", ".html", ".pdf", ".svg", ".txt", "/bundle")
 # Members of a body that say what it is about. Names to keep, not names to leave out: so a new secret is left out by itself.
 KEPT: Final = (
@@ -40,7 +41,7 @@ def note_of(scope: Scope) -> str | None:
     route = scope.get("route")
     name: str = getattr(route, "name", "")
     path: str = getattr(route, "path", "")
-    if not name or name in READING or "/ingest" in path or scope["path"].startswith("/api/v1/ingest"):
+    if not name or mark_of(scope, READING) or "/ingest" in path or scope["path"].startswith("/api/v1/ingest"):
         return None
     if scope["method"] in {"GET", "HEAD"}:
         return name if path.endswith(EXPORT_ENDINGS) and scope["method"] == "GET" else None
@@ -55,7 +56,7 @@ def entry_of(scope: Scope, *, action: str, body: Mapping[str, object] | None = N
         account: str | None = principal.name
         means: Means = "session" if principal.session_hash is not None else "api_token"
         token_id = principal.api_token_id
-    elif action in BY_LINK:
+    elif mark_of(scope, BY_LINK):
         account, means, token_id = None, "link", None
     else:
         return None

@@ -10,13 +10,11 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter
 from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute, Match, compile_path
 from starlette.types import Receive, Scope, Send
 
-from normstat.api.http.handlers import error_answers
-from normstat.errors import TooLarge
 from normstat.runtime.memory import collector_paused
 
 PREFIX: Final = "/api/v1"
@@ -84,24 +82,3 @@ def prepare_route(module: str, name: str) -> APIRoute:
     with collector_paused():
         router: LazyRouter = importlib.import_module(f"normstat.api.routes.{module}").router
         return router.prepare(name)
-
-
-class Application(FastAPI):
-    """An application with lazy routes."""
-
-    @property
-    def routes(self) -> list[BaseRoute]:
-        """All routes, prepared: the OpenAPI document describes them."""
-        return [route.prepare() if isinstance(route, LazyRoute) else route for route in self.router.routes]
-
-    def openapi(self) -> dict[str, Any]:
-        """Return the OpenAPI document. Every body has a limit (api/http/body_limit.py), whatever its route does."""
-        is_new = self.openapi_schema is None
-        document = super().openapi()
-        if is_new:
-            for path in document["paths"].values():
-                for operation in path.values():
-                    if "requestBody" in operation:
-                        answers = operation["responses"]
-                        answers.setdefault(str(TooLarge.status), error_answers(TooLarge)[TooLarge.status])
-        return document

@@ -1,49 +1,26 @@
-"""Which routes make rows, and the budget that each counts against before it runs (db/row_budgets.py)."""
+"""The budget of rows that a route counts against before it runs (db/row_budgets.py)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Final
 
 from fastapi import Request
-from fastapi.routing import APIRoute
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.api.http.route_marks import Endpoint, mark_of, marking
 from normstat.api.http.state import AppState
 from normstat.auth.access import Principal
-from normstat.db import row_budgets as budgets
 from normstat.db.row_budgets import RowBudget, require_room
 from normstat.db.session import open_read_session
 
-# The functions of the routes of people. Those of agents, and runs, which may make an experiment, ask for themselves.
-BUDGETS: Final[Mapping[str, RowBudget]] = {
-    "create_event": budgets.EVENTS,
-    "create_artefact": budgets.ARTEFACTS,
-    "create_run": budgets.RUNS,
-    "create_artefact_runs": budgets.RUNS,
-    "create_import": budgets.JOBS,
-    "create_bundle_import": budgets.JOBS,
-    "retry_import": budgets.JOBS,
-    "create_reparse": budgets.JOBS,
-    "create_backtest": budgets.JOBS,
-    "update_baseline": budgets.BASELINE_VERSIONS,
-    "update_host_group": budgets.BASELINE_VERSIONS,
-    "create_experiment": budgets.EXPERIMENTS,
-    "create_report": budgets.REPORTS,
-    "save_as_template": budgets.REPORTS,
-    "add_note": budgets.NOTES,
-    "upload_report_file": budgets.REPORT_FILES,
-    "create_baseline": budgets.BASELINES,
-    "copy_baseline": budgets.BASELINES,
-    "create_exclusion": budgets.EXCLUSIONS,
-    "mark_incident": budgets.EXCLUSIONS,
-    "create_mute": budgets.MUTES,
-    "create_watch_mute": budgets.WATCH_MUTES,
-    "set_rule_limit": budgets.RULE_LIMITS,
-    "save_comparison": budgets.COMPARISONS,
-    "create_view": budgets.VIEWS,
-    "create_api_token": budgets.API_TOKENS,
-    "create_share_link": budgets.SHARE_LINKS,
-    "create_host_group": budgets.HOST_GROUPS,
-}
+MARK: Final = "row_budget"
+
+
+def makes_rows(budget: RowBudget) -> Callable[[Endpoint], Endpoint]:
+    """Count the rows that the route below makes against a budget. It stands between the decorator of the route and the function.
+
+    Routes of agents, and runs, which may make an experiment, ask for room themselves.
+    """
+    return marking(MARK, budget)
 
 
 async def check_budget(request: Request, state: AppState, principal: Principal) -> None:
@@ -51,9 +28,7 @@ async def check_budget(request: Request, state: AppState, principal: Principal) 
 
     Raises: TooManyRequests
     """
-    route = request.scope["route"]
-    assert isinstance(route, APIRoute)
-    budget = BUDGETS.get(route.name)
+    budget: RowBudget | None = mark_of(request.scope, MARK)
     if budget is not None:
         async with open_read_session(state.sessions) as session:
             await check_room(session, state, budget, principal.name)

@@ -9,6 +9,7 @@ from normstat.alerts.alert_channel_rows import list_channels
 from normstat.alerts.alert_lists import count_open_by_route
 from normstat.alerts.alert_route_rows import RouteRecord, list_routes
 from normstat.alerts.route_settings import RouteSettings
+from normstat.api.http.audit_notes import changes_nothing
 from normstat.api.http.body import Empty
 from normstat.api.http.deps import (
     NEEDS_ADMINISTRATOR,
@@ -62,6 +63,7 @@ async def order_alert_routes(body: AlertRouteOrder, session: WriteSession) -> Al
 
 
 @router.post("/try", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest))
+@changes_nothing
 async def try_alert_route(body: RouteTry, session: ReadSession) -> RouteTrialResult:
     """Return the messages that a route would have sent in a window. Nothing is stored, and nothing is sent."""
     window = Window(body.start, body.end)

@@ -8,9 +8,11 @@ from normstat.alerts import alert_lists, alert_notes, silence_link
 from normstat.alerts.alert_lists import AlertFilter, AlertInfo
 from normstat.alerts.alert_outbox import retry_message
 from normstat.alerts.silence_link import SilenceOffer
+from normstat.api.http.audit_notes import changes_nothing, permitted_by_link
 from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession, check_origin
 from normstat.api.http.handlers import error_answers, guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.alert_schemas import AlertAcknowledge, AlertPage, SilenceCheck, SilenceResult, SilenceUse
@@ -41,6 +43,7 @@ def read_alert_filter(
 
 
 @router.get("/alerts", dependencies=[NEEDS_VIEWER], responses=guarded_answers(BadRequest))
+@open_to_limited()
 async def list_alerts(
     session: ReadSession,
     wanted: Annotated[AlertFilter, Depends(read_alert_filter)],
@@ -53,12 +56,14 @@ async def list_alerts(
 
 
 @router.get("/alerts/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def get_alert(id: IdPath, session: ReadSession) -> AlertInfo:  # noqa: A002
     """Return an alert."""
     return await alert_lists.read_alert(session, id)
 
 
 @router.post("/alerts/{id}/acknowledge", responses=guarded_answers(NotFound))
+@open_to_limited()
 async def acknowledge_alert(
     id: IdPath,  # noqa: A002
     body: AlertAcknowledge,
@@ -71,6 +76,7 @@ async def acknowledge_alert(
 
 
 @router.delete("/alerts/{id}/acknowledge", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def take_back_alert_acknowledgement(id: IdPath, session: WriteSession) -> AlertInfo:  # noqa: A002
     """Note that nobody looks after an alert any more, nor after its episodes that last."""
     await alert_notes.take_back_alert_acknowledgement(session, id)
@@ -78,18 +84,21 @@ async def take_back_alert_acknowledgement(id: IdPath, session: WriteSession) -> 
 
 
 @router.post("/alert-messages/{id}/retry", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound, Conflict))
+@open_to_limited()
 async def retry_alert_message(id: IdPath, session: WriteSession) -> AlertInfo:  # noqa: A002
     """Send a message again that was given up."""
     return await alert_lists.read_alert(session, await retry_message(session, id))
 
 
 @router.post("/alert-silences/check", dependencies=[Depends(check_origin)], responses=error_answers(NotFound, NotAllowed))
+@changes_nothing
 async def check_silence_link(body: SilenceCheck, session: ReadSession) -> SilenceOffer:
     """Return what a silence link would mute; nothing is muted. The token is the permission: no login is needed."""
     return await silence_link.read_offer(session, body.token)
 
 
 @router.post("/alert-silences", dependencies=[Depends(check_origin)], responses=error_answers(NotFound, NotAllowed, Conflict))
+@permitted_by_link
 async def use_silence_link(body: SilenceUse, session: WriteSession) -> SilenceResult:
     """Mute what an alert is about, from now on, by the token of its silence link. A link works once."""
     return SilenceResult(await silence_link.use_link(session, body.token, minutes=body.minutes, reason=body.reason))

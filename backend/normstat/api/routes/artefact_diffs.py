@@ -7,6 +7,7 @@ from fastapi import Depends, Query, Response
 from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, IdPath, ReadSession
 from normstat.api.http.handlers import guarded_answers, text_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.artefacts.answers.answer_service import ArtefactAnswers, answer_artefact
 from normstat.artefacts.diff.artefact_diff import DiffRequest
@@ -47,6 +48,7 @@ Asked = Annotated[DiffRequest, Depends(read_request)]
 
 
 @router.get("/artefacts/diff", dependencies=[NEEDS_VIEWER], responses=guarded_answers(BadRequest, NotFound, DamagedArtefact))
+@open_to_limited()
 async def read_artefact_diff(  # noqa: PLR0917 (parameters of a route, given by name)
     session: ReadSession,
     before: Before,
@@ -69,6 +71,7 @@ async def read_artefact_diff(  # noqa: PLR0917 (parameters of a route, given by 
         description="UTF-8, CRLF, a header line, then rows by key or bucket, the largest change first",
     ),
 )
+@open_to_limited()
 async def export_artefact_diff(session: ReadSession, before: Before, after: After, asked: Asked) -> Response:
     """Export the rows of a diff."""
     found = await diff_stored(session, before, after, asked.paged(MAX_CSV_ROWS, 0))
@@ -85,6 +88,7 @@ async def export_artefact_diff(session: ReadSession, before: Before, after: Afte
 
 
 @router.get("/artefacts/{id}/answers", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound, DamagedArtefact))
+@open_to_limited()
 async def read_artefact_answers(id: IdPath, session: ReadSession) -> ArtefactAnswers:  # noqa: A002
     """Return what follows from an artefact, and from the series of its host in the same window."""
     return await answer_artefact(session, id)

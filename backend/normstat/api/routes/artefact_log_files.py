@@ -11,6 +11,7 @@ from fastapi import Depends, Query, Response
 from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, IdPath, ReadSession, State
 from normstat.api.http.handlers import guarded_answers, text_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.state import AppState
 from normstat.api.http.streaming import PieceResponse, Pieces
@@ -88,6 +89,7 @@ GroupBy = Annotated[str, Query(description="object, function, event, command, pi
         description="the lines of the chosen events, byte for byte, below the titles of the log",
     ),
 )
+@open_to_limited()
 async def export_log_lines(chosen: Chosen, session: ReadSession, state: State) -> PieceResponse:
     """Export the lines of chosen events as the tracer printed them: they can be read again."""
 
@@ -108,6 +110,7 @@ async def export_log_lines(chosen: Chosen, session: ReadSession, state: State) -
         description="UTF-8, CRLF, a header line, then the events in order",
     ),
 )
+@open_to_limited()
 async def export_log_events(chosen: Chosen, session: ReadSession, state: State) -> PieceResponse:
     """Export chosen events as CSV, with all digits of their nanoseconds."""
     pieces = await _ask(session, chosen, lambda log: write_log_csv(log, chosen.mask(log)))
@@ -125,6 +128,7 @@ async def export_log_events(chosen: Chosen, session: ReadSession, state: State) 
     dependencies=[NEEDS_VIEWER],
     responses=text_answers(guarded_answers(*ERRORS), media_type=SVG, description="the lanes, and who blocked whom"),
 )
+@open_to_limited()
 async def draw_log_lanes(chosen: Chosen, session: ReadSession, by: LanesBy = "thread") -> Response:
     """Draw the lanes of a window as SVG, for paper."""
 
@@ -141,6 +145,7 @@ async def draw_log_lanes(chosen: Chosen, session: ReadSession, by: LanesBy = "th
     dependencies=[NEEDS_VIEWER],
     responses=text_answers(guarded_answers(*ERRORS), media_type=PDF, description="the lanes, and a table of who blocked whom"),
 )
+@open_to_limited()
 async def print_log_lanes(chosen: Chosen, session: ReadSession, by: LanesBy = "thread") -> Response:
     """Draw the lanes of a window as PDF, with the longest waits."""
     head = await _head(session, chosen)
@@ -157,6 +162,7 @@ async def print_log_lanes(chosen: Chosen, session: ReadSession, by: LanesBy = "t
     dependencies=[NEEDS_VIEWER],
     responses=text_answers(guarded_answers(*ERRORS), media_type=SVG, description="the latencies of a pair over decades of time"),
 )
+@open_to_limited()
 async def draw_log_latencies(
     chosen: Chosen, session: ReadSession, pair: Pair = "", key: Keys = None, group: GroupBy = ""
 ) -> Response:
@@ -174,6 +180,7 @@ async def draw_log_latencies(
     dependencies=[NEEDS_VIEWER],
     responses=text_answers(guarded_answers(*ERRORS), media_type=PDF, description="the decades, and a table of the keys"),
 )
+@open_to_limited()
 async def print_log_latencies(
     chosen: Chosen, session: ReadSession, pair: Pair = "", key: Keys = None, group: GroupBy = ""
 ) -> Response:

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.api.http.body import NO_NUL, Body
 from normstat.api.http.deps import NEEDS_VIEWER, IdPath, ReadSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.artefacts.artefact_service import load_part
 from normstat.artefacts.parts import LogPart
@@ -62,6 +63,7 @@ class LogLatencies(Body):
 
 
 @router.get(PREFIX, dependencies=[NEEDS_VIEWER], responses=ANSWERS)
+@open_to_limited()
 async def list_log_events(  # noqa: PLR0917 (parameters of a route, given by name)
     id: IdPath,  # noqa: A002
     part: PartPath,
@@ -77,6 +79,7 @@ async def list_log_events(  # noqa: PLR0917 (parameters of a route, given by nam
 
 
 @router.get(f"{PREFIX}/latencies", dependencies=[NEEDS_VIEWER], responses=ANSWERS)
+@open_to_limited()
 async def read_log_latencies(  # noqa: PLR0917 (parameters of a route, given by name)
     id: IdPath,  # noqa: A002
     part: PartPath,
@@ -111,6 +114,7 @@ async def read_log_latencies(  # noqa: PLR0917 (parameters of a route, given by 
 
 
 @router.get(f"{PREFIX}/lanes", dependencies=[NEEDS_VIEWER], responses=ANSWERS)
+@open_to_limited()
 async def read_log_lanes(  # noqa: PLR0917 (parameters of a route, given by name)
     id: IdPath,  # noqa: A002
     part: PartPath,
@@ -127,6 +131,7 @@ async def read_log_lanes(  # noqa: PLR0917 (parameters of a route, given by name
 
 
 @router.get(f"{PREFIX}/blocking", dependencies=[NEEDS_VIEWER], responses=ANSWERS)
+@open_to_limited()
 async def read_log_blocking(  # noqa: PLR0917 (parameters of a route, given by name)
     id: IdPath,  # noqa: A002
     part: PartPath,

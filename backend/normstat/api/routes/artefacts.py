@@ -23,8 +23,10 @@ from normstat.api.http.deps import (
     WriteSession,
 )
 from normstat.api.http.handlers import guarded_answers, text_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.http.row_budgets import makes_rows
 from normstat.api.http.state import AppState
 from normstat.api.http.streaming import PieceResponse, Pieces
 from normstat.api.routes.events import find_agent_host
@@ -37,6 +39,7 @@ from normstat.artefacts.table_csv import write_table_csv
 from normstat.artefacts.table_view import MAX_ROWS, ArtefactTable, TableRequest, view_table
 from normstat.artefacts.text_page import PAGE_BYTES, ArtefactText, cut_page
 from normstat.artefacts.tools import Effect
+from normstat.db import row_budgets
 from normstat.db.row_budgets import ARTEFACTS
 from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import BadRequest, DamagedArtefact, NoSpace, NotFound, Overloaded, TooLarge, TooManyRequests
@@ -116,6 +119,7 @@ class ArtefactReparse(Body):
 
 
 @router.get("/artefacts", dependencies=[NEEDS_VIEWER], responses=guarded_answers(BadRequest))
+@open_to_limited()
 async def list_artefacts(  # noqa: PLR0917 (parameters of a route, given by name)
     session: ReadSession,
     host: Annotated[list[Name] | None, Query(description="artefacts of these hosts")] = None,
@@ -144,6 +148,8 @@ async def list_artefacts(  # noqa: PLR0917 (parameters of a route, given by name
     responses=guarded_answers(BadRequest, NotFound, TooLarge, NoSpace, Overloaded, TooManyRequests),
     openapi_extra=RAW_BODY,
 )
+@open_to_limited(needs_host=True)
+@makes_rows(row_budgets.ARTEFACTS)
 async def create_artefact(  # noqa: PLR0917 (parameters of a route, given by name)
     request: Request,
     state: State,
@@ -210,6 +216,7 @@ async def put_artefact(  # noqa: PLR0917 (parameters of a route, given by name)
 
 
 @router.get("/artefacts/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def get_artefact(id: IdPath, session: ReadSession) -> ArtefactDetails:  # noqa: A002
     """Return one artefact, with the lines of its text that could not be read."""
     artefact = await artefact_rows.read_artefact_row(session, id)
@@ -217,6 +224,7 @@ async def get_artefact(id: IdPath, session: ReadSession) -> ArtefactDetails:  # 
 
 
 @router.put("/artefacts/{id}", responses=guarded_answers(BadRequest, NotFound, DamagedArtefact, Overloaded))
+@open_to_limited()
 async def update_artefact(id: IdPath, body: ArtefactUpdate, principal: Operator, state: State) -> Artefact:  # noqa: A002
     """Change what people say of an artefact: its time, title, question, command and effect.
 
@@ -228,6 +236,7 @@ async def update_artefact(id: IdPath, body: ArtefactUpdate, principal: Operator,
 
 
 @router.delete("/artefacts/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def delete_artefact(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
     """Delete an artefact. It can be restored for a day."""
     await artefact_rows.delete_artefact(session, id)
@@ -235,12 +244,14 @@ async def delete_artefact(id: IdPath, session: WriteSession) -> Empty:  # noqa: 
 
 
 @router.post("/artefacts/{id}/restore", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def restore_artefact(id: IdPath, session: WriteSession) -> Artefact:  # noqa: A002
     """Undo the deletion of an artefact."""
     return await artefact_rows.restore_artefact(session, id)
 
 
 @router.post("/artefacts/{id}/reparse", responses=guarded_answers(BadRequest, NotFound, DamagedArtefact, Overloaded))
+@open_to_limited()
 async def reparse_text(id: IdPath, body: ArtefactReparse, principal: Operator, state: State) -> Artefact:  # noqa: A002
     """Read the raw text again, with the current readers."""
     async with state.artefact_slots.hold(principal.name):
@@ -255,6 +266,7 @@ async def reparse_text(id: IdPath, body: ArtefactReparse, principal: Operator, s
         guarded_answers(NotFound, DamagedArtefact), media_type="application/octet-stream", description="the text, byte for byte"
     ),
 )
+@open_to_limited()
 async def download_artefact(id: IdPath, state: State) -> PieceResponse:  # noqa: A002
     """Return the raw text as it came."""
     async with open_read_session(state.sessions) as session:
@@ -266,6 +278,7 @@ async def download_artefact(id: IdPath, state: State) -> PieceResponse:  # noqa:
 
 
 @router.get("/artefacts/{id}/text", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound, DamagedArtefact))
+@open_to_limited()
 async def read_artefact_text(
     id: IdPath,  # noqa: A002
     session: ReadSession,
@@ -284,6 +297,7 @@ async def _read_raw(state: AppState, artefact_id: int) -> Pieces:
 
 
 @router.get("/artefacts/{id}/parts/{part}/table", dependencies=[NEEDS_VIEWER], responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def read_artefact_table(  # noqa: PLR0917 (parameters of a route, given by name)
     id: IdPath,  # noqa: A002
     part: PartPath,
@@ -310,6 +324,7 @@ async def read_artefact_table(  # noqa: PLR0917 (parameters of a route, given by
         description="UTF-8, CRLF, a header of keys with units, then all rows in the order of the text",
     ),
 )
+@open_to_limited()
 async def export_artefact_table(id: IdPath, part: PartPath, session: ReadSession) -> Response:  # noqa: A002
     """Export all rows of a table part: report, time, the parts of the key, and a column for each number."""
     body = await ask_part(session, id, part, TablePart, write_table_csv)
@@ -318,6 +333,7 @@ async def export_artefact_table(id: IdPath, part: PartPath, session: ReadSession
 
 
 @router.get("/artefacts/{id}/parts/{part}/intervals", dependencies=[NEEDS_VIEWER], responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def read_artefact_intervals(
     id: IdPath,  # noqa: A002
     part: PartPath,
@@ -330,6 +346,7 @@ async def read_artefact_intervals(
 
 
 @router.get("/artefacts/{id}/parts/{part}/histogram", dependencies=[NEEDS_VIEWER], responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def read_artefact_histogram(id: IdPath, part: PartPath, session: ReadSession) -> HistogramView:  # noqa: A002
     """Return the distributions of a histogram part."""
     return await ask_part(session, id, part, HistogramPart, view_histogram)

@@ -9,6 +9,7 @@ from fastapi import Depends, Request, Response
 from normstat.api.http import cookies
 from normstat.api.http.deps import State, ViewerInSetup, WriteSession, check_origin
 from normstat.api.http.handlers import error_answers, guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.middleware import client_address
 from normstat.api.routes.schemas import LinkRequest, LoggedOut, LoginRequest, Me, PasswordChange
@@ -100,6 +101,7 @@ async def use_link(body: LinkRequest, login_handler: Login) -> Me:
 
 
 @router.post("/logout", responses=guarded_answers())
+@open_to_limited()
 async def log_out(principal: ViewerInSetup, request: Request, response: Response, session: WriteSession, state: State) -> LoggedOut:
     """Log out: end this session."""
     url = None
@@ -112,12 +114,14 @@ async def log_out(principal: ViewerInSetup, request: Request, response: Response
 
 
 @router.get("/me", responses=guarded_answers())
+@open_to_limited()
 async def get_me(principal: ViewerInSetup, state: State) -> Me:
     """Return who is logged in."""
     return to_me(principal, state.settings.second_factor_role)
 
 
 @router.put("/password", responses=guarded_answers(WeakPassword, TooManyRequests, Overloaded))
+@open_to_limited()
 async def change_password(body: PasswordChange, principal: ViewerInSetup, login_handler: Login) -> Me:
     """Set one's own password; end all other sessions of the account and, by default, revoke its API tokens."""
     logged_in = await login.change_password(

@@ -7,6 +7,7 @@ from fastapi import Query
 from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, HostQuery, InWindow, LargeReadSession, StatQuery
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, NotFound
 from normstat.profiles import band
@@ -16,6 +17,7 @@ router = LazyRouter(tags=["baselines"], dependencies=[NEEDS_VIEWER])
 
 
 @router.get("/band", responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def read_band(
     *,
     baseline: Annotated[int, Query(ge=1, le=2**63 - 1, description="id of the baseline")],

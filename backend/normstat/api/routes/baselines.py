@@ -8,7 +8,9 @@ from fastapi import Query
 from normstat.api.http.body import NO_NUL, Empty
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.http.row_budgets import makes_rows
 from normstat.api.routes.baseline_schemas import (
     BaselineArchive,
     BaselineCopy,
@@ -26,6 +28,8 @@ from normstat.baselines.baseline_records import BaselineInfo
 from normstat.baselines.baseline_rows import BaselineChange
 from normstat.baselines.baseline_versions import list_versions
 from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested, update_requested
+from normstat.db import row_budgets
+from normstat.db.host_limits import Whole
 from normstat.errors import BadRequest, Conflict, NotFound, TooManyRequests
 from normstat.window import Window
 
@@ -33,6 +37,7 @@ router = LazyRouter(prefix="/baselines", tags=["baselines"])
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def list_baselines(
     session: ReadSession,
     host: Annotated[
@@ -47,6 +52,8 @@ async def list_baselines(
 
 
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, Conflict, TooManyRequests))
+@open_to_limited(needs_whole_group=True)
+@makes_rows(row_budgets.BASELINES)
 async def create_baseline(body: BaselineCreate, principal: Operator, session: WriteSession) -> BaselineInfo:
     """Create a baseline: from given windows, a recording that begins now, or a rule."""
     request = BaselineRequest(
@@ -64,12 +71,15 @@ async def create_baseline(body: BaselineCreate, principal: Operator, session: Wr
 
 
 @router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def get_baseline(id: IdPath, session: ReadSession) -> BaselineInfo:  # noqa: A002
     """Return a baseline, archived or not."""
     return await baseline_rows.read_baseline(session, id)
 
 
 @router.patch("/{id}", responses=guarded_answers(BadRequest, NotFound, Conflict, TooManyRequests))
+@open_to_limited(needs_whole_group=True, whole=Whole.BASELINE)
+@makes_rows(row_budgets.BASELINE_VERSIONS)
 async def update_baseline(id: IdPath, body: BaselineUpdate, principal: Operator, session: WriteSession) -> BaselineInfo:  # noqa: A002
     """Change a baseline; other windows, hosts or another time zone create a new version."""
     change = BaselineChange(
@@ -87,6 +97,7 @@ async def update_baseline(id: IdPath, body: BaselineUpdate, principal: Operator,
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound, Conflict))
+@open_to_limited(whole=Whole.BASELINE)
 async def delete_baseline(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
     """Delete a baseline with all its versions; samples stay."""
     await baseline_rows.delete_baseline(session, id)
@@ -94,12 +105,14 @@ async def delete_baseline(id: IdPath, session: WriteSession) -> Empty:  # noqa: 
 
 
 @router.get("/{id}/versions", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def list_baseline_versions(id: IdPath, session: ReadSession) -> VersionList:  # noqa: A002
     """List all versions of a baseline, newest first."""
     return VersionList(versions=await list_versions(session, id))
 
 
 @router.get("/{id}/health", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def get_baseline_health(
     id: IdPath,  # noqa: A002
     session: ReadSession,
@@ -116,12 +129,15 @@ async def get_baseline_health(
 
 
 @router.post("/{id}/copy", status_code=201, responses=guarded_answers(BadRequest, NotFound, Conflict, TooManyRequests))
+@open_to_limited(whole=Whole.BASELINE)
+@makes_rows(row_budgets.BASELINES)
 async def copy_baseline(id: IdPath, body: BaselineCopy, principal: Operator, session: WriteSession) -> BaselineInfo:  # noqa: A002
     """Copy a baseline, with its rule."""
     return await baseline_rows.copy_baseline(session, id, body.name, datetime.now(UTC), made_by=principal.name)
 
 
 @router.post("/{id}/archive", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound, Conflict))
+@open_to_limited(whole=Whole.BASELINE)
 async def archive_baseline(id: IdPath, body: BaselineArchive, session: WriteSession) -> BaselineInfo:  # noqa: A002
     """Hide a baseline from lists, or show it again. An archived baseline stops following its rule; it can still be read and
     compared with.
@@ -130,6 +146,7 @@ async def archive_baseline(id: IdPath, body: BaselineArchive, session: WriteSess
 
 
 @router.delete("/{id}/recording", responses=guarded_answers(NotFound, Conflict))
+@open_to_limited(whole=Whole.BASELINE)
 async def stop_baseline_recording(id: IdPath, principal: Operator, session: WriteSession) -> BaselineInfo:  # noqa: A002
     """End a recording now; what was recorded so far is the baseline."""
     return await baseline_rows.stop_recording(session, id, datetime.now(UTC), made_by=principal.name)

@@ -12,11 +12,14 @@ from starlette.requests import ClientDisconnect
 from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import HostQuery, InWindow, Operator, State, Viewer
 from normstat.api.http.handlers import guarded_answers, text_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.http.row_budgets import makes_rows
 from normstat.api.routes.exports import NEEDS_PLACE, ExportResponse
 from normstat.api.routes.schemas import Name
 from normstat.bundles.bundle_format import bundle_file_name
 from normstat.bundles.bundle_service import BundleRequest, OpenRequest, choose_host, read_manifest, stream_bundle
+from normstat.db import row_budgets
 from normstat.db.schema.job_models import ImportRow
 from normstat.db.session import open_write_session
 from normstat.errors import BadRequest, Conflict, NoSpace, NotFound, Overloaded, TooLarge, TooManyRequests
@@ -37,6 +40,7 @@ MEDIA_TYPE: Final = "application/zip"
         guarded_answers(BadRequest, NotFound, Overloaded), media_type=MEDIA_TYPE, description="the bundle, a zip file"
     ),
 )
+@open_to_limited()
 async def export_bundle(
     *,
     host: HostQuery,
@@ -74,6 +78,7 @@ async def export_bundle(
     responses=guarded_answers(BadRequest, Conflict, TooLarge, NoSpace, TooManyRequests),
     openapi_extra={"requestBody": {"required": True, "content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}}},
 )
+@makes_rows(row_budgets.JOBS)
 async def create_bundle_import(
     *,
     request: Request,

@@ -12,6 +12,7 @@ from fastapi.responses import Response, StreamingResponse
 from normstat.api.http.deps import State, Viewer
 from normstat.api.http.disconnect import run_while_connected
 from normstat.api.http.handlers import guarded_answers, request_id_of, text_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.state import AppState
 from normstat.api.http.streaming import PieceResponse
@@ -26,6 +27,7 @@ ANSWERS = guarded_answers(BadRequest, NotFound, NoData, TooLarge, Overloaded)
 
 
 @router.get("", response_model=Comparison, responses=ANSWERS)
+@open_to_limited(needs_whole_group=True)
 async def compare(inputs: Annotated[ComparisonInputs, Query()], request: Request, principal: Viewer, state: State) -> Response:
     """Rank what changed in the window start..end against a baseline, another window, an earlier time, another host or a group."""
     return to_response(await run_while_connected(request, find_result(state, principal.name, inputs)))
@@ -40,6 +42,7 @@ async def compare(inputs: Annotated[ComparisonInputs, Query()], request: Request
         description="lines of JSON: `progress` {done, total, what} while it runs, then `result` (as GET /comparison) or `error`",
     ),
 )
+@open_to_limited(needs_whole_group=True)
 async def compare_with_progress(
     inputs: Annotated[ComparisonInputs, Query()], request: Request, principal: Viewer, state: State
 ) -> StreamingResponse:

@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.api.http.deps import State, Viewer
 from normstat.api.http.disconnect import run_while_connected
 from normstat.api.http.handlers import guarded_answers, text_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.state import AppState
 from normstat.api.routes.comparison_answer import compare_in_turn
@@ -40,6 +41,7 @@ UNSAFE_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9._-]+")
     response_class=HTMLResponse,
     responses=text_answers(ANSWERS, media_type="text/html", description="the report as one self-contained file"),
 )
+@open_to_limited(needs_whole_group=True)
 async def report_comparison(
     asked: Annotated[ReportInputs, Query()], request: Request, principal: Viewer, state: State
 ) -> HTMLResponse:
@@ -54,6 +56,7 @@ async def report_comparison(
     response_class=Response,
     responses=text_answers(ANSWERS, media_type="text/csv", description="a row for each finding and each listed series"),
 )
+@open_to_limited(needs_whole_group=True)
 async def report_numbers(asked: Annotated[ReportInputs, Query()], request: Request, principal: Viewer, state: State) -> Response:
     """Return the numbers of a comparison: findings with both sides, then the series outside the findings."""
     result, _ = await run_while_connected(request, make_report(asked, principal.name, state))
@@ -67,6 +70,7 @@ async def report_numbers(asked: Annotated[ReportInputs, Query()], request: Reque
     response_class=Response,
     responses=text_answers(ANSWERS, media_type="application/pdf", description="two pages: the answer, and the ranked findings"),
 )
+@open_to_limited(needs_whole_group=True)
 async def report_pages(asked: Annotated[ReportInputs, Query()], request: Request, principal: Viewer, state: State) -> Response:
     """Return a comparison as PDF in two pages: the answer with both values, then the ranked findings."""
     result, cover = await run_while_connected(request, make_report(asked, principal.name, state))

@@ -10,6 +10,7 @@ from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import State, Viewer
 from normstat.api.http.disconnect import run_while_connected
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.comparison_answer import find_result
 from normstat.api.routes.comparison_inputs import ComparisonInputs
@@ -52,6 +53,7 @@ class SeriesInputs(ComparisonInputs):
 
 
 @router.get("/series", responses=guarded_answers(BadRequest, NotFound, NoData, TooLarge, Overloaded))
+@open_to_limited(needs_whole_group=True)
 async def list_compared_series(
     inputs: Annotated[SeriesInputs, Query()], request: Request, principal: Viewer, state: State
 ) -> AskedSeriesPage:

@@ -6,6 +6,7 @@ from fastapi import Query
 
 from normstat.api.http.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, NotFound
 from normstat.query import report_coverage
@@ -15,6 +16,7 @@ router = LazyRouter(prefix="/hosts", tags=["coverage"], dependencies=[NEEDS_VIEW
 
 
 @router.get("/{host}/coverage", responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def read_coverage(
     host: HostPath,
     window: InWindow,

@@ -6,6 +6,7 @@ from fastapi import Query
 
 from normstat.api.http.deps import NEEDS_VIEWER, HostPath, InWindow, LargeReadSession, StatQuery
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.errors import BadRequest, NotFound, shorten
@@ -18,6 +19,7 @@ router = LazyRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER]
 
 
 @router.get("/{host}/cpu-balance", responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def read_cpu_balance(
     *,
     host: HostPath,

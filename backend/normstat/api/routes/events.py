@@ -8,13 +8,16 @@ from fastapi import Depends, Query, Response
 from normstat.api.http.body import NO_NUL, Empty
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, Agent, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.http.handlers import guarded_answers, text_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
-from normstat.api.http.row_budgets import check_room
+from normstat.api.http.row_budgets import check_room, makes_rows
 from normstat.api.http.state import AppState
 from normstat.api.routes.event_schemas import EventCreate, EventReport, EventUpdate, Tags
 from normstat.api.routes.schemas import Name
 from normstat.auth.access import AgentPrincipal, Principal, is_usable
+from normstat.db import row_budgets
+from normstat.db.host_limits import Whole
 from normstat.db.row_budgets import EVENTS, RowBudget, require_room_for_host
 from normstat.db.schema.models import AgentToken, Host
 from normstat.errors import BadRequest, NotAllowed, NotAuthenticated, NotFound, TooManyRequests, shorten
@@ -56,6 +59,7 @@ Filter = Annotated[EventFilter, Depends(read_filter)]
 
 
 @router.get("/events", dependencies=[NEEDS_VIEWER], responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def list_events(
     session: ReadSession,
     wanted: Filter,
@@ -77,6 +81,7 @@ async def list_events(
         description="UTF-8, CRLF, a header line, then events, oldest first",
     ),
 )
+@open_to_limited()
 async def export_events(session: ReadSession, wanted: Filter, host: HostsQuery = None) -> Response:
     """Export events: time, end, not_before, hosts, kind, text, tags, source, author."""
     page = await search_events(session, host or [], wanted, limit=MAX_CSV_EVENTS, offset=0)
@@ -90,18 +95,22 @@ async def export_events(session: ReadSession, wanted: Filter, host: HostsQuery =
 
 
 @router.post("/events", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooManyRequests))
+@open_to_limited(needs_host=True)
+@makes_rows(row_budgets.EVENTS)
 async def create_event(body: EventCreate, principal: Operator, session: WriteSession) -> HostEvent:
     """Note an event: of some hosts, or of all."""
     return to_host_event(await event_rows.create_event(session, _to_draft(body, body.at or datetime.now(UTC), principal)))
 
 
 @router.put("/events/{id}", responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited(needs_host=True, whole=Whole.EVENT)
 async def update_event(id: IdPath, body: EventUpdate, principal: Operator, session: WriteSession) -> HostEvent:  # noqa: A002
     """Change an event; its author stays. What an agent or an import recorded cannot be changed."""
     return to_host_event(await event_rows.update_event(session, id, _to_draft(body, body.at, principal)))
 
 
 @router.delete("/events/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited(whole=Whole.EVENT)
 async def delete_event(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
     """Delete an event. It can be restored for a day."""
     await event_rows.delete_event(session, id)
@@ -109,6 +118,7 @@ async def delete_event(id: IdPath, session: WriteSession) -> Empty:  # noqa: A00
 
 
 @router.post("/events/{id}/restore", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited(whole=Whole.EVENT)
 async def restore_event(id: IdPath, session: WriteSession) -> HostEvent:  # noqa: A002
     """Undo the deletion of an event."""
     return to_host_event(await event_rows.restore_event(session, id))

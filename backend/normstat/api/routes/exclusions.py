@@ -7,10 +7,14 @@ from fastapi import Query
 from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.http.row_budgets import makes_rows
 from normstat.api.routes.baseline_schemas import ExclusionCreate, ExclusionGone, ExclusionList, ExclusionMade
 from normstat.baselines import exclusion_rows
 from normstat.baselines.exclusion_rows import ExclusionDraft
+from normstat.db import row_budgets
+from normstat.db.host_limits import Whole
 from normstat.errors import BadRequest, NotFound, TooManyRequests
 from normstat.window import Window
 
@@ -18,6 +22,7 @@ router = LazyRouter(prefix="/exclusions", tags=["exclusions"])
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def list_exclusions(
     session: ReadSession,
     host: Annotated[
@@ -31,6 +36,8 @@ async def list_exclusions(
 
 
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooManyRequests))
+@open_to_limited(needs_host=True)
+@makes_rows(row_budgets.EXCLUSIONS)
 async def create_exclusion(body: ExclusionCreate, principal: Operator, session: WriteSession) -> ExclusionMade:
     """Mark a window as an incident: every baseline that contains it excludes it and is recomputed."""
     window = Window(body.start, body.end)
@@ -40,6 +47,7 @@ async def create_exclusion(body: ExclusionCreate, principal: Operator, session: 
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited(whole=Whole.EXCLUSION)
 async def delete_exclusion(id: IdPath, session: WriteSession) -> ExclusionGone:  # noqa: A002
     """Delete an exclusion: baselines include the window again."""
     return ExclusionGone(n_baselines=await exclusion_rows.delete_exclusion(session, id))

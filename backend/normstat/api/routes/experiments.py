@@ -9,8 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.api.http.body import NO_NUL, Empty
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, Agent, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.http.handlers import guarded_answers, text_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
-from normstat.api.http.row_budgets import check_room
+from normstat.api.http.row_budgets import check_room, makes_rows
 from normstat.api.http.state import AppState
 from normstat.api.routes.events import find_agent_host
 from normstat.api.routes.experiment_schemas import (
@@ -23,6 +24,8 @@ from normstat.api.routes.experiment_schemas import (
     RunUpdate,
     RunValue,
 )
+from normstat.db import row_budgets
+from normstat.db.host_limits import Whole
 from normstat.db.row_budgets import EXPERIMENTS, RUNS
 from normstat.errors import BadRequest, Conflict, DamagedArtefact, NotFound, TooLarge, TooManyRequests
 from normstat.experiments import experiment_rows
@@ -42,6 +45,7 @@ Chosen = Annotated[str | None, Query(max_length=200, pattern=NO_NUL)]
 
 
 @router.get("/experiments", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+@open_to_limited()
 async def list_experiments(
     session: ReadSession,
     search: Annotated[
@@ -55,6 +59,8 @@ async def list_experiments(
 
 
 @router.post("/experiments", status_code=201, responses=guarded_answers(Conflict, TooManyRequests))
+@open_to_limited()
+@makes_rows(row_budgets.EXPERIMENTS)
 async def create_experiment(body: ExperimentCreate, principal: Operator, session: WriteSession) -> Experiment:
     """Make an experiment without runs. The first run of a new name makes one, too."""
     return await experiment_rows.create_experiment(session, body.name, body.title, body.note, principal.name)
@@ -74,6 +80,8 @@ async def _require_room_for_name(session: AsyncSession, state: AppState, experim
     status_code=201,
     responses=guarded_answers(BadRequest, Conflict, NotFound, TooLarge, DamagedArtefact, TooManyRequests),
 )
+@open_to_limited(needs_host=True)
+@makes_rows(row_budgets.RUNS)
 async def create_run(body: RunCreate, principal: Operator, session: WriteSession, state: State) -> ExperimentRun:
     """Add a run to the experiment of that name, which is made if needed."""
     require_host_name(body.host)
@@ -93,6 +101,8 @@ async def create_run(body: RunCreate, principal: Operator, session: WriteSession
     status_code=201,
     responses=guarded_answers(BadRequest, Conflict, NotFound, TooLarge, DamagedArtefact, TooManyRequests),
 )
+@open_to_limited()
+@makes_rows(row_budgets.RUNS)
 async def create_artefact_runs(body: ArtefactRunsCreate, principal: Operator, session: WriteSession, state: State) -> Experiment:
     """Make runs of what an artefact holds: rows of IOzone, of a matrix of IOzone runs, of time(1)."""
     await _require_room_for_name(session, state, body.experiment, principal.name)
@@ -115,6 +125,7 @@ async def report_run(body: RunReport, agent: Agent, session: WriteSession, state
 
 
 @router.get("/experiments/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def get_experiment(id: IdPath, session: ReadSession) -> ExperimentDetails:  # noqa: A002
     """Return an experiment and its runs."""
     experiment = await experiment_rows.read_experiment(session, id)
@@ -123,6 +134,7 @@ async def get_experiment(id: IdPath, session: ReadSession) -> ExperimentDetails:
 
 
 @router.get("/experiments/{id}/analysis", dependencies=[NEEDS_VIEWER], responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def analyse_experiment(  # noqa: PLR0917 (parameters of a route, given by name)
     id: IdPath,  # noqa: A002
     session: ReadSession,
@@ -156,6 +168,7 @@ async def analyse_experiment(  # noqa: PLR0917 (parameters of a route, given by 
         guarded_answers(NotFound), media_type="text/csv", description="UTF-8, CRLF, a header line, then runs, oldest first"
     ),
 )
+@open_to_limited()
 async def export_runs(id: IdPath, session: ReadSession) -> Response:  # noqa: A002
     """Export the runs: a column for each factor and each result."""
     await experiment_rows.read_experiment(session, id)
@@ -168,12 +181,14 @@ async def export_runs(id: IdPath, session: ReadSession) -> Response:  # noqa: A0
 
 
 @router.put("/experiments/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound, Conflict))
+@open_to_limited(whole=Whole.EXPERIMENT)
 async def update_experiment(id: IdPath, body: ExperimentUpdate, session: WriteSession) -> Experiment:  # noqa: A002
     """Change the name, the title and the note of an experiment."""
     return await experiment_rows.update_experiment(session, id, body.name, body.title, body.note)
 
 
 @router.delete("/experiments/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited(whole=Whole.EXPERIMENT)
 async def delete_experiment(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
     """Delete an experiment with its runs; artefacts stay. It can be restored for a day."""
     await experiment_rows.delete_experiment(session, id)
@@ -181,12 +196,14 @@ async def delete_experiment(id: IdPath, session: WriteSession) -> Empty:  # noqa
 
 
 @router.post("/experiments/{id}/restore", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound, Conflict))
+@open_to_limited(whole=Whole.EXPERIMENT)
 async def restore_experiment(id: IdPath, session: WriteSession) -> Experiment:  # noqa: A002
     """Undo the deletion of an experiment."""
     return await experiment_rows.restore_experiment(session, id)
 
 
 @router.put("/experiments/runs/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def update_run(id: IdPath, body: RunUpdate, session: WriteSession) -> ExperimentRun:  # noqa: A002
     """Change the factors, the note and the results of a run, or exclude it with a reason."""
     results = None if body.results is None else _to_values(body.results)
@@ -195,6 +212,7 @@ async def update_run(id: IdPath, body: RunUpdate, session: WriteSession) -> Expe
 
 
 @router.delete("/experiments/runs/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def delete_run(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
     """Delete a run. It can be restored for a day."""
     await experiment_rows.delete_run(session, id)
@@ -202,6 +220,7 @@ async def delete_run(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
 
 
 @router.post("/experiments/runs/{id}/restore", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def restore_run(id: IdPath, session: WriteSession) -> ExperimentRun:  # noqa: A002
     """Undo the deletion of a run."""
     return describe_run(await experiment_rows.restore_run(session, id))

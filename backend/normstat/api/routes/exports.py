@@ -20,6 +20,7 @@ from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import HostQuery, InWindow, State, Viewer
 from normstat.api.http.encodings import GZIP_WINDOW_BITS, choose_encoding
 from normstat.api.http.handlers import guarded_answers, text_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.streaming import PieceResponse, Pieces
 from normstat.errors import BadRequest, NotFound, Overloaded
@@ -151,6 +152,7 @@ def load_parquet() -> Callable[[AsyncEngine, ExportRequest], Coroutine[None, Non
         description="UTF-8, CRLF, a header line, then samples",
     ),
 )
+@open_to_limited()
 async def export_csv(
     *,
     request: Request,
@@ -188,6 +190,7 @@ async def export_csv(
         guarded_answers(BadRequest, NotFound, Overloaded), media_type="application/vnd.apache.parquet", description="a Parquet file"
     ),
 )
+@open_to_limited()
 async def export_parquet(
     *,
     request: Request,

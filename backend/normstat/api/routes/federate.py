@@ -10,6 +10,7 @@ from pydantic import StringConstraints
 from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, ReadSession
 from normstat.api.http.handlers import guarded_answers, text_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.exports import NEEDS_PLACE
 from normstat.errors import BadRequest, NotFound, Overloaded, TooLarge
@@ -32,6 +33,7 @@ StatName = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern
         description="the Prometheus text format 0.0.4, with times: normstat_STAT_FIELD{host, instance}",
     ),
 )
+@open_to_limited()
 async def federate(
     session: ReadSession,
     host: Annotated[list[HostName] | None, Query(max_length=1000, description="name of a host; repeatable, at least one")] = None,

@@ -9,6 +9,7 @@ from pydantic import Field
 from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, IdPath, ReadSession, State
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.artefacts.flame_diff import (
     FlameDiffFunctions,
@@ -82,6 +83,7 @@ ERRORS: Final = (BadRequest, NotFound, DamagedArtefact)
 
 
 @router.get("/artefacts/{id}/parts/{part}/flame", dependencies=[NEEDS_VIEWER], responses=guarded_answers(*ERRORS))
+@open_to_limited()
 async def read_artefact_flame(  # noqa: PLR0917 (parameters of a route, given by name)
     id: IdPath,  # noqa: A002
     part: PartPath,
@@ -104,6 +106,7 @@ async def read_artefact_flame(  # noqa: PLR0917 (parameters of a route, given by
 
 
 @router.get("/artefacts/{id}/parts/{part}/functions", dependencies=[NEEDS_VIEWER], responses=guarded_answers(*ERRORS))
+@open_to_limited()
 async def list_artefact_functions(  # noqa: PLR0917 (parameters of a route, given by name)
     id: IdPath,  # noqa: A002
     part: PartPath,
@@ -123,6 +126,7 @@ async def list_artefact_functions(  # noqa: PLR0917 (parameters of a route, give
 
 
 @router.get("/artefacts/diff/flame", dependencies=[NEEDS_VIEWER], responses=guarded_answers(*ERRORS))
+@open_to_limited()
 async def diff_artefact_flames(  # noqa: PLR0917 (parameters of a route, given by name)
     session: ReadSession,
     state: State,
@@ -152,6 +156,7 @@ async def diff_artefact_flames(  # noqa: PLR0917 (parameters of a route, given b
 
 
 @router.get("/artefacts/diff/functions", dependencies=[NEEDS_VIEWER], responses=guarded_answers(*ERRORS))
+@open_to_limited()
 async def diff_artefact_functions(  # noqa: PLR0917 (parameters of a route, given by name)
     session: ReadSession,
     state: State,

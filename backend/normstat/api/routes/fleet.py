@@ -11,6 +11,7 @@ from normstat.api.http.deps import NEEDS_VIEWER, State
 from normstat.api.http.etags import IfNoneMatch
 from normstat.api.http.fleet_answers import FleetBody, limit_body, respond
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.db.session import open_read_session
@@ -26,6 +27,7 @@ _ADAPTER: Final = TypeAdapter(Fleet)
 
 
 @router.get("/fleet", response_model=Fleet, responses=guarded_answers(BadRequest))
+@open_to_limited()
 async def read_fleet(
     request: Request,
     state: State,

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, InWindow, LargeReadSession, ReadSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.instants import parse_instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.host_series_body import HostSeriesBody, respond
@@ -41,6 +42,7 @@ Tag = Annotated[str | None, Query(min_length=1, max_length=MAX_TAG_LENGTH, patte
 
 
 @router.get("/host-metrics", responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def list_host_metrics(session: ReadSession, host: Hosts = None, group: Group = None, tag: Tag = None) -> HostMetrics:
     """List what a graph of these hosts can show: quantities that different tools measure alike, and every field that they sent."""
     await refresh_catalogue(session)
@@ -53,6 +55,7 @@ async def list_host_metrics(session: ReadSession, host: Hosts = None, group: Gro
 
 
 @router.get("/series/hosts", response_model=HostSeriesBlock, responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def read_series_of_hosts(
     *,
     request: Request,

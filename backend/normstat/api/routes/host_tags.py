@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints
 from normstat.api.http.body import Body
 from normstat.api.http.deps import NEEDS_OPERATOR, WriteSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.schemas import Name
 from normstat.errors import BadRequest, NotFound
@@ -34,6 +35,7 @@ class TaggedHosts(Body):
 
 
 @router.post("", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def update_host_tags(body: HostTagsUpdate, session: WriteSession) -> TaggedHosts:
     """Give tags to hosts and take tags from them. A tag that a host's agent sets stays: its configuration has it."""
     change = TagChange(tuple(body.hosts), tuple(body.add), tuple(body.remove))

@@ -3,6 +3,7 @@
 from normstat.api.http.body import Body
 from normstat.api.http.deps import NEEDS_VIEWER, ReadSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.host_series import Group, Hosts, Tag
 from normstat.baselines.host_group_rows import find_group
@@ -20,6 +21,7 @@ class HostZoneList(Body):
 
 
 @router.get("", responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def list_host_zones(session: ReadSession, host: Hosts = None, group: Group = None, tag: Tag = None) -> HostZoneList:
     """List the time zones of hosts, as their agents reported them; without any parameter, of all hosts."""
     if host is None and group is None and tag is None:

@@ -10,6 +10,7 @@ from normstat.api.http.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession
 from normstat.api.http.etags import IfNoneMatch
 from normstat.api.http.fleet_answers import respond
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.schemas import HostList, InstanceList
 from normstat.errors import BadRequest, NotFound
@@ -22,6 +23,7 @@ router = LazyRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER]
 
 
 @router.get("", response_model=HostList, responses=guarded_answers())
+@open_to_limited()
 async def list_hosts(request: Request, state: State, if_none_match: IfNoneMatch = None) -> Response:
     """List all hosts by name.
 
@@ -32,24 +34,28 @@ async def list_hosts(request: Request, state: State, if_none_match: IfNoneMatch 
 
 
 @router.get("/{host}", responses=guarded_answers(NotFound))
+@open_to_limited()
 async def get_host(host: HostPath, session: ReadSession) -> HostDetail:
     """Return a host and its streams."""
     return await host_lists.read_host(session, host, datetime.now(UTC))
 
 
 @router.get("/{host}/facts", responses=guarded_answers(NotFound))
+@open_to_limited()
 async def read_facts(host: HostPath, session: ReadSession) -> HostFacts:
     """Return what a host is (system, CPUs, memory, mounted file systems), and how that changed."""
     return await fact_history.read_host_facts(session, host)
 
 
 @router.get("/{host}/events", responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def read_events(host: HostPath, window: InWindow, session: ReadSession) -> HostEvents:
     """Return what happened to a host in the window: reboots, changes of its facts, and what was noted as an event."""
     return await host_events.read_host_events(session, host, window)
 
 
 @router.get("/{host}/rejected", responses=guarded_answers(NotFound))
+@open_to_limited()
 async def list_rejected_lines(
     host: HostPath,
     session: ReadSession,
@@ -62,6 +68,7 @@ async def list_rejected_lines(
 
 
 @router.get("/{host}/stats/{stat}/instances", responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def list_instances(host: HostPath, stat: StatPath, window: InWindow, session: ReadSession) -> InstanceList:
     """List the instances of a stat that have samples in the window; above 10,000, those with the latest samples."""
     instances, n_left_out = await host_lists.list_instances(session, host, stat, window)

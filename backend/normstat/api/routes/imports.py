@@ -11,11 +11,13 @@ from starlette.requests import ClientDisconnect
 from normstat.api.http.body import NO_NUL, Body
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, HostQuery, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.http.handlers import guarded_answers
-from normstat.api.http.host_access import LIMITED
+from normstat.api.http.host_access import LIMITED, open_to_limited
 from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.http.row_budgets import makes_rows
 from normstat.api.http.state import AppState
 from normstat.auth.access import Principal
+from normstat.db import row_budgets
 from normstat.db.schema.job_models import ImportRow
 from normstat.db.session import open_write_session
 from normstat.errors import BadRequest, Conflict, NoSpace, NotAllowed, NotFound, TooLarge, TooManyRequests
@@ -58,6 +60,8 @@ Spec = Annotated[str | None, Query(description="the spec that reads it, where it
         }
     },
 )
+@open_to_limited(needs_host=True)
+@makes_rows(row_budgets.JOBS)
 async def create_import(  # noqa: PLR0917 (parameters of a route, given by name)
     request: Request,
     state: State,
@@ -144,6 +148,8 @@ class RetryRequest(Body):
 
 
 @router.post("/imports/{id}/retry", status_code=202, responses=guarded_answers(BadRequest, NotFound, Conflict, TooManyRequests))
+@open_to_limited()
+@makes_rows(row_budgets.JOBS)
 async def retry_import(
     id: IdPath,  # noqa: A002
     body: RetryRequest,
@@ -176,6 +182,7 @@ async def retry_import(
 
 
 @router.post("/imports/{id}/undo", status_code=202, dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound, Conflict))
+@open_to_limited()
 async def undo_import(id: IdPath, state: State, session: WriteSession) -> Import:  # noqa: A002
     """Remove what an ended import loaded: its streams, with all their samples. It runs in the background."""
     queued = await import_rows.queue_undo(session, await import_rows.find_ended(session, id))
@@ -184,6 +191,7 @@ async def undo_import(id: IdPath, state: State, session: WriteSession) -> Import
 
 
 @router.get("/imports", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+@open_to_limited()
 async def list_imports(
     session: ReadSession,
     host: Annotated[str | None, Query(description="only those of this host", max_length=200, pattern=NO_NUL)] = None,
@@ -193,12 +201,14 @@ async def list_imports(
 
 
 @router.get("/imports/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def get_import(id: IdPath, session: ReadSession) -> Import:  # noqa: A002
     """Give an import with its files."""
     return await import_rows.read_import(session, id)
 
 
 @router.delete("/imports/{id}", status_code=204, dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def delete_import(id: IdPath, session: WriteSession) -> None:  # noqa: A002
     """Forget an import, and stop it when it waits or runs. What it loaded stays."""
     path = await import_rows.delete_import(session, id)

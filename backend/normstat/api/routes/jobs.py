@@ -7,6 +7,7 @@ from fastapi import Query
 from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.auth.access import Principal
 from normstat.auth.roles import Role
@@ -21,6 +22,7 @@ MAX_LISTED: Final = 500
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+@open_to_limited()
 async def list_jobs(
     session: ReadSession,
     kind: Annotated[JobKind | None, Query(description="only jobs of this kind")] = None,
@@ -33,12 +35,14 @@ async def list_jobs(
 
 
 @router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def get_job(id: IdPath, session: ReadSession) -> JobInfo:  # noqa: A002
     """Return a job."""
     return await job_list.read_job(session, id)
 
 
 @router.post("/{id}/stop", responses=guarded_answers(NotFound, Conflict))
+@open_to_limited()
 async def stop_job(id: IdPath, principal: Operator, session: WriteSession) -> JobInfo:  # noqa: A002
     """Stop a job that is queued, runs, or would be tried again; what it did so far stays."""
     _require_role(principal, await job_list.read_job(session, id))
@@ -46,6 +50,7 @@ async def stop_job(id: IdPath, principal: Operator, session: WriteSession) -> Jo
 
 
 @router.post("/{id}/retry", responses=guarded_answers(NotFound, Conflict))
+@open_to_limited()
 async def retry_job(id: IdPath, principal: Operator, session: WriteSession) -> JobInfo:  # noqa: A002
     """Queue a job again that failed or was stopped."""
     _require_role(principal, await job_list.read_job(session, id))

@@ -10,6 +10,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, State
 from normstat.api.http.handlers import guarded_answers, text_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.db.host_limits import read_visible_names
 from normstat.db.limited_session import limited_account
@@ -35,6 +36,7 @@ SEND_TIMEOUT_S: Final = 30.0
         description='events `data` with {"host", "spec", "last_sample_at"}; a comment every 15 s',
     ),
 )
+@open_to_limited()
 async def follow(
     state: State,
     host: Annotated[str | None, Query(description="only this host", min_length=1, max_length=200, pattern=NO_NUL)] = None,

@@ -7,16 +7,21 @@ from fastapi import Query
 from normstat.api.http.body import NO_NUL, Empty
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.http.row_budgets import makes_rows
 from normstat.api.routes.baseline_schemas import MuteCreate, MuteList
 from normstat.baselines import mute_rows
 from normstat.baselines.mute_rows import MuteDraft, MuteInfo
+from normstat.db import row_budgets
+from normstat.db.host_limits import Whole
 from normstat.errors import Conflict, NotFound, TooManyRequests
 
 router = LazyRouter(prefix="/mutes", tags=["mutes"])
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def list_mutes(
     session: ReadSession,
     host: Annotated[
@@ -28,6 +33,8 @@ async def list_mutes(
 
 
 @router.post("", status_code=201, responses=guarded_answers(NotFound, Conflict, TooManyRequests))
+@open_to_limited(needs_host=True)
+@makes_rows(row_budgets.MUTES)
 async def create_mute(body: MuteCreate, principal: Operator, session: WriteSession) -> MuteInfo:
     """Mute a series: of one host or all, one instance or all."""
     draft = MuteDraft(
@@ -42,6 +49,7 @@ async def create_mute(body: MuteCreate, principal: Operator, session: WriteSessi
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited(whole=Whole.MUTE)
 async def delete_mute(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
     """Unmute a series: it appears among the findings again."""
     await mute_rows.delete_mute(session, id)

@@ -7,6 +7,7 @@ from fastapi import Query
 from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, NotFound, TooLarge
@@ -22,6 +23,7 @@ CommandQuery = Annotated[str | None, Query(max_length=1000, pattern=NO_NUL, desc
 
 
 @router.get("/{host}/processes", responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def list_processes(
     *,
     host: HostPath,
@@ -48,6 +50,7 @@ async def list_processes(
 
 
 @router.get("/{host}/process", responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def read_process(
     *,
     host: HostPath,
@@ -63,6 +66,7 @@ async def read_process(
 
 
 @router.get("/{host}/process-report", responses=guarded_answers(BadRequest, NotFound, TooLarge))
+@open_to_limited()
 async def read_process_report(
     *,
     host: HostPath,

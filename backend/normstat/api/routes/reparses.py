@@ -2,8 +2,11 @@
 
 from normstat.api.http.deps import NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.http.row_budgets import makes_rows
 from normstat.api.routes.spec_schemas import ReparseCreate
+from normstat.db import row_budgets
 from normstat.errors import BadRequest, NotFound, TooManyRequests
 from normstat.records import reparse_rows
 from normstat.records.reparse_rows import Reparse, ReparseList, ReparseScope
@@ -13,6 +16,8 @@ router = LazyRouter(prefix="/reparses", tags=["reparses"])
 
 
 @router.post("", status_code=202, responses=guarded_answers(BadRequest, NotFound, TooManyRequests))
+@open_to_limited(needs_host=True)
+@makes_rows(row_budgets.JOBS)
 async def create_reparse(body: ReparseCreate, principal: Operator, session: WriteSession) -> Reparse:
     """Have streams read again with today's specs; everybody sees the old samples until the new ones are in place."""
     await refresh_catalogue(session)
@@ -21,18 +26,21 @@ async def create_reparse(body: ReparseCreate, principal: Operator, session: Writ
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+@open_to_limited()
 async def list_reparses(session: ReadSession) -> ReparseList:
     """List the newest reparses, the newest first."""
     return await reparse_rows.list_reparses(session)
 
 
 @router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def get_reparse(id: IdPath, session: ReadSession) -> Reparse:  # noqa: A002
     """Show how far a reparse is."""
     return await reparse_rows.read_reparse(session, id)
 
 
 @router.delete("/{id}", status_code=204, responses=guarded_answers(NotFound))
+@open_to_limited()
 async def stop_reparse(id: IdPath, principal: Operator, session: WriteSession) -> None:  # noqa: A002
     """Stop a reparse that waits or runs; streams that are done keep their new samples, all others their old ones."""
     await reparse_rows.stop_reparse(session, id, f"stopped by {principal.name}")

@@ -11,16 +11,20 @@ from fastapi.responses import HTMLResponse
 from pydantic import Field, ValidationError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.api.http.audit_notes import changes_nothing
 from normstat.api.http.body import NO_NUL, Body, Empty
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, State, Viewer, WriteSession
 from normstat.api.http.disconnect import run_while_connected
 from normstat.api.http.handlers import guarded_answers, text_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.http.row_budgets import makes_rows
 from normstat.api.http.state import AppState
 from normstat.api.routes.comparison_inputs import ReportInputs
 from normstat.api.routes.comparison_report import UNSAFE_IN_NAMES, make_report
 from normstat.api.routes.schemas import Name
+from normstat.db import row_budgets
 from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import BadRequest, Conflict, DamagedArtefact, NoData, NotFound, Overloaded, TooLarge, TooManyRequests
 from normstat.report import note_freezing, report_rows
@@ -176,12 +180,14 @@ class AddedNote(Documented):
 
 
 @router.get("/reports", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+@open_to_limited()
 async def list_reports(session: ReadSession) -> ReportList:
     """List all reports, last changed first."""
     return ReportList(reports=await report_rows.list_reports(session, templates=False))
 
 
 @router.get("/report-templates", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+@open_to_limited()
 async def list_report_templates(session: ReadSession) -> ReportTemplateList:
     """List what a report can begin with."""
     own = [
@@ -192,6 +198,8 @@ async def list_report_templates(session: ReadSession) -> ReportTemplateList:
 
 
 @router.post("/reports", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooManyRequests))
+@open_to_limited(needs_host=True)
+@makes_rows(row_budgets.REPORTS)
 async def create_report(body: ReportCreate, principal: Operator, session: WriteSession) -> ReportDetails:
     """Start a report, empty or from a template."""
     contents: list[dict[str, Any]] = []
@@ -206,12 +214,14 @@ async def create_report(body: ReportCreate, principal: Operator, session: WriteS
 
 
 @router.get("/reports/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def get_report(id: IdPath, session: ReadSession) -> ReportDetails:  # noqa: A002
     """Return a report with its notes."""
     return await _details(session, id)
 
 
 @router.put("/reports/{id}", responses=guarded_answers(BadRequest, NotFound, Conflict))
+@open_to_limited(needs_host=True)
 async def update_report(id: IdPath, body: ReportUpdate, principal: Operator, session: WriteSession) -> ReportInfo:  # noqa: A002
     """Change a report's title, hosts and window."""
     change = ReportChange(body.title, body.hosts, body.start, body.end)
@@ -219,6 +229,7 @@ async def update_report(id: IdPath, body: ReportUpdate, principal: Operator, ses
 
 
 @router.delete("/reports/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def delete_report(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
     """Delete a report or a template. It can be restored for a day."""
     await report_rows.delete_report(session, id)
@@ -226,12 +237,15 @@ async def delete_report(id: IdPath, session: WriteSession) -> Empty:  # noqa: A0
 
 
 @router.post("/reports/{id}/restore", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def restore_report(id: IdPath, session: WriteSession) -> ReportInfo:  # noqa: A002
     """Undo the deletion of a report."""
     return await report_rows.restore_report(session, id)
 
 
 @router.post("/reports/{id}/template", status_code=201, responses=guarded_answers(NotFound, TooManyRequests))
+@open_to_limited()
+@makes_rows(row_budgets.REPORTS)
 async def save_as_template(id: IdPath, body: TemplateCreate, principal: Operator, session: WriteSession) -> ReportInfo:  # noqa: A002
     """Save a report's notes as a template: texts as they are, all others as a title and what to add there."""
     contents = []
@@ -245,6 +259,8 @@ async def save_as_template(id: IdPath, body: TemplateCreate, principal: Operator
 
 
 @router.post("/reports/{id}/notes", status_code=201, responses=guarded_answers(*FREEZING, TooManyRequests))
+@open_to_limited(needs_whole_group=True)
+@makes_rows(row_budgets.NOTES)
 async def add_note(id: IdPath, body: NoteCreate, request: Request, principal: Operator, state: State) -> AddedNote:  # noqa: A002
     """Add a note. What it shows is read and frozen now, unless it is a live link."""
     frozen = await run_while_connected(request, _freeze(state, id, body.note, principal.name))
@@ -255,6 +271,7 @@ async def add_note(id: IdPath, body: NoteCreate, request: Request, principal: Op
 
 
 @router.put("/reports/{id}/notes/{note}", responses=guarded_answers(*FREEZING))
+@open_to_limited(needs_whole_group=True)
 async def update_note(  # noqa: PLR0917 (parameters of a route, given by name)
     id: IdPath,  # noqa: A002
     note: NotePath,
@@ -277,6 +294,7 @@ async def update_note(  # noqa: PLR0917 (parameters of a route, given by name)
 
 
 @router.delete("/reports/{id}/notes/{note}", responses=guarded_answers(NotFound))
+@open_to_limited()
 async def delete_note(id: IdPath, note: NotePath, principal: Operator, session: WriteSession) -> ReportDetails:  # noqa: A002
     """Delete a note. It can be restored for a day."""
     await report_rows.delete_note(session, id, note, author=principal.name)
@@ -284,6 +302,7 @@ async def delete_note(id: IdPath, note: NotePath, principal: Operator, session: 
 
 
 @router.post("/reports/{id}/notes/{note}/restore", responses=guarded_answers(NotFound))
+@open_to_limited()
 async def restore_note(id: IdPath, note: NotePath, principal: Operator, session: WriteSession) -> ReportDetails:  # noqa: A002
     """Undo the deletion of a note."""
     await report_rows.restore_note(session, id, note, author=principal.name)
@@ -291,6 +310,7 @@ async def restore_note(id: IdPath, note: NotePath, principal: Operator, session:
 
 
 @router.put("/reports/{id}/order", responses=guarded_answers(BadRequest, NotFound, Conflict))
+@open_to_limited()
 async def order_notes(id: IdPath, body: NoteOrder, principal: Operator, session: WriteSession) -> ReportDetails:  # noqa: A002
     """Give the notes another order."""
     await report_rows.order_notes(session, id, body.revision, body.notes, author=principal.name)
@@ -298,6 +318,8 @@ async def order_notes(id: IdPath, body: NoteOrder, principal: Operator, session:
 
 
 @router.post("/report-preview", responses=guarded_answers(Overloaded))
+@open_to_limited()
+@changes_nothing
 async def preview_markdown(body: MarkdownPreview, principal: Viewer, state: State) -> MarkdownShown:
     """Return Markdown as the export shows it."""
     return MarkdownShown(html=await state.report_slots.run(principal.name, partial(to_html, body.markdown)))
@@ -308,6 +330,7 @@ async def preview_markdown(body: MarkdownPreview, principal: Viewer, state: Stat
     response_class=HTMLResponse,
     responses=text_answers(EXPORTING, media_type="text/html", description="one self-contained file"),
 )
+@open_to_limited()
 async def export_report_html(
     id: IdPath,  # noqa: A002
     principal: Viewer,
@@ -327,6 +350,7 @@ async def export_report_html(
     response_class=Response,
     responses=text_answers(EXPORTING, media_type="application/pdf", description="the report as PDF"),
 )
+@open_to_limited()
 async def export_report_pdf(id: IdPath, principal: Viewer, state: State) -> Response:  # noqa: A002
     """Return a report as PDF."""
     document = await read_document(state, id, principal.name)
@@ -340,6 +364,8 @@ async def export_report_pdf(id: IdPath, principal: Viewer, state: State) -> Resp
     responses=guarded_answers(BadRequest, NotFound, TooLarge, TooManyRequests),
     openapi_extra=RAW_FILE,
 )
+@open_to_limited()
+@makes_rows(row_budgets.REPORT_FILES)
 async def upload_report_file(  # noqa: PLR0917 (parameters of a route, given by name)
     request: Request,
     principal: Operator,
@@ -360,6 +386,7 @@ async def upload_report_file(  # noqa: PLR0917 (parameters of a route, given by 
     dependencies=[NEEDS_VIEWER],
     responses=text_answers(guarded_answers(NotFound), media_type="application/octet-stream", description="the file"),
 )
+@open_to_limited()
 async def download_report_file(id: IdPath, session: ReadSession) -> Response:  # noqa: A002
     """Return a file of a report, to save: a browser never shows it as a page."""
     known = await report_rows.read_file(session, id)

@@ -8,10 +8,13 @@ from typing import Annotated, Final
 from fastapi import Path, Query
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.api.http.audit_notes import changes_nothing
 from normstat.api.http.body import NO_NUL, Empty
 from normstat.api.http.deps import NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.http.row_budgets import makes_rows
 from normstat.api.routes.watch_schemas import (
     Backtest,
     BacktestCreate,
@@ -31,6 +34,8 @@ from normstat.api.routes.watch_schemas import (
     RuleStateInfo,
     WatchRuleInfo,
 )
+from normstat.db import row_budgets
+from normstat.db.host_limits import Whole
 from normstat.errors import BadRequest, Conflict, NotFound, TooManyRequests
 from normstat.watch import backtest_rows, rule_changes
 from normstat.watch.backtest_rows import BacktestRecord
@@ -49,6 +54,7 @@ RulePath = Annotated[str, Path(alias="rule", description="name of the rule", min
 
 
 @router.get("/rules", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+@open_to_limited()
 async def list_rules(session: ReadSession) -> RuleList:
     """List all rules, built in and users' own, and what each is doing."""
     book = await read_watch_book(session)
@@ -58,6 +64,8 @@ async def list_rules(session: ReadSession) -> RuleList:
 
 
 @router.post("/rules/check", responses=guarded_answers(BadRequest))
+@open_to_limited()
+@changes_nothing
 async def check_rule(body: RulePut, principal: Operator) -> RuleReading:
     """Read a rule's text and explain it; nothing is stored."""
     del principal
@@ -65,6 +73,7 @@ async def check_rule(body: RulePut, principal: Operator) -> RuleReading:
 
 
 @router.get("/rules/{rule}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def get_rule(rule: RulePath, session: ReadSession) -> RuleDetail:
     """Return all about a rule: its text, limits, hosts and history."""
     return await _read_detail(session, rule)
@@ -92,6 +101,8 @@ async def enable_rule(rule: RulePath, body: RuleEnable, principal: Operator, ses
 
 
 @router.post("/rules/{rule}/limits", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooManyRequests))
+@open_to_limited(needs_host=True, needs_whole_group=True)
+@makes_rows(row_budgets.RULE_LIMITS)
 async def set_rule_limit(rule: RulePath, body: RuleLimitSet, principal: Operator, session: WriteSession) -> LimitRecord:
     """Set another value for a limit of a rule, for one host, for the hosts of a group, or for the hosts with a tag."""
     draft = LimitDraft(rule, body.name, body.value, body.host, body.tag, body.group, body.reason, principal.name)
@@ -99,6 +110,7 @@ async def set_rule_limit(rule: RulePath, body: RuleLimitSet, principal: Operator
 
 
 @router.delete("/rule-limits/{id}", responses=guarded_answers(NotFound))
+@open_to_limited(whole=Whole.RULE_LIMIT)
 async def remove_rule_limit(id: IdPath, principal: Operator, session: WriteSession) -> Empty:  # noqa: A002
     """Remove such a value: the rule's own counts again."""
     await rule_changes.remove_rule_limit(session, id, by=principal.name)
@@ -106,6 +118,8 @@ async def remove_rule_limit(id: IdPath, principal: Operator, session: WriteSessi
 
 
 @router.post("/backtests", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooManyRequests))
+@open_to_limited(needs_host=True)
+@makes_rows(row_budgets.JOBS)
 async def create_backtest(body: BacktestCreate, principal: Operator, session: WriteSession) -> Backtest:
     """Hold a rule's text against the past of hosts, in the background; stop it by its job."""
     window = Window(body.start, body.end)
@@ -114,6 +128,7 @@ async def create_backtest(body: BacktestCreate, principal: Operator, session: Wr
 
 
 @router.get("/backtests", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+@open_to_limited()
 async def list_backtests(
     session: ReadSession, rule: Annotated[str, Query(description="name of the rule", max_length=60, pattern=NO_NUL)]
 ) -> BacktestList:
@@ -125,6 +140,7 @@ async def list_backtests(
 
 
 @router.get("/backtests/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def get_backtest(id: IdPath, session: ReadSession) -> Backtest:  # noqa: A002
     """Return a backtest: its progress, and what it found."""
     record = await backtest_rows.read_backtest(session, id)

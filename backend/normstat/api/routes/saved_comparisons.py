@@ -10,13 +10,16 @@ from normstat.api.http.body import Body, Empty
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.http.disconnect import run_while_connected
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.http.row_budgets import makes_rows
 from normstat.api.routes.comparison_answer import compare_in_turn
 from normstat.api.routes.comparison_inputs import ComparisonInputs
 from normstat.api.routes.schemas import Name, Note
 from normstat.comparison import saved_comparison_rows
 from normstat.comparison.saved_comparison_rows import SavedComparisonDraft, SavedComparisonInfo, SavedComparisonList
 from normstat.comparison.saved_format import SavedComparison, read_json, to_json
+from normstat.db import row_budgets
 from normstat.errors import BadRequest, Conflict, NoData, NotFound, Overloaded, TooLarge, TooManyRequests
 
 router = LazyRouter(prefix="/comparisons", tags=["comparison"])
@@ -38,12 +41,15 @@ class SavedComparisonUpdate(Body):
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+@open_to_limited()
 async def list_comparisons(session: ReadSession) -> SavedComparisonList:
     """List saved comparisons, newest first."""
     return await saved_comparison_rows.list_saved(session)
 
 
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, NotFound, NoData, TooLarge, Overloaded, TooManyRequests))
+@open_to_limited(needs_whole_group=True)
+@makes_rows(row_budgets.COMPARISONS)
 async def save_comparison(
     body: SavedComparisonCreate, request: Request, principal: Operator, state: State, write: WriteSession
 ) -> SavedComparisonInfo:
@@ -56,18 +62,21 @@ async def save_comparison(
 
 
 @router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound, Conflict))
+@open_to_limited()
 async def get_comparison(id: IdPath, session: ReadSession) -> SavedComparison:  # noqa: A002
     """Read a saved comparison with its result."""
     return await read_saved(session, id)
 
 
 @router.patch("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def update_comparison(id: IdPath, body: SavedComparisonUpdate, session: WriteSession) -> SavedComparisonInfo:  # noqa: A002
     """Change the name or the note of a saved comparison."""
     return await saved_comparison_rows.update_saved(session, id, name=body.name, note=body.note)
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def delete_comparison(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
     """Delete a saved comparison."""
     await saved_comparison_rows.delete_saved(session, id)

@@ -9,6 +9,7 @@ from fastapi import Query
 from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, ReadSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.comparison.next_questions.field_meanings import list_field_meanings
 from normstat.comparison.next_questions.question_rules import load_rules
@@ -34,6 +35,7 @@ def _load_index(revision: str) -> MetricIndex:
 
 
 @router.get("", responses=guarded_answers(NotFound))
+@open_to_limited()
 async def search(
     session: ReadSession,
     q: Annotated[str, Query(max_length=200, pattern=NO_NUL, description="words that must all fit; `iowait`, `sda util`, `4711`")],

@@ -10,6 +10,7 @@ from pydantic import StringConstraints
 from normstat.api.http.body import Body, Empty
 from normstat.api.http.deps import NEEDS_ADMINISTRATOR, Administrator, ReadSession, State, ViewerInSetup, WriteSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.users import UserPath
 from normstat.auth import second_factor
@@ -66,6 +67,7 @@ Context = Annotated[FactorContext, Depends(get_factor_context)]
 
 
 @router.get("/auth/second-factor", responses=guarded_answers())
+@open_to_limited()
 async def get_second_factor(principal: ViewerInSetup, session: ReadSession, state: State) -> SecondFactorState:
     """Return whether one's own account has a second factor, and how many recovery codes are left."""
     found = await second_factor.read_factor_state(session, principal)
@@ -78,6 +80,7 @@ async def get_second_factor(principal: ViewerInSetup, session: ReadSession, stat
 
 
 @router.post("/auth/second-factor", responses=guarded_answers(Conflict, TooManyRequests, Overloaded))
+@open_to_limited()
 async def begin_second_factor(body: SecondFactorBegin, principal: ViewerInSetup, context: Context) -> SecondFactorSetup:
     """Return a new secret for an authenticator app; it counts once a code of it is confirmed. Not with an API token."""
     made = await second_factor.begin_setup(context, principal, body.password)
@@ -85,18 +88,21 @@ async def begin_second_factor(body: SecondFactorBegin, principal: ViewerInSetup,
 
 
 @router.post("/auth/second-factor/confirmation", responses=guarded_answers(Conflict, TooManyRequests))
+@open_to_limited()
 async def confirm_second_factor(body: SecondFactorCode, principal: ViewerInSetup, context: Context) -> RecoveryCodes:
     """Turn the second factor on by a first code; end all other sessions of the account."""
     return RecoveryCodes(recovery_codes=await second_factor.confirm_setup(context, principal, body.code))
 
 
 @router.post("/auth/second-factor/recovery-codes", responses=guarded_answers(Conflict, SecondFactorNeeded, TooManyRequests))
+@open_to_limited()
 async def renew_recovery_codes(body: SecondFactorCode, principal: ViewerInSetup, context: Context) -> RecoveryCodes:
     """Replace the recovery codes of one's own account."""
     return RecoveryCodes(recovery_codes=await second_factor.renew_recovery_codes(context, principal, body.code))
 
 
 @router.post("/auth/second-factor/removal", responses=guarded_answers(Conflict, SecondFactorNeeded, TooManyRequests))
+@open_to_limited()
 async def remove_second_factor(body: SecondFactorCode, principal: ViewerInSetup, context: Context) -> Empty:
     """Turn the second factor of one's own account off, by a code of it."""
     await second_factor.remove_own(context, principal, body.code)

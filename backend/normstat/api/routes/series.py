@@ -10,6 +10,7 @@ from pydantic import StringConstraints
 from normstat.api.http.body import NO_NUL, Body
 from normstat.api.http.deps import NEEDS_VIEWER, HostQuery, InWindow, LargeReadSession, StatQuery
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.schemas import SeriesBlock
@@ -73,6 +74,7 @@ InRequest = Annotated[SeriesRequest, Depends(read_request)]
 
 
 @router.get("/series", response_model=SeriesBlock, responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def read_series(
     *,
     request: Request,
@@ -90,6 +92,7 @@ async def read_series(
 
 
 @router.get("/statistics", responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def read_statistics(
     *,
     wanted: InRequest,
@@ -109,6 +112,7 @@ async def read_statistics(
 
 
 @router.get("/references", responses=guarded_answers())
+@open_to_limited()
 async def list_references() -> ReferenceList:
     """List the reference lines of graphs: known values of what a field measures, with their sources."""
     return ReferenceList(references=list_reference_rules())

@@ -8,6 +8,7 @@ from fastapi import Path
 from normstat.api.http.body import NO_NUL, Body, Empty
 from normstat.api.http.deps import NEEDS_ADMINISTRATOR, Administrator, IdPath, ReadSession, Viewer, WriteSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.auth import session_list
 from normstat.db.schema.models import Session
@@ -64,18 +65,21 @@ def _to_list(rows: list[Session], current: bytes | None) -> SessionList:
 
 
 @router.get("/auth/sessions", responses=guarded_answers())
+@open_to_limited()
 async def list_sessions(principal: Viewer, session: ReadSession) -> SessionList:
     """List the sessions of one's own account."""
     return _to_list(await session_list.list_own(session, principal), principal.session_hash)
 
 
 @router.delete("/auth/sessions", responses=guarded_answers())
+@open_to_limited()
 async def end_other_sessions(principal: Viewer, session: WriteSession) -> SessionsEnded:
     """End all sessions of one's own account but this one. Not with an API token."""
     return SessionsEnded(n_ended=await session_list.end_others(session, principal))
 
 
 @router.delete("/auth/sessions/{id}", responses=guarded_answers(NotFound))
+@open_to_limited()
 async def end_session(id: IdPath, principal: Viewer, session: WriteSession) -> Empty:  # noqa: A002
     """End one session of one's own account. Not with an API token."""
     await session_list.end_own(session, principal, id)

@@ -10,11 +10,14 @@ from pydantic import Field, StringConstraints
 from normstat.api.http.body import Body, Empty
 from normstat.api.http.deps import IdPath, Operator, ReadSession, State, WriteSession, check_origin
 from normstat.api.http.handlers import error_answers, guarded_answers, request_id_of
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.middleware import client_address
+from normstat.api.http.row_budgets import makes_rows
 from normstat.api.http.state import AppState
 from normstat.api.routes.comparison_report import read_shared
 from normstat.api.routes.reports import find_document
+from normstat.db import row_budgets
 from normstat.db.host_limits import limit_hosts
 from normstat.db.schema.account_models import ShareLink
 from normstat.db.session import open_read_session, open_write_session
@@ -84,6 +87,7 @@ class SharedContent(Body):
 
 
 @router.get("", responses=guarded_answers())
+@open_to_limited()
 async def list_share_links(
     principal: Operator,
     session: ReadSession,
@@ -99,6 +103,8 @@ async def list_share_links(
 
 
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, Conflict, NotFound, TooManyRequests))
+@open_to_limited()
+@makes_rows(row_budgets.SHARE_LINKS)
 async def create_share_link(body: ShareLinkCreate, principal: Operator, session: WriteSession, state: State) -> NewShareLink:
     """Create a link that shows this comparison or report without a login until it expires."""
     token, row = await share_links.create_share_link(
@@ -113,6 +119,7 @@ async def create_share_link(body: ShareLinkCreate, principal: Operator, session:
 
 
 @router.delete("/{id}", responses=guarded_answers(NotFound))
+@open_to_limited()
 async def revoke_share_link(id: IdPath, principal: Operator, session: WriteSession) -> Empty:  # noqa: A002
     """Revoke one of one's own links; administrators may revoke any."""
     await share_links.revoke_share_link(session, principal, id)

@@ -5,6 +5,7 @@ from typing import Annotated
 import anyio.to_thread
 from fastapi import Path
 
+from normstat.api.http.audit_notes import changes_nothing
 from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import (
     NEEDS_ADMINISTRATOR,
@@ -17,6 +18,7 @@ from normstat.api.http.deps import (
     WriteSession,
 )
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.spec_schemas import SpecDraftRequest, SpecPreviewRequest, SpecPut
 from normstat.db.session import open_read_session
@@ -34,12 +36,15 @@ NamePath = Annotated[str, Path(description="name of the spec", min_length=1, max
 
 
 @router.get("", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+@open_to_limited()
 async def list_specs(session: ReadSession) -> SpecList:
     """List all specs by name."""
     return await spec_lists.list_specs(session)
 
 
 @router.post("/draft", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest))
+@open_to_limited()
+@changes_nothing
 async def draft_spec(body: SpecDraftRequest) -> SpecDraft:
     """Draft a spec from a sample of a tool's output, to be corrected."""
     request = DraftRequest(
@@ -54,6 +59,8 @@ async def draft_spec(body: SpecDraftRequest) -> SpecDraft:
 
 
 @router.post("/preview", responses=guarded_answers(BadRequest, Overloaded))
+@open_to_limited()
+@changes_nothing
 async def preview_spec(body: SpecPreviewRequest, principal: Operator, state: State) -> SpecPreview:
     """Preview how a spec reads a sample; nothing is stored."""
     async with state.preview_slots.hold(principal.name):
@@ -65,6 +72,7 @@ async def preview_spec(body: SpecPreviewRequest, principal: Operator, state: Sta
 
 
 @router.get("/{name}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def get_spec(name: NamePath, session: ReadSession) -> SpecDetail:
     """Return a spec with its text."""
     return await spec_lists.read_spec(session, name)

@@ -13,6 +13,7 @@ from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, ReadSession
 from normstat.api.http.etags import IfNoneMatch, has_answer
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.schemas import FieldInfo, StatInfo, StatList
 from normstat.comparison.next_questions.field_meanings import FieldMeanings, list_field_meanings
@@ -36,6 +37,7 @@ ASK_EACH_TIME: Final = "private, no-cache"
     response_model=StatList,
     responses=guarded_answers(NotFound) | {304: {"description": "Not modified: the same as the ETag in If-None-Match names"}},
 )
+@open_to_limited()
 async def list_stats(
     session: ReadSession,
     host: Annotated[

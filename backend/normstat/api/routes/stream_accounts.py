@@ -7,6 +7,7 @@ from fastapi import Query
 
 from normstat.api.http.deps import NEEDS_VIEWER, HostPath, IdPath, ReadSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.errors import NotFound
 from normstat.query import context, line_accounts
@@ -19,6 +20,7 @@ LineCount = Annotated[int, Query(ge=0, le=context.MAX_LINES)]
 
 
 @router.get("/hosts/{host}/accounts", responses=guarded_answers(NotFound))
+@open_to_limited()
 async def read_accounts(
     host: HostPath,
     session: ReadSession,
@@ -34,6 +36,7 @@ async def read_accounts(
 
 
 @router.get("/streams/{id}/context", responses=guarded_answers(NotFound))
+@open_to_limited()
 async def read_context(
     id: IdPath,  # noqa: A002 -- the name in the address
     session: ReadSession,

@@ -6,12 +6,15 @@ from datetime import timedelta
 from normstat.api.http.body import Empty
 from normstat.api.http.deps import NEEDS_ADMINISTRATOR, Administrator, IdPath, ReadSession, State, Viewer, WriteSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.http.row_budgets import makes_rows
 from normstat.api.routes.schemas import AgentTokenCreate, AgentTokenRotation, ApiTokenCreate, NewToken, TokenInfo, TokenList
 from normstat.auth import accounts
 from normstat.auth.account_rows import list_agent_tokens as list_agent_token_rows
 from normstat.auth.roles import Role
 from normstat.auth.rotation import ask_rotation
+from normstat.db import row_budgets
 from normstat.db.schema.models import AgentToken, ApiToken
 from normstat.errors import BadRequest, Conflict, NotFound, TooManyRequests
 
@@ -19,12 +22,15 @@ router = LazyRouter(tags=["tokens"])
 
 
 @router.get("/api-tokens", responses=guarded_answers())
+@open_to_limited()
 async def list_api_tokens(principal: Viewer, session: ReadSession) -> TokenList:
     """List one's own API tokens; administrators see all."""
     return TokenList(tokens=[_to_info(row, None) for row in await accounts.list_api_tokens(session, principal)])
 
 
 @router.post("/api-tokens", status_code=201, responses=guarded_answers(TooManyRequests))
+@open_to_limited()
+@makes_rows(row_budgets.API_TOKENS)
 async def create_api_token(body: ApiTokenCreate, principal: Viewer, session: WriteSession) -> NewToken:
     """Create a token that acts for one's account, with this role or the account's role, whichever is lower."""
     token, row = await accounts.create_api_token(session, principal, name=body.name, role=body.role)
@@ -32,6 +38,7 @@ async def create_api_token(body: ApiTokenCreate, principal: Viewer, session: Wri
 
 
 @router.delete("/api-tokens/{id}", responses=guarded_answers(NotFound))
+@open_to_limited()
 async def revoke_api_token(id: IdPath, principal: Viewer, session: WriteSession) -> Empty:  # noqa: A002
     """Revoke one of one's own API tokens; administrators may revoke any."""
     await accounts.revoke_api_token(session, principal, id)

@@ -11,6 +11,7 @@ from normstat.api.http.deps import NEEDS_VIEWER, HostPath, ReadSession, State
 from normstat.api.http.etags import IfNoneMatch
 from normstat.api.http.fleet_answers import FleetBody, limit_body, respond
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.db.session import open_read_session
@@ -23,6 +24,7 @@ _ADAPTER: Final = TypeAdapter(FleetUse)
 
 
 @router.get("/hosts/{host}/use", responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def read_use_matrix(
     host: HostPath,
     session: ReadSession,
@@ -33,6 +35,7 @@ async def read_use_matrix(
 
 
 @router.get("/use", response_model=FleetUse, responses=guarded_answers(BadRequest))
+@open_to_limited()
 async def read_fleet_use(
     request: Request,
     state: State,

@@ -8,10 +8,13 @@ from fastapi import Path
 from normstat.api.http.body import NO_NUL, Body, Empty
 from normstat.api.http.deps import ReadSession, Viewer, WriteSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.http.row_budgets import makes_rows
 from normstat.api.routes.schemas import Name, Note
 from normstat.auth.access import Principal
 from normstat.auth.roles import Role
+from normstat.db import row_budgets
 from normstat.errors import Conflict, NotFound, TooManyRequests
 from normstat.runtime.field_docs import Documented
 from normstat.views import view_rows
@@ -59,12 +62,15 @@ def _user_of(principal: Principal) -> ViewUser:
 
 
 @router.get("", responses=guarded_answers())
+@open_to_limited()
 async def list_views(principal: Viewer, session: ReadSession) -> ViewList:
     """List the views that come with normstat, those that are shared, and one's own."""
     return ViewList(await view_rows.list_views(session, _user_of(principal)))
 
 
 @router.post("", status_code=201, responses=guarded_answers(Conflict, TooManyRequests))
+@open_to_limited()
+@makes_rows(row_budgets.VIEWS)
 async def create_view(body: ViewCreate, principal: Viewer, session: WriteSession) -> ViewInfo:
     """Save a view."""
     draft = ViewDraft(body.name, body.description, body.panels, body.is_shared)
@@ -72,12 +78,14 @@ async def create_view(body: ViewCreate, principal: Viewer, session: WriteSession
 
 
 @router.get("/{key}", responses=guarded_answers(NotFound))
+@open_to_limited()
 async def get_view(key: ViewKey, principal: Viewer, session: ReadSession) -> ViewInfo:
     """Read a view."""
     return await view_rows.read_view(session, key, _user_of(principal))
 
 
 @router.patch("/{key}", responses=guarded_answers(NotFound, Conflict))
+@open_to_limited()
 async def update_view(key: ViewKey, body: ViewUpdate, principal: Viewer, session: WriteSession) -> ViewInfo:
     """Change a view: one's own, or with the role operator a shared one."""
     change = ViewChange(body.name, body.description, body.panels, body.is_shared)
@@ -85,6 +93,7 @@ async def update_view(key: ViewKey, body: ViewUpdate, principal: Viewer, session
 
 
 @router.delete("/{key}", responses=guarded_answers(NotFound))
+@open_to_limited()
 async def delete_view(key: ViewKey, principal: Viewer, session: WriteSession) -> Empty:
     """Delete a view: one's own, or with the role operator a shared one."""
     await view_rows.delete_view(session, key, _user_of(principal))
@@ -92,6 +101,7 @@ async def delete_view(key: ViewKey, principal: Viewer, session: WriteSession) ->
 
 
 @router.put("/{key}/star", responses=guarded_answers(NotFound))
+@open_to_limited()
 async def star_view(key: ViewKey, body: ViewStarred, principal: Viewer, session: WriteSession) -> Empty:
     """Star a view for the account that asks, or take the star away."""
     await view_rows.star_view(session, key, _user_of(principal), is_starred=body.is_starred)

@@ -8,8 +8,10 @@ from fastapi import Depends, Query
 from normstat.api.http.body import NO_NUL, Empty
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, InWindow, Operator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
+from normstat.api.http.row_budgets import makes_rows
 from normstat.api.routes.watch_schemas import (
     EpisodeAcknowledge,
     EpisodeIncident,
@@ -18,6 +20,8 @@ from normstat.api.routes.watch_schemas import (
     WatchMuteList,
     WatchTimeline,
 )
+from normstat.db import row_budgets
+from normstat.db.host_limits import Whole
 from normstat.errors import BadRequest, Conflict, NotFound, TooManyRequests
 from normstat.watch import episode_notes, watch_lists, watch_mute_rows
 from normstat.watch.open_now import OpenNow, read_open_now
@@ -35,12 +39,14 @@ HostsQuery = Annotated[list[str] | None, Query(alias="host", description="only o
 
 
 @router.get("/watch", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+@open_to_limited()
 async def read_watch(session: ReadSession) -> WatchNow:
     """Return what is on now, the worst first, and what is watched."""
     return await read_watch_now(session, datetime.now(UTC))
 
 
 @router.get("/watch/open", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+@open_to_limited()
 async def read_open(
     session: ReadSession, at: Annotated[Instant | None, Query(description="the moment; default: now")] = None
 ) -> OpenNow:
@@ -49,6 +55,7 @@ async def read_open(
 
 
 @router.get("/watch/timeline", dependencies=[NEEDS_VIEWER], responses=guarded_answers(BadRequest))
+@open_to_limited()
 async def read_timeline(
     session: ReadSession, window: InWindow, hosts: HostsQuery = None, source: SourceQuery = None
 ) -> WatchTimeline:
@@ -58,6 +65,7 @@ async def read_timeline(
 
 
 @router.get("/watch/mutes", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
+@open_to_limited()
 async def list_watch_mutes(session: ReadSession) -> WatchMuteList:
     """List mutes that last, that are to come, and that ended in the last week."""
     after = datetime.now(UTC) - ENDED_MUTES
@@ -65,6 +73,8 @@ async def list_watch_mutes(session: ReadSession) -> WatchMuteList:
 
 
 @router.post("/watch/mutes", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooManyRequests))
+@open_to_limited(needs_host=True)
+@makes_rows(row_budgets.WATCH_MUTES)
 async def create_watch_mute(body: WatchMuteCreate, principal: Operator, session: WriteSession) -> WatchMuteRecord:
     """Mute episodes of a host, a tag, a rule or an instance for a time: they are found and listed, and wake nobody."""
     start = body.start or datetime.now(UTC)
@@ -77,6 +87,7 @@ async def create_watch_mute(body: WatchMuteCreate, principal: Operator, session:
 
 
 @router.delete("/watch/mutes/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited(whole=Whole.WATCH_MUTE)
 async def end_watch_mute(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
     """End a mute now."""
     await watch_mute_rows.end_watch_mute(session, id)
@@ -99,6 +110,7 @@ def read_filter(
 
 
 @router.get("/episodes", dependencies=[NEEDS_VIEWER], responses=guarded_answers(BadRequest))
+@open_to_limited()
 async def list_episodes(
     session: ReadSession,
     wanted: Annotated[EpisodeFilter, Depends(read_filter)],
@@ -111,12 +123,14 @@ async def list_episodes(
 
 
 @router.get("/episodes/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def get_episode(id: IdPath, session: ReadSession) -> EpisodeInfo:  # noqa: A002
     """Return an episode."""
     return await episode_notes.read_episode(session, id)
 
 
 @router.post("/episodes/{id}/acknowledge", responses=guarded_answers(NotFound))
+@open_to_limited()
 async def acknowledge_episode(
     id: IdPath,  # noqa: A002
     body: EpisodeAcknowledge,
@@ -128,12 +142,15 @@ async def acknowledge_episode(
 
 
 @router.delete("/episodes/{id}/acknowledge", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
+@open_to_limited()
 async def take_back_acknowledgement(id: IdPath, session: WriteSession) -> EpisodeInfo:  # noqa: A002
     """Note that nobody looks after an episode any more."""
     return await episode_notes.take_back_acknowledgement(session, id)
 
 
 @router.post("/episodes/{id}/incident", responses=guarded_answers(NotFound, Conflict, TooManyRequests))
+@open_to_limited()
+@makes_rows(row_budgets.EXCLUSIONS)
 async def mark_incident(
     id: IdPath,  # noqa: A002
     body: EpisodeIncident,
