@@ -50,8 +50,8 @@ def upgrade(database_url: str, revision: str = "head") -> None:
 def _require_known(script: ScriptDirectory, current: str | None) -> None:
     if current is not None and current not in {known.revision for known in script.walk_revisions()}:
         raise MigrationError(
-            f"The database has schema version {current!r}, which this program does not know; a newer normstat created it. "
-            "Run that version, or restore the database from before its upgrade"
+            f"The database has schema version {current!r}, which this program does not know: a newer normstat created it, or one "
+            "from before the first release. Run that version, or restore the database from before its upgrade"
         )
 
 

@@ -100,11 +100,14 @@ def test_migrations_without_one_end_are_refused(
 def test_only_the_current_schema_is_served(empty_database_url: str) -> None:
     with pytest.raises(MigrationError, match="schema version none, but"):
         require_current_schema(empty_database_url)
-    migrations.upgrade(empty_database_url, "0001")
-    with pytest.raises(MigrationError, match="schema version 0001, but"):
-        require_current_schema(empty_database_url)
     migrations.upgrade(empty_database_url)
     require_current_schema(empty_database_url)
+    with psycopg.connect(empty_database_url) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+    with pytest.raises(MigrationError, match="schema version 0001, but"):
+        require_current_schema(empty_database_url)
+    with pytest.raises(MigrationError, match="from before the first release"):
+        migrations.upgrade(empty_database_url)
     with pytest.raises(DatabaseAway, match="unavailable"):
         require_current_schema(empty_database_url.rpartition("/")[0] + "/no_such_database")
 
