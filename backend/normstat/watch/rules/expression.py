@@ -14,7 +14,7 @@ import numpy as np
 from normstat.errors import shorten
 from normstat.runtime import work_budget
 from normstat.scoring.summary import FloatArray
-from normstat.watch.rules.rolling import all_of_span, mean_of_span, previous_of
+from normstat.watch.rules.rolling import all_of_span, mean_of_span, previous_of, starts_in_span
 
 MAX_TEXT: Final = 1000
 MAX_NODES: Final = 200
@@ -36,7 +36,13 @@ COMPARISONS: Final[Mapping[type[ast.cmpop], Callable[[FloatArray, FloatArray], n
     ast.NotEq: np.not_equal,
 }
 OVER_INSTANCES: Final = ("sum_of", "mean_of", "max_of", "min_of", "count_of", "number_of")
-OVER_TIME: Final = ("held", "share", "mean")
+# The share of reports in which a condition held is the mean of its 1.0 and 0.0.
+OVER_TIME: Final[Mapping[str, Callable[[FloatArray, FloatArray, float], FloatArray]]] = {
+    "held": all_of_span,
+    "share": mean_of_span,
+    "mean": mean_of_span,
+    "times": starts_in_span,
+}
 FUNCTIONS: Final = (*OVER_INSTANCES, *OVER_TIME, "before", "abs", "max", "min")
 
 
@@ -259,10 +265,7 @@ class _Evaluation(ast.NodeVisitor):
         first: FloatArray = self.visit(node.args[0])
         if name in OVER_TIME:
             whole = np.broadcast_to(first, (len(times_s), first.shape[1]))
-            span_s = parse_span(_text_of(node.args[1]))
-            # The share of reports in which a condition held is the mean of its 1.0 and 0.0.
-            over_time = all_of_span if name == "held" else mean_of_span
-            return over_time(times_s, whole, span_s)
+            return OVER_TIME[name](times_s, whole, parse_span(_text_of(node.args[1])))
         if name in OVER_INSTANCES:
             return _reduce(name, first)
         if name == "before":

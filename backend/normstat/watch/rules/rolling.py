@@ -35,6 +35,20 @@ def all_of_span(times_s: FloatArray, holds: FloatArray, span_s: float) -> FloatA
     return np.where(n_false > 0, 0.0, np.where(is_true, 1.0, np.nan))
 
 
+def starts_in_span(times_s: FloatArray, holds: FloatArray, span_s: float) -> FloatArray:
+    """Return how many times a condition began to hold within a span. Missing: NaN where the span is not covered.
+
+    A report in which it is unknown neither begins nor ends anything.
+    """
+    start, is_covered = _find_span(times_s, span_s)
+    is_known = ~np.isnan(holds)
+    place = np.maximum.accumulate(np.where(is_known, np.arange(len(times_s))[:, None], 0), axis=0)
+    last_known = np.take_along_axis(holds, place, axis=0)
+    begins = np.zeros(holds.shape)
+    begins[1:] = (holds[1:] == 1) & (last_known[:-1] == 0)
+    return np.where(is_covered[:, None], _sums(begins, start), np.nan)
+
+
 def previous_of(times_s: FloatArray, values: FloatArray) -> FloatArray:
     """Return the values of the report before. Missing: NaN at the first one, and after a gap."""
     result = np.full(values.shape, np.nan)

@@ -107,6 +107,53 @@ def test_a_slow_disk_must_be_busy_too() -> None:
     }
 
 
+def test_a_disk_that_only_writes_may_be_slow() -> None:
+    # The sampler has no time of reads where there were none.
+    log = {
+        ("sda", "util_pct"): np.full(12, 80.0),
+        ("sda", "w_await_ms"): np.full(12, 90.0),
+        ("sda", "r_await_ms"): np.full(12, np.nan),
+    }
+    other = {("sdb", key[1]): np.full(12, 1.0) for key in log}
+    assert colours_of(run_over(RULES["disk-slow"], {"linux_disk": {**log, **other}}))[0][-1] == "red"
+
+
+STALLS = (5, 38)
+
+
+@pytest.mark.parametrize(
+    ("calm", "stalled", "rhythm", "colour"),
+    [
+        pytest.param((3, 5, 0, 6), (100, 500, 0, 200), STALLS, "red", id="a T2000 whose /var is flushed"),
+        pytest.param((3, 5, 0, 6), (100, 500, 0, 200), (2, 60), "amber", id="less than a tenth of the time"),
+        pytest.param((40, 6, 90, 9), (100, 0, 0, 0), STALLS, "red", id="nothing is answered"),
+        pytest.param((40, 6, 90, 9), (100, 90, 900, 9), STALLS, "green", id="bursts of a busy disk"),
+        pytest.param((3, 5, 0, 6), (100, 500, 0, 200), (5, 150), "green", id="twice in five minutes"),
+        pytest.param((100, 500, 0, 200), (100, 500, 0, 200), STALLS, "green", id="always slow: the rule disk-slow"),
+        pytest.param((0, 0, 0, 0), (3, 900, 1, 0), STALLS, "green", id="a disk that wakes up"),
+    ],
+)
+def test_stalls_that_come_again_and_again(
+    calm: tuple[float, ...], stalled: tuple[float, ...], rhythm: tuple[int, int], colour: str
+) -> None:
+    """Values are busy, latency, reads and writes; a rhythm is how long a stall lasts, and how often it comes."""
+    length, period = rhythm
+    is_stalled = np.arange(900) % period >= period - length
+    keys = ("b_pct", "asvc_t_ms", "r_per_s", "w_per_s")
+    values = {("sd3", key): np.where(is_stalled, stalled[at], calm[at]) for at, key in enumerate(keys)}
+    states = colours_of(run_over(RULES["disk-stalls"], {"iostat_solaris": values}))[0]
+    assert set(states[:299]) == {"?"}, "it looks back on five minutes"
+    assert set(states[340:]) == {colour}
+
+
+def test_stalls_of_a_sampler_that_has_no_latency_without_requests() -> None:
+    is_stalled = np.arange(900) % 38 >= 33
+    stuck = {"util_pct": np.where(is_stalled, 100.0, 8.0), "await_ms": np.where(is_stalled, np.nan, 4.0)}
+    rates = {key: np.where(is_stalled, 0.0, 20.0) for key in ("r_per_s", "w_per_s")}
+    values = {("vda", key): column for key, column in {**stuck, **rates}.items()}
+    assert colours_of(run_over(RULES["disk-stalls"], {"linux_disk": values}))[0][-1] == "red"
+
+
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_built_in_rules_are_whole(rule: WatchRule) -> None:
     assert rule.of in {*PLACE_HOLDERS, STREAM}

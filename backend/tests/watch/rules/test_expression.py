@@ -173,6 +173,7 @@ def test_mean_share_and_before_stop_at_gaps() -> None:
 
     assert over("mean(usr, '2 s')") == pytest.approx([NAN, 2, 3, 5, NAN, 8], nan_ok=True)
     assert over("share(usr > 2, '2 s')") == pytest.approx([NAN, 0.5, 1, 1, NAN, 1], nan_ok=True)
+    assert over("times(usr != 3, '2 s')") == pytest.approx([NAN, 0, 0, 1, NAN, 0], nan_ok=True)
     assert over("before(usr)") == pytest.approx([NAN, 1, 3, NAN, NAN, 7], nan_ok=True)
 
 
