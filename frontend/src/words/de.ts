@@ -1869,7 +1869,7 @@ export const de: Words = {
         ({ fine: "in Ordnung", warning: "Warnung", critical: "kritisch", no_limit: "keine Grenze bekannt" })[state] ?? state,
       worstOf: (n: number) => `höchster von ${String(n)}`,
       summary: (count: { readonly nCritical: number; readonly nWarning: number; readonly nUnanswered: number }, at: ReactNode) =>
-        nodes`${String(count.nCritical)} kritisch, ${String(count.nWarning)} Warnung, ${String(count.nUnanswered)} nicht aufgezeichnet; Mittelwerte der 5 Minuten vor ${at}`,
+        nodes`${String(count.nCritical)} kritisch, ${String(count.nWarning)} Warnung, ${String(count.nUnanswered)} nicht aufgezeichnet; in den 5 Minuten vor ${at}`,
     },
     timeStrip: {
       windowSamplesBaselinesSelection: "Zeitraum: Messwerte, Baselines, Auswahl und Ereignisse",

@@ -1842,7 +1842,7 @@ export const en = {
         ({ fine: "fine", warning: "warning", critical: "critical", no_limit: "no limit known" })[state] ?? state,
       worstOf: (n: number) => `highest of ${String(n)}`,
       summary: (count: { readonly nCritical: number; readonly nWarning: number; readonly nUnanswered: number }, at: ReactNode) =>
-        nodes`${String(count.nCritical)} critical, ${String(count.nWarning)} warning, ${String(count.nUnanswered)} not recorded; means of the 5 minutes before ${at}`,
+        nodes`${String(count.nCritical)} critical, ${String(count.nWarning)} warning, ${String(count.nUnanswered)} not recorded; in the 5 minutes before ${at}`,
     },
     timeStrip: {
       windowSamplesBaselinesSelection: "Window: samples, baselines, selection and events",

@@ -40,7 +40,7 @@ class UseSource:
 
     `amber`, `red`: from these values on it is a warning, or critical; `above`: a warning above this; `is_idle`: the cell is 100 %
     minus it; `is_per_cpu`: the cell is the value for each CPU; `excluded`, `only`: patterns of instances that are not looked at, or
-    the only ones that are.
+    the only ones that are; `is_tail`: what is judged is the worst tenth of the time, not the mean.
     Missing: None without a limit, no patterns of `only` where all instances are looked at
     """
 
@@ -53,6 +53,7 @@ class UseSource:
     limits_from: str
     excluded: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
+    is_tail: bool = False
 
     def leaves_out(self, instance: str) -> bool:
         """Return whether an instance is not looked at."""
@@ -95,11 +96,13 @@ def _to_question(raw: Mapping[str, Any]) -> UseQuestion:
     records = raw.get("records", {})
     if not set(records) <= set(SYSTEMS) or any("\t" not in line for line in records.values()):
         raise BadChecklist(f"{name}: records are lines of stats.conf, name, tab and command, for {' or '.join(SYSTEMS)}")
-    sources = tuple(_to_source(name, each) for each in raw.get("from", ()))
+    # A queue that is full for 5 s of 38 is a problem, and in the mean it is none.
+    is_tail = raw["kind"] == "saturation"
+    sources = tuple(_to_source(name, each, is_tail=is_tail) for each in raw.get("from", ()))
     return UseQuestion(raw["resource"], raw["kind"], raw["about"], raw["commands"], records, sources)
 
 
-def _to_source(cell: str, raw: Mapping[str, Any]) -> UseSource:
+def _to_source(cell: str, raw: Mapping[str, Any], *, is_tail: bool) -> UseSource:
     unknown, meaning = set(raw) - KEYS, raw.get("meaning", "")
     if unknown or (meaning and meaning not in load_rules().meanings) or raw["unit"] not in UNITS:
         raise BadChecklist(f"{cell}: unknown key {', '.join(unknown)}, meaning {meaning} or unit {raw['unit']}")
@@ -120,6 +123,7 @@ def _to_source(cell: str, raw: Mapping[str, Any]) -> UseSource:
         raw.get("source", ""),
         tuple(raw.get("except", ())),
         tuple(raw.get("only", ())),
+        is_tail,
     )
 
 

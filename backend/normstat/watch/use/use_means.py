@@ -1,7 +1,7 @@
-"""Read the means of a window that answer the checklist, of one host or of all: one query for each stat."""
+"""Read what answers the checklist in a window: means, and the levels of the worst tenth; of one host or all, by one query each."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
@@ -10,13 +10,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.query.busy_cpus import CPU
 from normstat.query.fleet_rows import PresentInstance, read_instances
-from normstat.query.minute_means import read_minute_means
+from normstat.query.minute_means import read_minute_means, read_span_samples
 from normstat.samples.lookup import StatRef, find_stats
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary
-from normstat.watch.rules.rule_file import WatchInput
 from normstat.watch.rules.rule_frame import find_sources
+from normstat.watch.use.checklist import UseSource
 from normstat.watch.use.hardware_errors import LASTING, STATS, read_hardware_errors
 from normstat.window import Window
 
@@ -26,24 +26,33 @@ PER_CPU: Final = ("mpstat", "linux_cpu", "node_cpu", "system_cpu", "pcp_cpu", "c
 # Tools that are run every few minutes, and what they tell changes as slowly.
 SLOW: Final = ("df_", "iostat_e_", "swap_s_", "mcelog_", "sar_", "sadf_")
 SLOW_WINDOW: Final = timedelta(minutes=15)
+WORST_SHARE: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class HostMeans:
-    """Means of a host: by stat and field, those of each instance that has one. `n_cpus`: None where no tool reports each CPU"""
+    """Means of a host: by stat and field, those of each instance that has one. `n_cpus`: None where no tool reports each CPU
+
+    `tails`: the level of the worst tenth of the time, of the fields of saturation
+    """
 
     values: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
+    tails: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
     stats: list[str] = field(default_factory=list)
     n_cpus: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What is read of a stat. `is_each`: all instances, not only those that stand for the whole host"""
+    """What is read of a stat. `is_each`: all instances, not only those that stand for the whole host
+
+    `tails`: keys of the fields whose worst tenth is read, too
+    """
 
     fields: tuple[Field, ...]
     instances: frozenset[str]
     is_each: bool
+    tails: frozenset[str]
 
     def takes(self, stat: str, name: str) -> bool:
         if name in self.instances or not name or is_summary(stat, name):
@@ -52,15 +61,15 @@ class _Wanted:
 
 
 async def read_use_means(
-    session: AsyncSession, host_ids: Sequence[int], inputs: Sequence[WatchInput], window: Window
+    session: AsyncSession, host_ids: Sequence[int], sources: Sequence[UseSource], window: Window
 ) -> dict[int, HostMeans]:
-    """Return the means of the inputs in the window, by host: of slow tools, the last value of the quarter of an hour up to its end;
-    of hardware errors that of the last day, from artefacts too.
+    """Return the means of the sources in the window, by host: of slow tools, the last value of the quarter of an hour up to its
+    end; of hardware errors that of the last day, from artefacts too.
 
     Missing: a host without samples has no values
     """
     longer = Window(min(window.start, window.end - SLOW_WINDOW), window.end)
-    wanted = _plan(inputs)
+    wanted = _plan(sources)
     stats = await find_stats(session, [*wanted, *(name for name in load_catalogue().stats if name.startswith(PER_CPU))])
     found = {host_id: HostMeans() for host_id in host_ids}
     if not host_ids:
@@ -79,10 +88,13 @@ async def read_use_means(
                 n_cpus.setdefault(host_id, n)
         if stat.name in wanted:
             own = lasting if stat.name in STATS else longer if stat.name.startswith(SLOW) else window
-            for host_id, values in (await _read_stat(session, stat, wanted[stat.name], present[stat.id], own)).items():
+            means, tails = await _read_stat(session, stat, wanted[stat.name], present[stat.id], own)
+            for host_id, values in means.items():
                 found[host_id].stats.append(stat.name)
                 found[host_id].values.update(values)
-    return {host_id: HostMeans(own.values, own.stats, n_cpus.get(host_id)) for host_id, own in found.items()}
+            for host_id, values in tails.items():
+                found[host_id].tails.update(values)
+    return {host_id: replace(own, n_cpus=n_cpus.get(host_id)) for host_id, own in found.items()}
 
 
 async def _read_present(
@@ -97,16 +109,17 @@ async def _read_present(
     return present
 
 
-def _plan(inputs: Sequence[WatchInput]) -> dict[str, _Wanted]:
+def _plan(sources: Sequence[UseSource]) -> dict[str, _Wanted]:
     """Return what to read of which stat, by the catalogue."""
     known = list(load_catalogue().stats)
     plans: dict[str, _Wanted] = {}
-    for each in inputs:
-        for source in find_sources(each, known):
-            before = plans.get(source.stat, _Wanted((), frozenset(), is_each=False))
+    for each in sources:
+        for source in find_sources(each.wanted, known):
+            before = plans.get(source.stat, _Wanted((), frozenset(), is_each=False, tails=frozenset()))
             fields = tuple({own.key: own for own in (*before.fields, source.field)}.values())
             instances = before.instances if source.instance is None else before.instances | {source.instance}
-            plans[source.stat] = _Wanted(fields, instances, before.is_each or each.is_each)
+            tails = before.tails | {source.field.key} if each.is_tail else before.tails
+            plans[source.stat] = _Wanted(fields, instances, before.is_each or each.wanted.is_each, tails)
     return plans
 
 
@@ -118,26 +131,45 @@ def _count_cpus(present: Sequence[PresentInstance]) -> dict[int, int]:
     return counts
 
 
+# By host, stat and field, and instance.
+ValuesByHost = dict[int, dict[tuple[str, str], dict[str, float]]]
+
+
 async def _read_stat(
     session: AsyncSession, stat: StatRef, wanted: _Wanted, present: Sequence[PresentInstance], window: Window
-) -> dict[int, dict[tuple[str, str], dict[str, float]]]:
-    """Return means by host, stat and field, and instance: of slow tools, those of the last minute with samples."""
+) -> tuple[ValuesByHost, ValuesByHost]:
+    """Return the means, and the levels of the worst tenth: of slow tools, those of the last minute with samples."""
     keys = {own.key for own in wanted.fields}
     fields = [own for own in stat.fields if own.key in keys]
+    tails = [own for own in fields if own.key in wanted.tails]
     own = {each.id: each for each in present if wanted.takes(stat.name, each.name)}
-    found: dict[int, dict[tuple[str, str], dict[str, float]]] = {}
     if not own or not fields:
-        return found
+        return {}, {}
+    is_slow = stat.name.startswith(SLOW)
     hosts = sorted({each.host_id for each in own.values()})
     means = await read_minute_means(session, stat, fields, host_ids=hosts, instance_ids=list(own), window=window)
-    if stat.name.startswith(SLOW):
+    if is_slow:
         # The mean of a full file system and the emptied one was never measured.
         means = means.take(_last_minutes(means.instance_id, means.minute))
-    for at, own_field in enumerate(fields):
-        for instance_id, value in _average(means.instance_id, means.means[:, at], means.n_rows).items():
+    found = [_average(means.instance_id, means.means[:, at], means.n_rows) for at in range(len(fields))]
+    worst: list[dict[int, float]] = []
+    if tails:
+        spans = [(host_id, window) for host_id in hosts]
+        samples = await read_span_samples(session, stat, tails, spans=spans, instance_ids=list(own))
+        is_own = _last_minutes(samples.instance_id, samples.minute) if is_slow else slice(None)
+        worst = [_take_worst(samples.instance_id[is_own], samples.values[is_own, at]) for at in range(len(tails))]
+    return _by_host(stat, fields, found, own), _by_host(stat, tails, worst, own)
+
+
+def _by_host(
+    stat: StatRef, fields: Sequence[Field], found: Sequence[Mapping[int, float]], own: Mapping[int, PresentInstance]
+) -> ValuesByHost:
+    by_host: ValuesByHost = {}
+    for own_field, values in zip(fields, found, strict=True):
+        for instance_id, value in values.items():
             each = own[instance_id]
-            found.setdefault(each.host_id, {}).setdefault((stat.name, own_field.key), {})[each.name] = value
-    return found
+            by_host.setdefault(each.host_id, {}).setdefault((stat.name, own_field.key), {})[each.name] = value
+    return by_host
 
 
 def _last_minutes(ids: np.ndarray, minutes: np.ndarray) -> np.ndarray:
@@ -156,3 +188,15 @@ def _average(ids: np.ndarray, means: np.ndarray, n_rows: np.ndarray) -> dict[int
     weights = n_rows[is_known].astype(np.float64)
     sums = np.bincount(places, weights * means[is_known], len(names))
     return dict(zip(names.tolist(), (sums / np.bincount(places, weights, len(names))).tolist(), strict=True))
+
+
+def _take_worst(ids: np.ndarray, values: np.ndarray) -> dict[int, float]:
+    """Return the median of the highest tenth of the samples of each instance, by id: a single peak does not count, a stall does.
+
+    Missing: an instance without a value is left out
+    """
+    is_known = ~np.isnan(values)
+    order = np.lexsort((-values[is_known], ids[is_known]))
+    names, starts, counts = np.unique(ids[is_known][order], return_index=True, return_counts=True)
+    places = starts + np.ceil(WORST_SHARE * counts).astype(np.int64) // 2
+    return dict(zip(names.tolist(), values[is_known][order][places].astype(np.float64).tolist(), strict=True))

@@ -92,6 +92,25 @@ async def test_a_host_is_answered_from_what_it_records(sessions: Sessions) -> No
 
 
 @on_either_database
+async def test_saturation_is_that_of_the_worst_tenth_of_the_time(sessions: Sessions) -> None:
+    # A disk stalls for 5 s of 38; another always has a queue.
+    seconds = np.arange(300)
+    queues = np.stack([np.where(seconds % 38 >= 33, 32.0, 0.1), np.full(300, 9.0)], axis=1)
+    await fill_stat(sessions, "iostat_solaris", START, seconds, ("sd3", "sd4"), values={"actv": queues.ravel()})
+    # Many threads begin together now and then, for a second.
+    await fill_stat(sessions, "mpstat_linux", START, seconds, ("0", "1"), idle_pct=np.full(600, 50.0))
+    await fill_stat(sessions, "vmstat_linux", START, seconds, procs_r=np.where(seconds % 100 == 0, 40, 1))
+    async with open_read_session(sessions) as session:
+        rows = (await read_matrix(session, "web1", END)).rows
+        fleet = await read_fleet_use(session, END)
+    found = {row.resource: (cell.state, cell.text) for row in rows for cell in row.cells if cell.kind == "saturation"}
+    assert found["disk"] == ("critical", "sd3 32 requests in the worst tenth (mean 3.93 requests)")
+    assert found["cpu"] == ("fine", "0.5 processes for each CPU")
+    # A minute is enough for it.
+    assert {cell.resource: cell.text for cell in fleet.hosts[0].cells}["disk"].startswith("sd3 32 requests in the worst tenth")
+
+
+@on_either_database
 async def test_hardware_errors_fill_the_cells_of_cpus_and_memory(sessions: Sessions, tmp_path: Path) -> None:
     async def add(host: str, text: bytes, start: datetime | None = None) -> None:
         path = tmp_path / "mcelog.txt"
