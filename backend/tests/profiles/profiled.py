@@ -35,11 +35,11 @@ async def store(sessions: Sessions, start: datetime, seconds: np.ndarray, *, see
     await mark(sessions, start + timedelta(seconds=int(seconds[0])), start + timedelta(seconds=int(seconds[-1])))
 
 
-async def mark(sessions: Sessions, first: datetime, last: datetime) -> None:
+async def mark(sessions: Sessions, first: datetime, last: datetime, stat: str = STAT) -> None:
     async with open_write_session(sessions) as session:
         host = await lock_host_by_id(session, 1)
         assert host is not None
-        stat_id = (await session.scalars(select(StatTable.id).where(StatTable.name == STAT))).one()
+        stat_id = (await session.scalars(select(StatTable.id).where(StatTable.name == stat))).one()
         await mark_profiles(await driver_of(session), Changed(host.id, stat_id, first, last), host.profiled_until)
 
 

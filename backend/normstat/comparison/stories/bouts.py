@@ -106,13 +106,13 @@ def _find(group: FindingGroup, place: StoryPlace, sides: Mapping[str, StatSide])
         is_told = is_stall and found.is_of_device and bouts.n >= MIN_IRREGULAR
     else:
         is_told = bouts.period_s >= MIN_PERIOD * float(np.median(np.diff(times)))
-    return found if is_told and _is_far(found) else None
+    reached, usual = found.reached or 0.0, finding.baseline.median or 0.0
+    return found if is_told and is_far(reached, usual, group.unit) else None
 
 
-def _is_far(bout: _Bout) -> bool:
-    """Return whether somebody would notice how far it goes."""
-    reached, usual = bout.reached or 0.0, bout.finding.baseline.median or 0.0
-    if bout.group.unit == "%":
+def is_far(reached: float, usual: float, unit: str) -> bool:
+    """Return whether somebody would notice how far a series goes from its usual value."""
+    if unit == "%":
         return abs(reached - usual) >= MIN_POINTS
     return reached >= MIN_TIMES * usual or reached <= usual / MIN_TIMES
 

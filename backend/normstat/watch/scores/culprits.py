@@ -20,6 +20,7 @@ from normstat.db.session import open_read_session
 from normstat.records.episode_rows import FoundEpisode
 from normstat.watch.fleet.baseline_normals import choose_profiles
 from normstat.watch.scores.minute_scores import KEPT_LENGTH, LENGTHS
+from normstat.watch.scores.spells import REPEATS
 from normstat.window import Window
 
 # The score of a minute is of so many that end with it.
@@ -67,6 +68,8 @@ class AskedSpells:
         key = _key(host_id, spell)
         sentence = self.found.get(key)
         row = known.get(key)
+        if sentence is not None:
+            sentence = " ".join([sentence, *(str(item[REPEATS]) for item in spell.saw if REPEATS in item)])
         if sentence is None and _is_told(row, spell):
             assert row is not None
             sentence = row.sentence

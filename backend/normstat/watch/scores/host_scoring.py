@@ -26,7 +26,8 @@ from normstat.stats.spec import Semantics
 from normstat.watch.fleet.baseline_normals import choose_profiles
 from normstat.watch.fleet.minute_store import MINUTE_US, MinuteStore, StatRead
 from normstat.watch.scores.host_bands import HostBand, StatBands, table_bands
-from normstat.watch.scores.minute_scores import LENGTHS, MinuteScores, StatMeans, score_minutes
+from normstat.watch.scores.minute_scores import LENGTHS, MinuteScores, Repetition, StatMeans, UnusualSeries, score_minutes
+from normstat.watch.scores.repetition import Asked, SeriesIds, add_repetitions
 from normstat.window import Window, from_us
 
 log = structlog.get_logger()
@@ -38,15 +39,18 @@ N_BEFORE: Final = max(LENGTHS) - 1
 MAX_KEPT_BANDS: Final = 2000
 SCORE_DIGITS: Final = 4
 NO_BUDGET_S: Final = float("inf")
+# Looking for how series repeat takes this long at most in an hour of minutes.
+REPETITIONS_S: Final = 5.0
 
 
 @dataclass(slots=True)
 class ScoreMemory:
-    """What a process keeps between two runs: means by minute, the bands of profiles, and the tables made of them."""
+    """What a process keeps between two runs: means by minute, bands of profiles, tables made of them, and how series repeat."""
 
     minutes: MinuteStore
     bands: OrderedDict[tuple[object, ...], tuple[Band, Float32Array]] = field(default_factory=OrderedDict)
     tables: dict[str, tuple[tuple[object, ...], StatBands | None]] = field(default_factory=dict)
+    repetitions: OrderedDict[Asked, Repetition | None] = field(default_factory=OrderedDict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +86,25 @@ async def score_hosts(
         tables.append(table)
         means.append(await anyio.to_thread.run_sync(_to_means, found, table))
     scores = await anyio.to_thread.run_sync(score_minutes, tables, means, len(plan.host_ids), len(minutes))
-    return _to_rows(plan, scores, minutes)
+    return _to_rows(plan, scores, await _find_repetitions(session, memory, plan, scores, minutes), minutes)
+
+
+async def _find_repetitions(
+    session: AsyncSession, memory: ScoreMemory, plan: _Plan, scores: MinuteScores, minutes: range
+) -> dict[tuple[int, int], tuple[UnusualSeries, ...]]:
+    """Return the unusual series with how they repeat, by host and minute."""
+    found = {
+        (plan.host_ids[host], minutes[at]): own for at, hosts in enumerate(scores.findings) for host, own in enumerate(hosts) if own
+    }
+    names = {stat.id: stat.name for stat in plan.stats}
+    instances = {
+        (one.host_id, names[stat_id], one.name): one.id
+        for stat_id, own in plan.instances.items()
+        if stat_id in names
+        for one in own
+    }
+    ids = SeriesIds({stat.name: stat for stat in plan.stats}, instances)
+    return await add_repetitions(session, memory.repetitions, found, ids, budget_s=REPETITIONS_S)
 
 
 async def _plan(session: AsyncSession, memory: ScoreMemory, host_ids: Sequence[int], minutes: range, now: datetime) -> _Plan:
@@ -173,7 +195,9 @@ def _to_means(found: Sequence[MinuteMeans | None], table: StatBands) -> StatMean
     return StatMeans(means, n_rows)
 
 
-def _to_rows(plan: _Plan, found: MinuteScores, minutes: range) -> list[ScoreRow]:
+def _to_rows(
+    plan: _Plan, found: MinuteScores, series: Mapping[tuple[int, int], Sequence[UnusualSeries]], minutes: range
+) -> list[ScoreRow]:  # fmt: skip
     """Return the rows of the minutes in which something was judged."""
     rows = []
     for at, host in np.argwhere(found.n_judged > 0).tolist():
@@ -189,7 +213,7 @@ def _to_rows(plan: _Plan, found: MinuteScores, minutes: range) -> list[ScoreRow]
                 _to_numbers(found.scores[at, host, 0]),
                 _to_numbers(found.scores[at, host, 1]),
                 _to_numbers(found.scores[at, host, 2]),
-                tuple(asdict(series) for series in found.findings[at][host]),
+                tuple(asdict(one) for one in series.get((plan.host_ids[host], minutes[at]), ())),
             )
         )
     return rows

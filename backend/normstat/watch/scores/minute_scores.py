@@ -4,9 +4,9 @@ A series is scored as a finding of a comparison is: by how many change scales it
 or less of it. The score of a subsystem is that of its highest series.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -41,8 +41,20 @@ class StatMeans:
 
 
 @dataclass(frozen=True, slots=True)
+class Repetition:
+    """What a series reaches again and again, in the unit of its field; for how long, and how often. Units: seconds"""
+
+    value: float
+    length_s: float
+    period_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class UnusualSeries:
-    """The highest series of a subsystem in five minutes. `value`: its mean; `low`, `high`: its band; in the unit of the field"""
+    """The highest series of a subsystem in five minutes. `value`: its mean; `low`, `high`: its band; in the unit of the field
+
+    Missing: no `repetition` where it is not known to repeat
+    """
 
     subsystem: str
     stat: str
@@ -54,6 +66,13 @@ class UnusualSeries:
     high: float
     change_ratio: float
     anomaly_score: float
+    repetition: Repetition | None = None
+
+    @classmethod
+    def from_stored(cls, stored: Mapping[str, Any]) -> "UnusualSeries":
+        """Return the series of a stored finding."""
+        repetition = stored.get("repetition")
+        return cls(**(dict(stored) | {"repetition": None if repetition is None else Repetition(**repetition)}))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -120,5 +120,5 @@ def _score_of(row: ScoreRow) -> float:
 
 
 def _to_finding(stored: dict[str, Any]) -> ScoreFinding:
-    series = UnusualSeries(**stored)
+    series = UnusualSeries.from_stored(stored)
     return ScoreFinding(series.subsystem, series.stat, series.field, series.instance, series.anomaly_score, describe_series(series))

@@ -16,7 +16,7 @@ from normstat.watch.rules.episode_tracker import EpisodeEnd
 from normstat.watch.rules.rule_file import COLOURS, Colour
 from normstat.watch.scores.host_bands import SUBSYSTEMS
 from normstat.watch.scores.minute_scores import UnusualSeries
-from normstat.watch.scores.score_words import describe_series
+from normstat.watch.scores.score_words import describe_repetition, describe_series
 
 # Measured over weeks of made-up hosts (bench_alarms): the highest calm minute has 0.28, and 0.4 misses what 0.3 finds.
 ON: Final = 0.3
@@ -25,6 +25,8 @@ CRITICAL: Final = 0.6
 MIN_MINUTES: Final = 2
 END_MINUTES: Final = 5
 MINUTE: Final = timedelta(minutes=1)
+# The sentence of what was seen, where it repeats.
+REPEATS: Final = "repeats"
 ACTION: Final = "Open the host at this time and compare it with its baseline: the comparison names the process."
 
 
@@ -157,7 +159,7 @@ def _go_on(spell: _Spell, row: ScoreRow, score: float, subsystem: str) -> None:
     top = next((finding for finding in row.findings if finding["subsystem"] == subsystem), None)
     if top is None or not is_higher:
         return
-    series = UnusualSeries(**top)
+    series = UnusualSeries.from_stored(top)
     spell.score = score
     spell.found = replace(
         spell.found,
@@ -171,7 +173,8 @@ def _go_on(spell: _Spell, row: ScoreRow, score: float, subsystem: str) -> None:
 def _to_values(series: UnusualSeries, at: datetime) -> list[dict[str, Any]]:
     name = " ".join(part for part in (series.stat, series.field, series.instance) if part)
     text = format_human(series.value, series.unit)
-    return [{"name": name, "value": series.value, "unit": series.unit, "text": text, "at": at.isoformat()}]
+    saw = {"name": name, "value": series.value, "unit": series.unit, "text": text, "at": at.isoformat()}
+    return [saw if series.repetition is None else {**saw, REPEATS: describe_repetition(series)}]
 
 
 def _title(subsystem: str) -> str:

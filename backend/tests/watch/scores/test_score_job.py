@@ -1,5 +1,6 @@
 """The scheduled run: each minute once, late samples, gaps, restarts, and what the history gives."""
 
+import re
 import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -333,6 +334,30 @@ async def test_a_spell_names_who_did_it_and_the_fleet_says_the_same(sessions: Se
         await record(sessions, now, now + timedelta(seconds=5), {"5/python3": 10.0, "6/sshd": 2.0})
         await again.run(sessions, now=now)
         assert await sentences(sessions) == [said]
+
+
+async def test_a_disk_that_stalls_again_and_again_is_told_by_its_stalls(sessions: Sessions) -> None:
+    async def record_disk(start: datetime, minutes: int, *, stalls: bool) -> None:
+        seconds = np.arange(60 * minutes)
+        is_stalled = (seconds % 38 >= 33) & stalls
+        values = {
+            "wsvc_t_ms": np.where(is_stalled, 80.2, 0),
+            "b_pct": np.where(is_stalled, 100, 3),
+            "actv": np.where(is_stalled, 32, 0.1),
+        }
+        await fill_stat(sessions, "iostat_solaris", start, seconds, ("sd3",), key=str(start), values=values)
+        await mark(sessions, start, start + timedelta(minutes=minutes), "iostat_solaris")
+
+    await record_disk(START, 30, stalls=False)
+    await create(sessions, hours(START, 0.5))
+    await make(sessions)
+    await record_disk(minute(0), 12, stalls=True)
+    await continuous().run(sessions, now=minute(12) + SETTLED)
+    (top,) = (await history(sessions)).steps[-1].findings
+    assert re.fullmatch(r"sd3: wait of a request .* (10|9)\.\d* ms \(normally 0 ms\), 80\.2 ms for 5 s every 38 s", top.sentence)
+    (said,) = await sentences(sessions)
+    assert said.startswith("sd3 was busy ")
+    assert said.endswith(" 80.2 ms for 5 s every 38 s.")
 
 
 async def test_where_the_samples_of_the_baseline_are_gone_the_series_is_told(sessions: Sessions) -> None:
