@@ -36,6 +36,31 @@ def test_a_disk_that_stops_is_told_by_its_period_with_what_rises_meanwhile() -> 
     assert "a request to sd3 took 500 ms (normally 4.99 ms) and sd3 served 0 reads/s (normally 201/s)" in sentence
 
 
+def stops_of_a_service(begins: range) -> dict[str, tuple[Values, Values]]:
+    """Reads of a server, as counted by a tracer, fall to nothing, and its CPUs with them."""
+    sides: list[dict[tuple[str, str], np.ndarray]] = []
+    cpus: list[dict[tuple[str, str], np.ndarray]] = []
+    for n, seed in ((N, 3), (M, 60)):
+        sides.append({("reads: amqrmppa", "count"): np.round(noise(15_000.0, n, seed))})
+        cpus.append({(str(cpu), "usr_pct"): noise(12.0, n, seed + cpu) for cpu in range(4)})
+    for begin in begins:
+        for column in (*sides[1].values(), *cpus[1].values()):
+            column[begin : begin + 5] = 0
+    return {"dtrace_keys": (sides[0], sides[1]), "mpstat_solaris": (cpus[0], cpus[1])}
+
+
+def test_what_stands_still_meanwhile_is_part_of_the_sentence() -> None:
+    at_once = compare_values(disk_that_stops(range(10, 200, 38), 5) | stops_of_a_service(range(10, 200, 38)))
+    sentence = at_once.stories[0].story.sentence
+    assert "; meanwhile " in sentence
+    assert re.search(r"reads: amqrmppa count \(dtrace\) fell to 0 count \(normally 1[45],\d{3} count\)", sentence)
+    assert re.search(r"each CPU spent 0 % of the time in programs \(normally 12 %\)", sentence)
+    assert sum("meanwhile" in item.story.sentence for item in at_once.stories) == 1
+    # As often, and at other times: it has another cause.
+    apart = compare_values(disk_that_stops(range(10, 200, 38), 5) | stops_of_a_service(range(30, 200, 38)))
+    assert not any("meanwhile" in item.story.sentence for item in apart.stories)
+
+
 def test_stops_without_a_period_are_counted() -> None:
     found = compare_values(disk_that_stops(range(10, 11), 5) | {})
     assert "stops" not in found.stories[0].story.sentence

@@ -3,7 +3,7 @@
 Shares of samples do not say it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -26,14 +26,15 @@ MAX_HIGH: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Bouts:
-    """The stalls or bursts of a series in a window: the median length, and the time from one to the next.
+    """The stalls or bursts of a series in a window: the median length, the time from one to the next, and when they begin.
 
-    Missing: None if irregular
+    Missing: None if irregular. Units: seconds, of `begins_s` since the epoch
     """
 
     n: int
     length_s: float
     period_s: float | None
+    begins_s: tuple[float, ...] = field(default=(), compare=False)
 
 
 def find_stalls(times_s: FloatArray, values: FloatArray) -> Bouts | None:
@@ -74,7 +75,7 @@ def _find_bouts(times_s: FloatArray, is_out: npt.NDArray[np.bool_]) -> Bouts | N
     periods = np.diff(times_s[begins])
     period = float(np.median(periods))
     is_regular = float(np.max(np.abs(periods - period))) <= MAX_SPREAD * period
-    return Bouts(len(begins), float(np.median(lengths)), period if is_regular else None)
+    return Bouts(len(begins), float(np.median(lengths)), period if is_regular else None, tuple(times_s[begins].tolist()))
 
 
 def describe_bouts(bouts: Bouts) -> str:

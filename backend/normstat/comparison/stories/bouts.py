@@ -12,12 +12,23 @@ from normstat.comparison.model import Finding, FindingGroup
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.sparklines import samples_of
 from normstat.comparison.stories.story_table import StoryPlace
-from normstat.comparison.stories.story_words import Amount, is_plural, is_usual, name_subject, representative
+from normstat.comparison.stories.story_words import (
+    Amount,
+    is_plural,
+    is_usual,
+    name_members,
+    name_series,
+    name_subject,
+    representative,
+)
 from normstat.stats.summaries import is_summary
 
 # Bouts of two series go together if their numbers differ by no more than this share.
 ALIKE: Final = 0.34
 MAX_EFFECTS: Final = 2
+# Bouts of other resources are at the same time if this share of the fewer ones begins within a bout's length of one of the others.
+MIN_TOGETHER: Final = 0.8
+MAX_MEANWHILE: Final = 2
 # Stalls without a period are reported from three on, as two may be chance. A period shorter than four reports is noise.
 MIN_IRREGULAR: Final = 3
 MIN_PERIOD: Final = 4
@@ -52,16 +63,23 @@ class _Bout:
         return name_subject(self.group.stat, self.finding.instance, self.place)
 
     def words(self, value: float | None) -> str:
-        """Return the clause of the meaning with a value."""
-        who = self.subject()
+        """Return the clause of the meaning with a value; of a series without one: its name, and which way it went."""
         amount = Amount(format_human(value, self.group.unit))
+        if not self.place.words:
+            return f"{name_series(self.group, self.finding)} {'fell' if self.is_stall else 'rose'} to {amount:}"
+        who = name_members(self.group, self.finding, self.place)
         return self.place.words.format(who=who, was="were" if is_plural(who) else "was", value=amount)
 
 
-def describe_bouts_of(placed: Sequence[tuple[int, FindingGroup, StoryPlace]], sides: Mapping[str, StatSide]) -> str | None:
+def describe_bouts_of(
+    placed: Sequence[tuple[int, FindingGroup, StoryPlace]],
+    elsewhere: Sequence[tuple[int, FindingGroup, StoryPlace]],
+    sides: Mapping[str, StatSide],
+) -> str | None:
     """Return what a story's resource does again and again: `every 38 s sd3 stops for 5 s: a request to sd3 took 500 ms (...)`.
 
-    `sides`: the incident. Missing: None where nothing repeats
+    `elsewhere`: groups of other resources, of which those are named that stop or rise meanwhile; `sides`: the incident.
+    Missing: None where nothing repeats
     """
     found = [bout for _, group, place in placed if (bout := _find(group, place, sides)) is not None]
     # A stop explains what rises meanwhile; of two, the one that says what the resource does.
@@ -80,13 +98,48 @@ def describe_bouts_of(placed: Sequence[tuple[int, FindingGroup, StoryPlace]], si
     head = f"{head} for {length} s"
     # What waited, then what did not come.
     told = list(reversed(effects.values()))[: MAX_EFFECTS + 1]
-    return f"{head}: {join_words(told)}" if told else head
+    head = f"{head}: {join_words(told)}" if told else head
+    meanwhile = _find_meanwhile(lead, elsewhere, sides)
+    return f"{head}; meanwhile {join_words(meanwhile)}" if meanwhile else head
 
 
-def _find(group: FindingGroup, place: StoryPlace, sides: Mapping[str, StatSide]) -> _Bout | None:
-    """Return the bouts of the series that speaks for a group. Missing: None without words, samples or bouts"""
+def _find_meanwhile(
+    lead: _Bout, elsewhere: Sequence[tuple[int, FindingGroup, StoryPlace]], sides: Mapping[str, StatSide]
+) -> list[str]:  # fmt: skip
+    """Return what each other resource does during the bouts: what stops before what rises, the strongest first."""
+    found: dict[str, _Bout] = {}
+    for _, group, place in elsewhere:
+        if place.topic in found:
+            continue
+        bout = _find(group, place, sides, is_lead=False)
+        if bout is not None and _is_together(lead, bout):
+            found[place.topic] = bout
+    ordered = sorted(found.values(), key=lambda bout: not bout.is_stall)
+    return [_describe_value(bout) for bout in ordered[:MAX_MEANWHILE]]
+
+
+def _is_together(lead: _Bout, other: _Bout) -> bool:
+    fewer, more = sorted((lead.bouts, other.bouts), key=lambda bouts: bouts.n)
+    if fewer.n < (1 - ALIKE) * more.n:
+        return False
+    begins = np.array(more.begins_s)
+    distance = np.min(np.abs(np.array(fewer.begins_s)[:, None] - begins[None, :]), axis=1)
+    return bool((distance <= max(fewer.length_s, more.length_s)).mean() >= MIN_TOGETHER)
+
+
+def _find(group: FindingGroup, place: StoryPlace, sides: Mapping[str, StatSide], *, is_lead: bool = True) -> _Bout | None:
+    """Return the bouts of the series that speaks for a group. `is_lead`: it may speak for the story, so it needs words.
+
+    Missing: None without samples or bouts
+    """
     side, finding = sides.get(group.stat), representative(group)
-    if side is None or not place.words or place.role not in LEADING or finding.baseline.p95 is None or not is_usual(finding):
+    if (
+        side is None
+        or (is_lead and not place.words)
+        or place.role not in LEADING
+        or finding.baseline.p95 is None
+        or not is_usual(finding)
+    ):
         # Where the middle moved, it is another level and no bouts.
         return None
     times, values = samples_of(side, finding.instance, group.field)
@@ -107,7 +160,9 @@ def _find(group: FindingGroup, place: StoryPlace, sides: Mapping[str, StatSide])
     else:
         is_told = bouts.period_s >= MIN_PERIOD * float(np.median(np.diff(times)))
     reached, usual = found.reached or 0.0, finding.baseline.median or 0.0
-    return found if is_told and is_far(reached, usual, group.unit) else None
+    # A CPU that works 12 % of the time and not at all meanwhile stops, though it is 12 points only.
+    is_stop = not is_lead and is_stall and reached <= usual / MIN_TIMES
+    return found if is_told and (is_stop or is_far(reached, usual, group.unit)) else None
 
 
 def is_far(reached: float, usual: float, unit: str) -> bool:

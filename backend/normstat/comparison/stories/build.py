@@ -115,10 +115,13 @@ def build_stories(
             topic = topics.pop() if len(topics) == 1 else topic
         by_topic.setdefault(topic, []).append((at, group, place))
     samples = Incident(sides, incident.start.timestamp(), pids)
-    stories = [
-        _build(host, topic, placed, [actor for actor in actors if topic_of[actor.command] == topic], samples)
-        for topic, placed in by_topic.items()
-    ]
+    stories: list[HostStory] = []
+    for topic, placed in by_topic.items():
+        # The first that repeats, which is the strongest, says what the others do meanwhile.
+        is_first = not any(item.bouts for item in stories)
+        elsewhere = [item for other, own in by_topic.items() if is_first and other != topic for item in own]
+        own_actors = [actor for actor in actors if topic_of[actor.command] == topic]
+        stories.append(_build(host, topic, (placed, elsewhere), own_actors, samples))
     stories.sort(key=lambda item: -item.story.anomaly_score)
     # A weak story needs no culprit.
     least = MIN_SHARE * max((item.story.anomaly_score for item in stories), default=0.0)
@@ -180,7 +183,11 @@ def _name_new_processes(item: HostStory, new_processes: Sequence[StoryProcess]) 
     return replace(item, story=replace(story, sentence=sentence, processes=list(new_processes[:MAX_PROCESSES])))
 
 
-def _build(host: str, topic: str, placed: Sequence[Placed], actors: Sequence[Actor], incident: Incident) -> HostStory:
+def _build(
+    host: str, topic: str, groups: tuple[Sequence[Placed], Sequence[Placed]], actors: Sequence[Actor], incident: Incident
+) -> HostStory:
+    """Return the story of a topic. `groups`: its own, and those of other topics that it may name"""
+    placed, elsewhere = groups
     impact = max((group.impact for _, group, _ in placed), default=0.0)
     # Processes only take the lead with a finding that is no detail.
     moved = max((_bytes_moved(group, member) for _, group, _ in placed for member in group.members[:1]), default=0.0)
@@ -198,7 +205,8 @@ def _build(host: str, topic: str, placed: Sequence[Placed], actors: Sequence[Act
     lines = _to_lines(resources)
     best = max((group.anomaly_score for _, group, _ in placed), default=0.0)
     told: list[str] = [process.sentence for process in processes[:MAX_PROCESSES_IN_SENTENCE]]
-    bouts = describe_bouts_of(resources, incident.sides)
+    others = [item for item in elsewhere if not is_process_stat(item[1].stat)]
+    bouts = describe_bouts_of(resources, others, incident.sides)
     told += _choose(lines, placed, MIN_SHARE * best) if bouts is None else [bouts]
     if not told:
         told = [line.text for _, line in lines[:1]] or [placed[0][1].sentence.removesuffix(".")]

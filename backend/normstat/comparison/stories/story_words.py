@@ -85,7 +85,7 @@ def describe_clause(group: FindingGroup, place: StoryPlace) -> str:
     value = Amount(describe_value(finding, group.unit))
     ends = [describe_end(finding, group.unit), describe_normal_of(finding, group.unit)]
     normal = "; ".join(end for end in ends if end)
-    who = _who(group, finding, place)
+    who = name_members(group, finding, place)
     words = _plain(group, finding, place, value)
     if place.words:
         words = place.words.format(who=who, was="were" if is_plural(who) else "was", value=value)
@@ -93,7 +93,7 @@ def describe_clause(group: FindingGroup, place: StoryPlace) -> str:
         return f"{words} (not there in the baseline)"
     if finding.kind == "disappeared":
         gone = format_human(finding.baseline.median, group.unit)
-        return f"{_name_plainly(group, finding)}{column_with_tool(group)} is gone (it was {gone})"
+        return f"{name_series(group, finding)} is gone (it was {gone})"
     if finding.kind == "missing" or (finding.kind in ("frozen", "movement", "rhythm") and is_usual(finding)):
         return finding.sentence.partition(";")[0]
     return f"{words} ({normal})" if normal else words
@@ -118,7 +118,8 @@ def representative(group: FindingGroup) -> Finding:
     return group.members[0]
 
 
-def _who(group: FindingGroup, finding: Finding, place: StoryPlace) -> str:
+def name_members(group: FindingGroup, finding: Finding, place: StoryPlace) -> str:
+    """Return who a group is about: `vda`, `each CPU`, `vda and 2 more`."""
     name = name_subject(group.stat, finding.instance, place)
     if not finding.instance or is_summary(group.stat, finding.instance):
         return name
@@ -145,8 +146,13 @@ def _plain(group: FindingGroup, finding: Finding, place: StoryPlace, value: Amou
     name = _name_plainly(group, finding)
     meaning = load_rules().meanings.get(place.meaning)
     if meaning is None:
-        return f"{name}{column_with_tool(group)} {value:}"
+        return f"{name_series(group, finding)} {value:}"
     return f"{name.rstrip()}: {meaning.words} {value:}" if name else f"{meaning.words}: {value:}"
+
+
+def name_series(group: FindingGroup, finding: Finding) -> str:
+    """Return the instance and the column of a group: `key reads: amqrmppa count (dtrace)`."""
+    return f"{_name_plainly(group, finding)}{column_with_tool(group)}"
 
 
 def _name_plainly(group: FindingGroup, finding: Finding) -> str:
