@@ -2,6 +2,7 @@
 
 import pytest
 
+from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.stats.catalogue import built_in_catalogue
 from normstat.views.ready_made import ReadyMadeView, ready_made_views
 
@@ -15,6 +16,27 @@ def test_every_panel_has_a_title() -> None:
 def test_keys_and_names_are_unique() -> None:
     views = ready_made_views()
     assert len({view.key for view in views}) == len({view.name for view in views}) == len(views)
+
+
+TOOLS = {"docker_stats", "nvidia_smi", "nvidia_smi_query", "dcgmi", "rocm_smi", "below", "atop", "atopsar", "dstat", "ping"}
+
+
+@pytest.mark.parametrize("tool", sorted(TOOLS))
+def test_what_a_view_draws_of_a_tool_can_be_asked_about(tool: str) -> None:
+    stats = {stat.name: stat for stat in built_in_catalogue().specs[tool].stats}
+    drawn = {
+        (own.stat, own.panel) for view in ready_made_views() for panel in view.panels for own in panel.sources if own.stat in stats
+    }
+    assert drawn, "no view draws it"
+    silent = {
+        (name, key)
+        for name, key in drawn
+        for panel in stats[name].panels
+        if panel.key == key and not any(load_rules().find_meanings(name, field, ("x",)) for field in panel.fields)
+    }
+    # Linux scans before it is short of memory, and a limit of Solaris would judge it. Who uses a GPU is the answer, no question.
+    assert {key for _, key in silent if key != "scan"} <= {"busy", "memory"}
+    assert {name for name, key in silent if key != "scan"} <= {"nvidia_smi_process", "nvidia_smi_query_process"}
 
 
 @pytest.mark.parametrize("view", ready_made_views(), ids=lambda view: view.key)

@@ -20,6 +20,8 @@ PLACE_HOLDERS: Final = {
     "process": ("pid",),
     "thread": ("pid",),
     "command": ("command",),
+    "container": (),
+    "gpu": (),
 }
 # Digits only, so they may be within quotes, as in a D program.
 NUMBERS: Final = frozenset({"cpu", "pid"})

@@ -7,15 +7,15 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from normstat.comparison.stories.story_table import find_place, load_table
+from normstat.comparison.stories.story_table import find_place
 from normstat.profiles.profile_codec import Band
 from normstat.scoring.summary import Float32Array, FloatArray, IntArray
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Field, Kind, Worse
 
-# Subsystems in the order of their columns: the topics of stories, and one for all else.
+# Subsystems in the order of their columns, in which scores are stored: topics of stories, and one for all else.
 OTHER: Final = "other"
-SUBSYSTEMS: Final[tuple[str, ...]] = (*load_table().topics, OTHER)
+SUBSYSTEMS: Final[tuple[str, ...]] = ("cpu", "disk", "memory", "network", "locks", "filesystem", "nfs", OTHER)
 NOT_SCORED: Final = -1
 
 

@@ -118,6 +118,41 @@ def test_a_disk_that_only_writes_may_be_slow() -> None:
     assert colours_of(run_over(RULES["disk-slow"], {"linux_disk": {**log, **other}}))[0][-1] == "red"
 
 
+@pytest.mark.parametrize(
+    ("rule", "stat", "keys", "rows"),
+    [
+        ("container-memory", "docker_stats", ("mem_pct",), {"web": (89.9, "green"), "db": (90, "amber"), "job": (98, "red")}),
+        ("container-throttled", "below_cgroup", ("throttled_pct",), {"web": (24, "green"), "db": (25, "amber")}),
+        ("gpu-throttled", "nvidia_smi", ("pviol_pct", "tviol"), {"0": (10, 0, "green"), "1": (11, 0, "amber"), "2": (0, 1, "red")}),
+    ],
+)
+def test_limits_of_containers_and_gpus(
+    rule: str, stat: str, keys: tuple[str, ...], rows: Mapping[str, tuple[float | str, ...]]
+) -> None:
+    values = {name: [float(value) for value in row[:-1]] for name, row in rows.items()}
+    assert worst_of(rule, stat, values, keys) == {name: row[-1] for name, row in rows.items()}
+
+
+def test_only_new_memory_errors_of_a_gpu_count() -> None:
+    # One GPU had errors before, one has its first that was corrected, one that was not.
+    n = np.arange(20)
+    sums = {
+        ("0", "sbecc"): 7,
+        ("0", "dbecc"): 2,
+        ("1", "sbecc"): n // 10,
+        ("1", "dbecc"): 0,
+        ("2", "sbecc"): 0,
+        ("2", "dbecc"): n // 10,
+    }
+    run = run_over(RULES["gpu-errors"], {"nvidia_smi": {key: np.zeros(20) + value for key, value in sums.items()}})
+    states = dict(zip(run.instances, colours_of(run), strict=True))
+    assert {name: sorted(set(column[1:])) for name, column in states.items()} == {
+        "0": ["green"],
+        "1": ["amber", "green"],
+        "2": ["green", "red"],
+    }
+
+
 STALLS = (5, 38)
 
 
