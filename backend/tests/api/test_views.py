@@ -90,7 +90,7 @@ async def test_stars_belong_to_an_account(people: People, anna: httpx.AsyncClien
         for _ in range(2):
             assert (await vera.put(f"{VIEWS}/{key}/star", json={"is_starred": True})).status_code == 200
     listed = (await vera.get(VIEWS)).json()["views"]
-    assert [view["key"] for view in listed[:2]] == ["ours", "network"]
+    assert [view["key"] for view in listed[:2]] == ["ours", "network", "gpus"]
     assert [view["is_starred"] for view in listed[:3]] == [True, True, False]
     assert not any(view["is_starred"] for view in (await anna.get(VIEWS)).json()["views"])
     assert (await vera.put(f"{VIEWS}/network/star", json={"is_starred": False})).status_code == 200
@@ -112,7 +112,7 @@ async def test_a_view_outlives_its_author(people: People, anna: httpx.AsyncClien
 async def test_ready_made_views_are_there_and_stay(people: People) -> None:
     root = await people.enter(Role.ADMINISTRATOR, "root")
     listed = (await root.get(VIEWS)).json()["views"]
-    assert [view["key"] for view in listed] == ["use", "linux-classic", "solaris-classic", "disks", "processes", "network"]
+    assert [view["key"] for view in listed] == ["use", "linux-classic", "solaris-classic", "disks", "processes", "network", "gpus"]
     for answer in (await root.patch(f"{VIEWS}/use", json={"name": "x"}), await root.delete(f"{VIEWS}/use")):
         assert_envelope(answer, 403, "not_allowed")
         assert "Save a copy" in answer.json()["error"]["message"]

@@ -1,7 +1,7 @@
-/** The USE matrix of a host, and of all hosts. */
+/** The USE matrix of a host, and of all hosts; the status of a host by the rules. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { FleetUse, UseMatrix } from "../logic/api";
+import type { FleetUse, HostStatus, UseMatrix } from "../logic/api";
 import { type EpochMs, toIso } from "../logic/time";
 import { answered, client } from "./client";
 import type { Signal } from "./endpoints";
@@ -14,6 +14,16 @@ export function useMatrixQuery(host: string, at: EpochMs) {
   return queryOptions({
     queryKey: ["use", host, at],
     queryFn: ({ signal }) => readUseMatrix(host, at, { signal }),
+    placeholderData: keepPreviousData,
+    gcTime: 30_000,
+  });
+}
+
+export function hostStatusQuery(host: string, at: EpochMs) {
+  return queryOptions({
+    queryKey: ["status", host, at],
+    queryFn: ({ signal }): Promise<HostStatus> =>
+      answered(client.GET("/api/v1/hosts/{host}/status", { signal, params: { path: { host }, query: { at: toIso(at) } } })),
     placeholderData: keepPreviousData,
     gcTime: 30_000,
   });

@@ -1,4 +1,4 @@
-"""The USE matrix of a host, and of all hosts."""
+"""The USE matrix of a host, and of all hosts; the status of a host by the rules."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Final
@@ -16,6 +16,7 @@ from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.db.session import open_read_session
 from normstat.errors import BadRequest, NotFound
+from normstat.watch.host_status import HostStatus, read_status
 from normstat.watch.use import matrix
 from normstat.watch.use.matrix import FleetUse, UseMatrix
 
@@ -32,6 +33,16 @@ async def read_use_matrix(
 ) -> UseMatrix:
     """Return utilisation, saturation and errors of each resource of a host, and the commands for what is not recorded."""
     return await matrix.read_matrix(session, host, at or datetime.now(UTC))
+
+
+@router.get("/hosts/{host}/status", responses=guarded_answers(BadRequest, NotFound))
+async def get_host_status(
+    host: HostPath,
+    session: ReadSession,
+    at: Annotated[Instant | None, Query(description="the moment whose last reports are judged; default: now")] = None,
+) -> HostStatus:
+    """Return the state of each subsystem of a host by the rules, with what to do, and what `live_test.se` said of it."""
+    return await read_status(session, host, at or datetime.now(UTC))
 
 
 @router.get("/use", response_model=FleetUse, responses=guarded_answers(BadRequest))

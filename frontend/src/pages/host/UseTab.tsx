@@ -13,6 +13,7 @@ import { cellsOf, countStates, limitsOf, metricOf } from "../../logic/use_matrix
 import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
 import { words } from "../../words";
+import { StatusPanel } from "./StatusPanel";
 import type { HostViewState } from "./useHostView";
 import "../../components/use_cell.css";
 
@@ -25,7 +26,7 @@ interface UseTabProps {
   readonly zone: Zone;
 }
 
-/** Utilisation, saturation and errors of each resource in the five minutes before the end of the range. */
+/** The status of the host by the rules, and utilisation, saturation and errors of each resource, before the end of the range. */
 export function UseTab({ host, state, zone }: UseTabProps) {
   const now = useNow(PERIOD);
   const shown = resolveRange(state.view.range, liveEnd(now, null), zone);
@@ -51,6 +52,7 @@ export function UseTab({ host, state, zone }: UseTabProps) {
           </Text>
         )}
       </Group>
+      <StatusPanel host={host.name} at={at} clock={state.view.clock} />
       {answer.data ? <Matrix matrix={answer.data} onMetric={onMetric} /> : <PendingView query={answer} />}
     </div>
   );

@@ -1,0 +1,267 @@
+"""The status of a host: a state for each subsystem by the rules, with what to do. After Virtual Adrian's live_test.se."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+import numpy as np
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from normstat.comparison.read_side import StatSide, read_side
+from normstat.db.schema.models import Host
+from normstat.errors import TooLarge
+from normstat.query.host_os import read_host_os
+from normstat.runtime import work_budget
+from normstat.runtime.field_docs import Documented
+from normstat.samples.lookup import StatRef, list_host_stats, require_host
+from normstat.stats.catalogue import load_catalogue
+from normstat.watch.rule_book import read_watch_book
+from normstat.watch.rule_budget import RuleStopped, rule_budget
+from normstat.watch.rules.past import read_inputs
+from normstat.watch.rules.rule_file import COLOURS, Colour, WatchRule
+from normstat.watch.rules.rule_frame import build_frame, choose_inputs, find_sources, name_sources
+from normstat.watch.rules.rule_run import UNKNOWN, RuleRun, run_rule, without_reports_before
+from normstat.window import Window
+
+# A state is that of the last report in so long; of tools that print more rarely, in the second.
+RECENT: Final = timedelta(minutes=5)
+RARE: Final = timedelta(minutes=15)
+# Rules that look back further read on their own.
+MAX_SHARED_SPAN_S: Final = 900.0
+MAX_INSTANCES: Final = 256
+# The subsystems that are always shown, in the order of live_test.se, with its names for them.
+SUBSYSTEMS: Final[Mapping[str, str]] = {
+    "disk": "Disk",
+    "net": "Networks",
+    "nfs": "NFS client",
+    "swap": "Swap space",
+    "ram": "RAM demand",
+    "kernel": "Kernel mem",
+    "cpu": "CPU power",
+    "mutex": "Mutex",
+    "dnlc": "DNLC",
+    "inode": "Inode",
+    "tcp": "TCP",
+}
+SE_STATES: Final = "livetest_solaris"
+SE_ADVICE: Final = "livetest_solaris_advice"
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceStatus(Documented):
+    """The state of one CPU, disk or the like."""
+
+    name: str
+    colour: Colour
+
+
+@dataclass(frozen=True, slots=True)
+class SeStatus(Documented):
+    """What live_test.se of the SE toolkit said of the subsystem, where the host runs it."""
+
+    colour: Colour
+    text: str
+    """Its action and explanation; empty where it gave none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubsystemStatus(Documented):
+    """The state of a subsystem: that of the rule with the worst one."""
+
+    subsystem: str
+    colour: Colour | None
+    """Null: no rule could be judged."""
+
+    rule: str | None
+    title: str
+    """Of the rule; empty without one, as are the next two."""
+
+    explanation: str
+    action: str
+    instances: list[InstanceStatus]
+    """The states of the rule's instances, the worst first, at most 256; empty for a rule about the whole host."""
+
+    n_rules: int
+    """How many rules were judged."""
+
+    needs: str
+    """Where no rule could be judged: a field that one of them needs. Empty otherwise."""
+
+    se: SeStatus | None
+
+
+@dataclass(frozen=True, slots=True)
+class HostStatus(Documented):
+    """The state of a host at a moment, by its subsystems: the worst of them."""
+
+    host: str
+    at: datetime
+    colour: Colour | None
+    """Null: no rule could be judged."""
+
+    se: SeStatus | None
+    """The overall state that live_test.se printed."""
+
+    rows: list[SubsystemStatus]
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A rule with the last known states. Shape: states (n_instances,), places in the rule's `states`; UNKNOWN"""
+
+    rule: WatchRule
+    instances: tuple[str, ...]
+    states: np.ndarray
+
+    @property
+    def colours(self) -> list[int]:
+        """Places in COLOURS. Missing: UNKNOWN"""
+        table = [COLOURS.index(state.colour) for state in self.rule.states]
+        return [table[place] if place != UNKNOWN else UNKNOWN for place in self.states.tolist()]
+
+
+async def read_status(session: AsyncSession, host: str, at: datetime) -> HostStatus:
+    """Return the status of a host at a moment.
+
+    Raises: NotFound for an unknown host
+    """
+    host_id = await require_host(session, host)
+    stats = {stat.name: stat for stat in await list_host_stats(session, host_id)}
+    row = await session.get_one(Host, host_id)
+    rules = (await read_watch_book(session)).rules_for(host, [*row.tags, *row.agent_tags])
+    reader = _Reader(session, host_id, stats, rules, at)
+    judged: dict[str, list[_Judged]] = {}
+    for rule in rules:
+        found = await reader.judge(rule)
+        if found is not None:
+            judged.setdefault(rule.subsystem, []).append(found)
+    said = await _read_se(session, host_id, stats, at)
+    os = (await read_host_os(session, [host])).get(host, "")
+    rows = []
+    for subsystem in dict.fromkeys([*SUBSYSTEMS, *sorted(judged)]):
+        own = [rule for rule in rules if rule.subsystem == subsystem]
+        se = said.get(SUBSYSTEMS.get(subsystem, ""))
+        if subsystem in judged:
+            rows.append(_to_row(subsystem, judged[subsystem], se))
+        elif se is not None or any(_may_be_on(rule, os) for rule in own):
+            rows.append(SubsystemStatus(subsystem, None, None, "", "", "", [], 0, _name_need(own, stats, os), se))
+    worst = max((COLOURS.index(own.colour) for own in rows if own.colour is not None), default=None)
+    return HostStatus(host, at, None if worst is None else COLOURS[worst], said.get("Overall"), rows)
+
+
+class _Reader:
+    """Judges rules at a moment; what several of them read is read once."""
+
+    def __init__(
+        self, session: AsyncSession, host_id: int, stats: Mapping[str, StatRef], rules: Sequence[WatchRule], at: datetime
+    ) -> None:
+        self._session, self._host_id, self._stats, self._at = session, host_id, stats, at
+        shared = [rule for rule in rules if rule.span_s <= MAX_SHARED_SPAN_S]
+        self._span_s = max((rule.span_s for rule in shared), default=0.0)
+        self._keys: dict[str, set[str]] = {}
+        for rule in shared:
+            for stat in stats:
+                for each in choose_inputs(rule, [stat])[0]:
+                    self._keys.setdefault(stat, set()).update(field.key for field in each.fields)
+        self._sides: dict[tuple[str, timedelta], StatSide] = {}
+
+    async def judge(self, rule: WatchRule) -> _Judged | None:
+        """Return the last states of a rule. Missing: None where it cannot be judged"""
+        if choose_inputs(rule, list(self._stats))[1]:
+            return None
+        for length in (RECENT, RARE):
+            try:
+                with rule_budget():
+                    found = await self._judge_within(rule, length)
+            except (RuleStopped, TooLarge):
+                return None
+            if found is not None:
+                return found
+        return None
+
+    async def _judge_within(self, rule: WatchRule, length: timedelta) -> _Judged | None:
+        async def read(stat: str, keys: frozenset[str]) -> StatSide:
+            if rule.span_s > MAX_SHARED_SPAN_S:
+                return await self._read(stat, keys, length, rule.span_s)
+            if (stat, length) not in self._sides:
+                self._sides[stat, length] = await self._read(stat, keys | self._keys.get(stat, set()), length, self._span_s)
+            return self._sides[stat, length]
+
+        chosen, sides = await read_inputs(rule, list(self._stats), read)
+        if not chosen:
+            return None
+        run = await work_budget.run_in_thread(lambda: run_rule(rule, build_frame(rule, chosen, sides)))
+        return _take_last(without_reports_before(run, (self._at - length).timestamp()))
+
+    async def _read(self, stat: str, keys: frozenset[str], length: timedelta, span_s: float) -> StatSide:
+        fields = [field for field in self._stats[stat].fields if field.key in keys]
+        window = Window(self._at - length - timedelta(seconds=span_s), self._at)
+        return await read_side(self._session, self._host_id, self._stats[stat], (window,), fields=fields, max_rows=None)
+
+
+def _take_last(run: RuleRun) -> _Judged | None:
+    """Return the states of the last report in which one is known. Missing: None without such a report"""
+    places = np.flatnonzero((run.states != UNKNOWN).any(axis=1))
+    return None if len(places) == 0 else _Judged(run.rule, run.instances, run.states[places[-1]])
+
+
+def _to_row(subsystem: str, judged: Sequence[_Judged], se: SeStatus | None) -> SubsystemStatus:
+    worst = max(judged, key=lambda own: max(own.colours))
+    colours = worst.colours
+    state = worst.rule.states[int(worst.states[colours.index(max(colours))])]
+    ordered = sorted(
+        ((colour, name) for colour, name in zip(colours, worst.instances, strict=True) if colour != UNKNOWN),
+        key=lambda own: -own[0],
+    )
+    instances = [InstanceStatus(name, COLOURS[colour]) for colour, name in ordered[:MAX_INSTANCES]] if worst.rule.of else []
+    return SubsystemStatus(
+        subsystem, state.colour, worst.rule.name, worst.rule.title, state.explanation, state.action, instances, len(judged), "", se
+    )
+
+
+def _may_be_on(rule: WatchRule, os: str) -> bool:
+    """Return whether a host of this system can send what a rule needs; nothing is known of an imported one."""
+    system = "sunos" if os.startswith("SunOS") else "linux"
+    known = load_catalogue().stats
+    return not os or all(
+        any(known[source.stat][0].os in (system, "any") for source in find_sources(each, list(known))) for each in rule.inputs
+    )
+
+
+def _name_need(rules: Sequence[WatchRule], stats: Mapping[str, StatRef], os: str) -> str:
+    """Return a field that the first of these rules needs and the host does not send. Empty where it sends them, but not now"""
+    for rule in rules:
+        missing = choose_inputs(rule, list(stats))[1]
+        if missing and _may_be_on(rule, os):
+            return name_sources(missing[0])[0]
+    return ""
+
+
+async def _read_se(session: AsyncSession, host_id: int, stats: Mapping[str, StatRef], at: datetime) -> dict[str, SeStatus]:
+    """Return what live_test.se said last of each subsystem, by its name for it; and of the host, as Overall."""
+    if SE_STATES not in stats:
+        return {}
+    window = Window(at - RARE, at)
+    states = await _read_last(session, host_id, stats[SE_STATES], window)
+    advice = await _read_last(session, host_id, stats[SE_ADVICE], window) if SE_ADVICE in stats else {}
+    texts: dict[str, list[str]] = {}
+    for name in advice:
+        subsystem, _, text = name.partition(": ")
+        texts.setdefault(subsystem, []).append(text)
+    return {
+        name: SeStatus(COLOURS[int(value)], ". ".join(texts.get(name, ())))
+        for name, value in states.items()
+        if 0 <= value < len(COLOURS)
+    }
+
+
+async def _read_last(session: AsyncSession, host_id: int, stat: StatRef, window: Window) -> dict[str, float]:
+    """Return the states of the last report of a window, by instance."""
+    fields = [field for field in stat.fields if field.key == "state"]
+    side = await read_side(session, host_id, stat, (window,), fields=fields, max_rows=None)
+    is_last = side.report == len(side.times_s) - 1
+    return {
+        side.names[instance]: float(value)
+        for instance, value in zip(side.instance[is_last].tolist(), side.values["state"][is_last].tolist(), strict=True)
+    }
