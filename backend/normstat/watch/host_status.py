@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.comparison.read_side import StatSide, read_side
 from normstat.db.schema.models import Host
 from normstat.errors import TooLarge
-from normstat.query.host_os import read_host_os
+from normstat.query.host_os import find_system, read_host_os
 from normstat.runtime import work_budget
 from normstat.runtime.field_docs import Documented
 from normstat.samples.lookup import StatRef, list_host_stats, require_host
@@ -19,8 +19,8 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.watch.rule_book import read_watch_book
 from normstat.watch.rule_budget import RuleStopped, rule_budget
 from normstat.watch.rules.past import read_inputs
-from normstat.watch.rules.rule_file import COLOURS, Colour, WatchRule
-from normstat.watch.rules.rule_frame import build_frame, choose_inputs, find_sources, name_sources
+from normstat.watch.rules.rule_file import COLOURS, Colour, WatchInput, WatchRule
+from normstat.watch.rules.rule_frame import build_frame, choose_inputs, find_sources
 from normstat.watch.rules.rule_run import UNKNOWN, RuleRun, run_rule, without_reports_before
 from normstat.window import Window
 
@@ -137,15 +137,15 @@ async def read_status(session: AsyncSession, host: str, at: datetime) -> HostSta
         if found is not None:
             judged.setdefault(rule.subsystem, []).append(found)
     said = await _read_se(session, host_id, stats, at)
-    os = (await read_host_os(session, [host])).get(host, "")
+    system = find_system((await read_host_os(session, [host])).get(host, ""), stats)
     rows = []
     for subsystem in dict.fromkeys([*SUBSYSTEMS, *sorted(judged)]):
         own = [rule for rule in rules if rule.subsystem == subsystem]
         se = said.get(SUBSYSTEMS.get(subsystem, ""))
         if subsystem in judged:
             rows.append(_to_row(subsystem, judged[subsystem], se))
-        elif se is not None or any(_may_be_on(rule, os) for rule in own):
-            rows.append(SubsystemStatus(subsystem, None, None, "", "", "", [], 0, _name_need(own, stats, os), se))
+        elif se is not None or any(_may_be_on(rule, system) for rule in own):
+            rows.append(SubsystemStatus(subsystem, None, None, "", "", "", [], 0, _name_need(own, stats, system), se))
     worst = max((COLOURS.index(own.colour) for own in rows if own.colour is not None), default=None)
     return HostStatus(host, at, None if worst is None else COLOURS[worst], said.get("Overall"), rows)
 
@@ -220,21 +220,23 @@ def _to_row(subsystem: str, judged: Sequence[_Judged], se: SeStatus | None) -> S
     )
 
 
-def _may_be_on(rule: WatchRule, os: str) -> bool:
-    """Return whether a host of this system can send what a rule needs; nothing is known of an imported one."""
-    system = "sunos" if os.startswith("SunOS") else "linux"
+def _may_be_on(rule: WatchRule, system: str) -> bool:
+    """Return whether a host of this system can send what a rule needs."""
+    return all(_sources_on(each, system) for each in rule.inputs)
+
+
+def _sources_on(wanted: WatchInput, system: str) -> list[str]:
+    """Return the fields that can give an input on a system, the preferred one first; of all systems where it is unknown."""
     known = load_catalogue().stats
-    return not os or all(
-        any(known[source.stat][0].os in (system, "any") for source in find_sources(each, list(known))) for each in rule.inputs
-    )
+    return [str(own) for own in find_sources(wanted, list(known)) if not system or known[own.stat][0].os in (system, "any")]
 
 
-def _name_need(rules: Sequence[WatchRule], stats: Mapping[str, StatRef], os: str) -> str:
+def _name_need(rules: Sequence[WatchRule], stats: Mapping[str, StatRef], system: str) -> str:
     """Return a field that the first of these rules needs and the host does not send. Empty where it sends them, but not now"""
     for rule in rules:
         missing = choose_inputs(rule, list(stats))[1]
-        if missing and _may_be_on(rule, os):
-            return name_sources(missing[0])[0]
+        if missing and _may_be_on(rule, system):
+            return _sources_on(missing[0], system)[0]
     return ""
 
 

@@ -1862,6 +1862,7 @@ export const de: Words = {
           tcp: "TCP",
           filesystem: "Dateisysteme",
           gpu: "GPUs",
+          container: "Container",
         })[name] ?? name,
     },
     useTab: {

@@ -1835,6 +1835,7 @@ export const en = {
           tcp: "TCP",
           filesystem: "File systems",
           gpu: "GPUs",
+          container: "Containers",
         })[name] ?? name,
     },
     useTab: {

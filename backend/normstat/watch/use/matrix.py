@@ -10,16 +10,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.comparison.findings.human import format_human
 from normstat.query.fleet_rows import read_host_ids
-from normstat.query.host_os import read_host_os
+from normstat.query.host_os import find_system, read_host_os
 from normstat.runtime.field_docs import Documented
 from normstat.runtime.natural_order import natural_key
-from normstat.samples.lookup import require_host
+from normstat.samples.lookup import list_host_stats, require_host
 from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary
 from normstat.stats.units import to_base
 from normstat.watch.rules.rule_file import WatchInput
 from normstat.watch.rules.rule_frame import FieldSource, find_sources
-from normstat.watch.use.checklist import RESOURCE_TITLES, UseKind, UseQuestion, UseSource, load_checklist
+from normstat.watch.use.checklist import RESOURCE_TITLES, SYSTEMS, UseKind, UseQuestion, UseSource, load_checklist
 from normstat.watch.use.use_means import LOOPBACK, HostMeans, read_use_means
 from normstat.window import Window
 
@@ -147,8 +147,9 @@ async def read_matrix(session: AsyncSession, host: str, at: datetime) -> UseMatr
     host_id = await require_host(session, host)
     window = Window(at - WINDOW, at)
     means = (await read_use_means(session, [host_id], _sources(), window))[host_id]
-    system = _system_of((await read_host_os(session, [host])).get(host, ""))
-    return UseMatrix(host, window.start, window.end, answer_host(means, system))
+    os = (await read_host_os(session, [host])).get(host, "")
+    system = find_system(os, [stat.name for stat in await list_host_stats(session, host_id)])
+    return UseMatrix(host, window.start, window.end, answer_host(means, system if system in SYSTEMS else "linux"))
 
 
 async def read_fleet_use(session: AsyncSession, at: datetime) -> FleetUse:
@@ -171,10 +172,6 @@ def answer_host(means: HostMeans, system: str) -> list[UseRow]:
 
 def _sources() -> list[UseSource]:
     return [source for question in load_checklist() for source in question.sources]
-
-
-def _system_of(os: str) -> str:
-    return "sunos" if os.startswith("SunOS") else "linux"
 
 
 def _to_fleet_row(host: str, rows: Sequence[UseRow]) -> FleetUseRow:

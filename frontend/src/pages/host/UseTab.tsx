@@ -1,4 +1,4 @@
-import { Group, Table, Text, Tooltip } from "@mantine/core";
+import { Group, Stack, Table, Text, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMatrixQuery } from "../../api/use";
 import { Instant } from "../../components/Instant";
@@ -36,8 +36,8 @@ export function UseTab({ host, state, zone }: UseTabProps) {
     state.set({ tab: "graphs", explored: [metric] });
   };
   return (
-    <div>
-      <Group gap="md" className="no-print" mb="sm">
+    <Stack gap="sm">
+      <Group gap="md" className="no-print">
         <RangePicker
           range={state.view.range}
           window={shown}
@@ -54,7 +54,7 @@ export function UseTab({ host, state, zone }: UseTabProps) {
       </Group>
       <StatusPanel host={host.name} at={at} clock={state.view.clock} />
       {answer.data ? <Matrix matrix={answer.data} onMetric={onMetric} /> : <PendingView query={answer} />}
-    </div>
+    </Stack>
   );
 }
 
