@@ -12,6 +12,18 @@ BYTES: Final[Mapping[str, int]] = {
     "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15, "sectors": 512,
 }  # fmt: skip
 MILLISECONDS: Final[Mapping[str, float]] = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
+# The unit of numbers that stand for the states of the SE toolkit, in this order.
+STATE: Final = "state"
+STATES: Final = ("white", "blue", "green", "amber", "red", "black")
+
+
+def name_state(value: float) -> str | None:
+    """Return the name of a state. Missing: None for a number between two, as a mean of states is, or beyond them
+
+    >>> name_state(4), name_state(2.5)
+    ('red', None)
+    """
+    return STATES[int(value)] if value == int(value) and 0 <= value < len(STATES) else None
 
 
 def to_base(value: float | None, unit: str) -> float | None:

@@ -64,6 +64,11 @@ describe("units on an axis", () => {
     expect(axis.labels).toEqual(["0", "50", "100", "150"]);
   });
 
+  it("names the states of the SE toolkit, all of them", () => {
+    const axis = labelledAxis(0, 4, "state", 4);
+    expect([axis.unit, axis.low, axis.high, axis.labels[2], axis.labels[4]]).toEqual(["", 0, 5, "green", "red"]);
+  });
+
   it("has round ticks around all values", () => {
     for (const [low, high] of [
       [0, 1],

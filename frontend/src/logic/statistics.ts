@@ -5,7 +5,7 @@ import type { Series, SeriesBlock } from "./block";
 import { formatValue } from "./number";
 import { seriesKey } from "./series";
 import { type EpochMs, MINUTE, SECOND, toEpochMs, type Window } from "./time";
-import type { Scale } from "./unit";
+import { nameState, type Scale } from "./unit";
 import { words } from "../words";
 
 export const STATISTICS = ["last", "lowest", "mean", "p95", "highest"] as const;
@@ -68,6 +68,10 @@ export function statisticsWindow(window: Window, isLive: boolean): Window {
 export function formatStatistic(value: number | null, statistic: Statistic, decimals: number, scale: Scale): string {
   if (value === null) {
     return "–";
+  }
+  const state = nameState(value, scale.unit);
+  if (state !== null) {
+    return state;
   }
   const shown = value / scale.factor;
   const size = Math.abs(shown);

@@ -49,6 +49,15 @@ function familyOf(base: string): readonly (readonly [string, number])[] | null {
   return [BINARY_BYTES, DECIMAL_BYTES, TIMES].find((family) => family.some(([name]) => name === base)) ?? null;
 }
 
+// Numbers that stand for states of the SE toolkit, as in the server's stats/units.py.
+const STATE = "state";
+const STATES: readonly string[] = ["white", "blue", "green", "amber", "red", "black"];
+
+/** Return the name of a state. Missing: null for other units, and for a mean of states */
+export function nameState(value: number, unit: string): string | null {
+  return unit === STATE ? (STATES[value] ?? null) : null;
+}
+
 // More labels of a logarithmic axis do not fit the height of a panel.
 const MAX_DECADES = 6;
 
@@ -111,6 +120,10 @@ export function isBytes(unit: string): boolean {
 /** Return an axis in the source unit with labels in the scaled unit. */
 export function labelledAxis(low: number, high: number, unit: string, most: number, bytes: ByteUnit | null = null): LabelledAxis {
   const scale = scaleFor(unit, Math.max(Math.abs(low), Math.abs(high)), bytes);
+  if (unit === STATE) {
+    const ticks = STATES.map((_, place) => place);
+    return { low: 0, high: STATES.length - 1, ticks, decimals: 0, labels: STATES, unit: "", scale };
+  }
   const axis = valueAxis(low / scale.factor, high / scale.factor, most);
   return {
     low: axis.low * scale.factor,

@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from normstat.stats.units import STATE, name_state
+
 BINARY: Final[Sequence[tuple[str, float]]] = (
     ("B", 1), ("KiB", 2.0**10), ("MiB", 2.0**20), ("GiB", 2.0**30), ("TiB", 2.0**40), ("PiB", 2.0**50),
 )  # fmt: skip
@@ -54,11 +56,13 @@ def format_digits(value: float) -> str:
 def format_human(value: float | None, unit: str) -> str:
     """Return a value as a person says it: `1.81 GiB/s`, `86 %`, `4,264 /s`. Missing: `no value`.
 
-    >>> [format_human(value, unit) for value, unit in ((4264, "1/s"), (11, "1"), (1, "packets"))]
-    ['4,264 /s', '11', '1 packet']
+    >>> [format_human(value, unit) for value, unit in ((4264, "1/s"), (11, "1"), (1, "packets"), (4, "state"))]
+    ['4,264 /s', '11', '1 packet', 'red']
     """
     if value is None:
         return "no value"
+    if unit == STATE and (state := name_state(value)) is not None:
+        return state
     if unit == "%":
         # The third digit of a percentage tells nobody anything.
         text = f"{value:.0f} %" if abs(value) >= 10 else f"{value:.1f} %"
