@@ -20,7 +20,7 @@ from normstat.watch.rule_book import read_watch_book
 from normstat.watch.rule_budget import RuleStopped, rule_budget
 from normstat.watch.rules.past import read_inputs
 from normstat.watch.rules.rule_file import COLOURS, Colour, WatchInput, WatchRule
-from normstat.watch.rules.rule_frame import build_frame, choose_inputs, find_sources
+from normstat.watch.rules.rule_frame import FieldSource, build_frame, choose_inputs, find_sources
 from normstat.watch.rules.rule_run import UNKNOWN, RuleRun, run_rule, without_reports_before
 from normstat.window import Window
 
@@ -225,19 +225,24 @@ def _may_be_on(rule: WatchRule, system: str) -> bool:
     return all(_sources_on(each, system) for each in rule.inputs)
 
 
-def _sources_on(wanted: WatchInput, system: str) -> list[str]:
-    """Return the fields that can give an input on a system, the preferred one first; of all systems where it is unknown."""
-    known = load_catalogue().stats
-    return [str(own) for own in find_sources(wanted, list(known)) if not system or known[own.stat][0].os in (system, "any")]
+def _sources_on(wanted: WatchInput, system: str) -> list[FieldSource]:
+    """Return the fields that can give an input on a system, those of its own tools first; of all systems where it is unknown."""
+    own = [each for each in find_sources(wanted, list(load_catalogue().stats)) if not system or _os_of(each) in (system, "any")]
+    return sorted(own, key=lambda each: _os_of(each) != system)
+
+
+def _os_of(source: FieldSource) -> str:
+    return load_catalogue().stats[source.stat][0].os
 
 
 def _name_need(rules: Sequence[WatchRule], stats: Mapping[str, StatRef], system: str) -> str:
-    """Return a field that the first of these rules needs and the host does not send. Empty where it sends them, but not now"""
-    for rule in rules:
-        missing = choose_inputs(rule, list(stats))[1]
-        if missing and _may_be_on(rule, system):
-            return _sources_on(missing[0], system)[0]
-    return ""
+    """Return a field that one of these rules needs and the host does not send, of the system's own tools if possible.
+
+    Empty where the host sends them, but not now
+    """
+    missing = [wanted for rule in rules for wanted in choose_inputs(rule, list(stats))[1][:1]]
+    first = [sources[0] for wanted in missing if (sources := _sources_on(wanted, system))]
+    return str(min(first, key=lambda source: _os_of(source) != system)) if first else ""
 
 
 async def _read_se(session: AsyncSession, host_id: int, stats: Mapping[str, StatRef], at: datetime) -> dict[str, SeStatus]:

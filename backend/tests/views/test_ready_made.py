@@ -39,6 +39,18 @@ def test_what_a_view_draws_of_a_tool_can_be_asked_about(tool: str) -> None:
     assert {name for name, key in silent if key != "scan"} <= {"nvidia_smi_process", "nvidia_smi_query_process"}
 
 
+def test_how_full_file_systems_are_is_known_of_each_tool() -> None:
+    stats = {stat.name: stat for spec in built_in_catalogue().specs.values() for stat in spec.stats}
+    (panel,) = (
+        panel for view in ready_made_views() if view.key == "disks" for panel in view.panels if panel.sources[0].stat == "df_linux"
+    )
+    fields = {
+        (own.stat, key) for own in panel.sources for each in stats[own.stat].panels if each.key == own.panel for key in each.fields
+    }
+    unknown = {own for own in fields if "fs.full" not in load_rules().find_meanings(*own, ("/",))}
+    assert not unknown, "neither the USE matrix nor a question knows it"
+
+
 @pytest.mark.parametrize("view", ready_made_views(), ids=lambda view: view.key)
 def test_every_source_is_a_panel_of_the_catalogue(view: ReadyMadeView) -> None:
     stats = {stat.name: stat for spec in built_in_catalogue().specs.values() for stat in spec.stats}

@@ -66,7 +66,7 @@ describe("units on an axis", () => {
 
   it("names the states of the SE toolkit, all of them", () => {
     const axis = labelledAxis(0, 4, "state", 4);
-    expect([axis.unit, axis.low, axis.high, axis.labels[2], axis.labels[4]]).toEqual(["", 0, 5, "green", "red"]);
+    expect([axis.unit, axis.low, axis.high, axis.labels[2], axis.labels[4]]).toEqual(["state", 0, 5, "green", "red"]);
   });
 
   it("has round ticks around all values", () => {

@@ -122,7 +122,7 @@ export function labelledAxis(low: number, high: number, unit: string, most: numb
   const scale = scaleFor(unit, Math.max(Math.abs(low), Math.abs(high)), bytes);
   if (unit === STATE) {
     const ticks = STATES.map((_, place) => place);
-    return { low: 0, high: STATES.length - 1, ticks, decimals: 0, labels: STATES, unit: "", scale };
+    return { low: 0, high: STATES.length - 1, ticks, decimals: 0, labels: STATES, unit, scale };
   }
   const axis = valueAxis(low / scale.factor, high / scale.factor, most);
   return {

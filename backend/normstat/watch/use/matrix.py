@@ -20,7 +20,7 @@ from normstat.stats.units import to_base
 from normstat.watch.rules.rule_file import WatchInput
 from normstat.watch.rules.rule_frame import FieldSource, find_sources
 from normstat.watch.use.checklist import RESOURCE_TITLES, SYSTEMS, UseKind, UseQuestion, UseSource, load_checklist
-from normstat.watch.use.use_means import LOOPBACK, HostMeans, read_use_means
+from normstat.watch.use.use_means import LOOPBACK, HostMeans, is_cpu_of, read_use_means
 from normstat.window import Window
 
 # The matrix shows the means of so many minutes before the moment; that of the fleet reads less of each host.
@@ -238,6 +238,9 @@ def _own_values(
         own = {name: value for name, value in all_of.items() if name == found.instance}
     else:
         own = {name: value for name, value in all_of.items() if not name or is_summary(found.stat, name)}
+        cpus = [value for name, value in all_of.items() if is_cpu_of(found.stat, name)]
+        if not own and cpus:
+            own = {"": sum(cpus) / len(cpus)}
     return {name: value for name, value in own.items() if not source.leaves_out(name)}
 
 

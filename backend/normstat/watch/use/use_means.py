@@ -123,6 +123,11 @@ def _plan(sources: Sequence[UseSource]) -> dict[str, _Wanted]:
     return plans
 
 
+def is_cpu_of(stat: str, name: str) -> bool:
+    """Return whether an instance is one CPU of a tool that prints the time of each."""
+    return stat.startswith(PER_CPU) and CPU.fullmatch(name) is not None
+
+
 def _count_cpus(present: Sequence[PresentInstance]) -> dict[int, int]:
     counts: dict[int, int] = {}
     for each in present:
@@ -142,7 +147,13 @@ async def _read_stat(
     keys = {own.key for own in wanted.fields}
     fields = [own for own in stat.fields if own.key in keys]
     tails = [own for own in fields if own.key in wanted.tails]
-    own = {each.id: each for each in present if wanted.takes(stat.name, each.name)}
+    # A tool that prints each CPU and no sum says how busy all are by their mean.
+    has_sum = {each.host_id for each in present if not each.name or is_summary(stat.name, each.name)}
+    own = {
+        each.id: each
+        for each in present
+        if wanted.takes(stat.name, each.name) or (is_cpu_of(stat.name, each.name) and each.host_id not in has_sum)
+    }
     if not own or not fields:
         return {}, {}
     is_slow = stat.name.startswith(SLOW)

@@ -92,6 +92,18 @@ async def test_a_host_is_answered_from_what_it_records(sessions: Sessions) -> No
 
 
 @on_either_database
+async def test_a_tool_that_prints_each_cpu_and_no_sum_says_how_busy_all_are(sessions: Sessions) -> None:
+    seconds = np.arange(0, 300, 10)
+    await fill_stat(
+        sessions, "mpstat_solaris", START, seconds, ("0", "1", "33"), host="sun1", idl_pct=np.tile([0.0, 0.0, 45.0], 30)
+    )
+    async with open_read_session(sessions) as session:
+        (row,) = (row for row in (await read_matrix(session, "sun1", END)).rows if row.resource == "cpu")
+    busy = row.cells[0]
+    assert (busy.state, busy.text, busy.stat, busy.instance) == ("warning", "85 %", "mpstat_solaris", "")
+
+
+@on_either_database
 async def test_saturation_is_that_of_the_worst_tenth_of_the_time(sessions: Sessions) -> None:
     # A disk stalls for 5 s of 38; another always has a queue.
     seconds = np.arange(300)
