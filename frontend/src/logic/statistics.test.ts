@@ -28,8 +28,8 @@ test("numbers have the digits that were printed, computed ones at most one more"
   expect(formatStatistic(null, "p95", 2, PLAIN_SCALE)).toBe("–");
   expect(formatStatistic(846_360, "last", 0, scaleFor("KiB", 846_360))).toBe("827");
   expect(formatStatistic(4, "last", 0, scaleFor("state", 5))).toBe("red");
-  // Between two states there is none.
-  expect(formatStatistic(2.5, "mean", 0, scaleFor("state", 5))).toBe("2.5");
+  expect(formatStatistic(3, "mean", 0, scaleFor("state", 5))).toBe("–");
+  expect(formatStatistic(3.9, "p95", 0, scaleFor("state", 5))).toBe("–");
 });
 
 const FIELD = { unit: "%", worse: "higher", decimals: 1 } as const;

@@ -5,7 +5,7 @@ import type { Series, SeriesBlock } from "./block";
 import { formatValue } from "./number";
 import { seriesKey } from "./series";
 import { type EpochMs, MINUTE, SECOND, toEpochMs, type Window } from "./time";
-import { nameState, type Scale } from "./unit";
+import { isState, nameState, type Scale } from "./unit";
 import { words } from "../words";
 
 export const STATISTICS = ["last", "lowest", "mean", "p95", "highest"] as const;
@@ -69,9 +69,9 @@ export function formatStatistic(value: number | null, statistic: Statistic, deci
   if (value === null) {
     return "–";
   }
-  const state = nameState(value, scale.unit);
-  if (state !== null) {
-    return state;
+  if (isState(scale.unit)) {
+    // The mean of green and red is not amber.
+    return (statistic === "mean" ? null : nameState(value)) ?? "–";
   }
   const shown = value / scale.factor;
   const size = Math.abs(shown);

@@ -53,9 +53,14 @@ function familyOf(base: string): readonly (readonly [string, number])[] | null {
 const STATE = "state";
 const STATES: readonly string[] = ["white", "blue", "green", "amber", "red", "black"];
 
-/** Return the name of a state. Missing: null for other units, and for a mean of states */
-export function nameState(value: number, unit: string): string | null {
-  return unit === STATE ? (STATES[value] ?? null) : null;
+/** Return whether numbers of this unit stand for states. */
+export function isState(unit: string): boolean {
+  return unit === STATE;
+}
+
+/** Return the name of a state. Missing: null for a number between two */
+export function nameState(value: number): string | null {
+  return STATES[value] ?? null;
 }
 
 // More labels of a logarithmic axis do not fit the height of a panel.
@@ -120,7 +125,7 @@ export function isBytes(unit: string): boolean {
 /** Return an axis in the source unit with labels in the scaled unit. */
 export function labelledAxis(low: number, high: number, unit: string, most: number, bytes: ByteUnit | null = null): LabelledAxis {
   const scale = scaleFor(unit, Math.max(Math.abs(low), Math.abs(high)), bytes);
-  if (unit === STATE) {
+  if (isState(unit)) {
     const ticks = STATES.map((_, place) => place);
     return { low: 0, high: STATES.length - 1, ticks, decimals: 0, labels: STATES, unit, scale };
   }
