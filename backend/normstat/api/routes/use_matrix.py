@@ -36,6 +36,7 @@ async def read_use_matrix(
 
 
 @router.get("/hosts/{host}/status", responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
 async def get_host_status(
     host: HostPath,
     session: ReadSession,
