@@ -2053,6 +2053,21 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/api/v1/hosts/{host}/status": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    /**
+     * Get Host Status
+     * @description Return the state of each subsystem of a host by the rules, with what to do, and what `live_test.se` said of it.
+     */
+    get: operations["getHostStatus"];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/api/v1/hosts/{host}/use": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
@@ -6939,7 +6954,7 @@ export interface components {
     };
     /**
      * FleetUse
-     * @description The USE matrices of all hosts, the worst host first: means of the window.
+     * @description The USE matrices of all hosts, the worst host first: of the window, as in the matrix of a host.
      */
     FleetUse: {
       /**
@@ -7696,6 +7711,25 @@ export interface components {
       values: (number | null)[];
     };
     /**
+     * HostStatus
+     * @description The state of a host at a moment, by its subsystems: the worst of them.
+     */
+    HostStatus: {
+      /**
+       * At
+       * Format: date-time
+       */
+      at: string;
+      /** @description Null: no rule could be judged. */
+      colour: components["schemas"]["Colour"] | null;
+      /** Host */
+      host: string;
+      /** Rows */
+      rows: components["schemas"]["SubsystemStatus"][];
+      /** @description The overall state that live_test.se printed. */
+      se: components["schemas"]["SeStatus"] | null;
+    };
+    /**
      * HostStorage
      * @description Size of the data of a host; bytes and samples are estimates.
      */
@@ -7995,6 +8029,15 @@ export interface components {
       instances: components["schemas"]["InstanceInfo"][];
       /** N Left Out */
       n_left_out: number;
+    };
+    /**
+     * InstanceStatus
+     * @description The state of one CPU, disk or the like.
+     */
+    InstanceStatus: {
+      colour: components["schemas"]["Colour"];
+      /** Name */
+      name: string;
     };
     /**
      * InsufficientData
@@ -11466,6 +11509,18 @@ export interface components {
       script: string;
     };
     /**
+     * SeStatus
+     * @description What live_test.se of the SE toolkit said of the subsystem, where the host runs it.
+     */
+    SeStatus: {
+      colour: components["schemas"]["Colour"];
+      /**
+       * Text
+       * @description Its action and explanation; empty where it gave none.
+       */
+      text: string;
+    };
+    /**
      * SearchAnswer
      * @description The best hits of each kind, best first within a kind.
      */
@@ -12747,6 +12802,43 @@ export interface components {
      */
     StreamState: "live" | "late" | "silent" | "recorded";
     /**
+     * SubsystemStatus
+     * @description The state of a subsystem: that of the rule with the worst one.
+     */
+    SubsystemStatus: {
+      /** Action */
+      action: string;
+      /** @description Null: no rule could be judged. */
+      colour: components["schemas"]["Colour"] | null;
+      /** Explanation */
+      explanation: string;
+      /**
+       * Instances
+       * @description The states of the rule's instances, the worst first, at most 256; empty for a rule about the whole host.
+       */
+      instances: components["schemas"]["InstanceStatus"][];
+      /**
+       * N Rules
+       * @description How many rules were judged.
+       */
+      n_rules: number;
+      /**
+       * Needs
+       * @description Where no rule could be judged: a field that one of them needs. Empty otherwise.
+       */
+      needs: string;
+      /** Rule */
+      rule: string | null;
+      se: components["schemas"]["SeStatus"] | null;
+      /** Subsystem */
+      subsystem: string;
+      /**
+       * Title
+       * @description Of the rule; empty without one, as are the next two.
+       */
+      title: string;
+    };
+    /**
      * TableDiff
      * @description Two tables, by key.
      */
@@ -13103,7 +13195,8 @@ export interface components {
       state: "fine" | "warning" | "critical" | "no_limit" | "not_recorded";
       /**
        * Text
-       * @description The value with its instance: `vda 83 %`; empty where nothing is recorded.
+       * @description The value with its instance: `vda 83 %`. Of saturation it is the median of the highest tenth of the samples, with the mean
+       *     where that is less: `vda 32 requests in the worst tenth (mean 4 requests)`. Empty where nothing is recorded.
        */
       text: string;
       /** Warning Above */
@@ -13116,7 +13209,7 @@ export interface components {
     };
     /**
      * UseMatrix
-     * @description Utilisation, saturation and errors of the resources of a host: means of the window.
+     * @description Utilisation, saturation and errors of the resources of a host: means of the window, of saturation its worst tenth.
      */
     UseMatrix: {
       /**
@@ -17257,6 +17350,32 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["InstanceList"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
+    };
+  };
+  getHostStatus: {
+    parameters: {
+      query?: {
+        /** @description the moment whose last reports are judged; default: now */
+        at?: (string | number) | null;
+      };
+      header?: never;
+      path: {
+        /** @description name of the host */
+        host: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["HostStatus"] } };
       400: components["responses"]["bad_request"];
       401: components["responses"]["not_authenticated"];
       403: components["responses"]["not_allowed"];

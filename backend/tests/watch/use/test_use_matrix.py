@@ -154,7 +154,7 @@ async def test_hardware_errors_fill_the_cells_of_cpus_and_memory(sessions: Sessi
 
 def test_what_can_be_recorded_is_a_line_of_stats_conf() -> None:
     known = load_catalogue().specs
-    conf = (Path(__file__).parents[3] / "agents" / "stats.conf.linux").read_text() + "sar_linux\tsar -v 60\nnicstat\tnicstat -a 5\n"
+    conf = (Path(__file__).parents[4] / "agents" / "stats.conf.linux").read_text() + "sar_linux\tsar -v 60\nnicstat\tnicstat -a 5\n"
     for question in load_checklist():
         for system, line in question.records.items():
             name, command = line.split("\t")
