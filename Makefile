@@ -28,8 +28,8 @@ YIELD := nice -n 3
 # Notes what a step costs, for the table at the end of `make test`.
 STAGE := sh $(CURDIR)/backend/setup/stage.sh
 
-.PHONY: help setup setup-dev page run serve agent dev check check-backend check-page fmt test test-all test-deps test-stages test-databases \
-	agent-packages server-packages server-deb server-rpm agent-deb agent-rpm chart wheel test-fast test-changed test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page bench-page clean
+.PHONY: help setup setup-dev page run serve run-agent dev check check-backend check-page fmt test test-all test-deps test-stages test-databases \
+	agent agent-packages server-packages server-deb server-rpm agent-deb agent-rpm chart wheel test-fast test-changed test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page bench-page clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,7 +85,7 @@ serve: ## migrate and serve, after `make setup` and with DATABASE_URL set (what 
 	@$(BIN)/normstat migrate
 	@exec $(BIN)/normstat serve --host "$(HOST)" --port "$(PORT)" $(if $(WORKERS),--workers "$(WORKERS)")
 
-agent: ## an agent for this host: SERVER=URL TOKEN_FILE=FILE [SPOOL=DIR] [AGENT_HOST=NAME]
+run-agent: ## an agent for this host: SERVER=URL TOKEN_FILE=FILE [SPOOL=DIR] [AGENT_HOST=NAME]
 	@exec sh agents/normstat-agent run --server "$(SERVER)" --token-file "$(TOKEN_FILE)" --spool "$(SPOOL)" \
 		--stats agents/stats.conf.linux $(if $(AGENT_HOST),--host "$(AGENT_HOST)")
 
@@ -96,6 +96,10 @@ server-packages: server-deb server-rpm ## build the server's .deb and .rpm into 
 
 server-deb server-rpm: server-%: wheel
 	@PIP_PYTHON="$(CURDIR)/$(BIN)/python" PYTHON_VERSION="$(PYTHON_VERSION)" sh packaging/build.sh $* build build/normstat-*.whl
+
+agent: ## put the agent together from its parts in agents/src
+	@sh agents/build.sh > agents/normstat-agent.new && cat agents/normstat-agent.new > agents/normstat-agent
+	@rm agents/normstat-agent.new
 
 agent-packages: agent-deb agent-rpm ## build the agent's .deb and .rpm into build/ (needs dpkg-deb and rpmbuild; no root)
 

@@ -10,7 +10,8 @@
 
 set -u
 tests=$(cd -- "${0%/*}" && pwd)
-agent=${tests%/*}/normstat-agent
+agents=${tests%/*}
+agent=$agents/normstat-agent
 here=$PWD
 export NORMSTAT_SOURCED=1
 . "$agent"
@@ -62,12 +63,9 @@ same_bytes() {
     cmp -s "$2" "$here/wanted" || { printf '%s: the bytes of %s differ:\n' "$1" "$2" && od -c "$2"; } >>"$here/failed"
 }
 
-# with_files SED_COMMANDS FUNCTION...: defines functions of the agent with other paths of the system's files.
+# with_files SED_COMMANDS PART: defines the functions of a part of the agent again, with other paths of the system's files.
 with_files() {
-    wi_moved=$1 wi_names=''
-    shift
-    for wi_name in "$@"; do wi_names="$wi_names;/^$wi_name() {/,/^}/p"; done
-    eval "$(sed -n "${wi_names#;}" "$agent" | sed "$wi_moved")"
+    eval "$(sed "/^readonly /d; $1" "$agents/src/$2")"
 }
 
 # --- messages and options ---------------------------------------------------------------------------------------------
@@ -858,7 +856,7 @@ jump() {
     found=$([ -n "$rw_up" ] || is_count() { return 1; } && find_jump 5)
     same "a look at $1, up ${2:-unknown}" "$found" "$3"
 }
-with_files "s,/proc/uptime,$here/uptime,g" find_jump
+with_files "s,/proc/uptime,$here/uptime,g" 55-events.sh
 printf '5000.25 9999.99\n' >uptime
 up=4995
 jump 1005 $up ''
@@ -878,11 +876,11 @@ for found in 2400000 3100000 unknown; do printf '%s\n' $found >speed$found; done
 same 'distinct values' "$(print_distinct d 1000 speed2* speed2* gone speed3* speedu*; print_distinct e 1 speedu*)" \
     "d${TAB}2400${NL}d${TAB}3100${NL}e${TAB}unknown"
 
-with_files "s,/proc/cmdline,$here/cmdline," print_kernel_parameters
+with_files "s,/proc/cmdline,$here/cmdline," 62-facts-linux.sh
 printf '%s\n' 'ro root=/dev/sda1 password=secret mitigations=off isolcpus=2-3 luks.key=/k nospectre_v2 x.token=abc * -- psi=1 audit=0' >cmdline
 same 'only parameters of speed leave the host' "$(print_kernel_parameters)" "kernel_parameters${TAB}mitigations=off isolcpus=2-3 nospectre_v2"
 
-with_files "s,/sys/fs/cgroup/cpu/,$here/cgroup/,; s,/sys/fs/cgroup/memory/,$here/cgroup/,; s,/sys/fs/cgroup,$here/cgroup," print_limits
+with_files "s,/sys/fs/cgroup/cpu/,$here/cgroup/,; s,/sys/fs/cgroup/memory/,$here/cgroup/,; s,/sys/fs/cgroup,$here/cgroup," 62-facts-linux.sh
 # limits WANTED FILE TEXT...
 limits() {
     li_wanted=$1
@@ -903,8 +901,7 @@ limits 'cpu_limit=2.00 ' cpu.cfs_quota_us 200000 cpu.cfs_period_us 100000 memory
 limits 'memory_limit_kb=524288 ' cpu.cfs_quota_us -1 cpu.cfs_period_us 100000 memory.limit_in_bytes 536870912
 
 move_zones() {
-    with_files "s,/proc/meminfo,$1,; s,/etc/,$here/etc/,g; s,/usr/share/,$here/share/,g" \
-        print_time_zone find_zone_name find_linux_zone find_solaris_zone find_assigned_zone
+    with_files "s,/proc/meminfo,$1,; s,/etc/,$here/etc/,g; s,/usr/share/,$here/share/,g" 66-time-zone.sh
 }
 zone() {
     NORMSTAT_TZ=$1
@@ -962,11 +959,11 @@ done
 # Started a minute ago.
 printf '9 (java) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 31 0 64000 0\n' >proc/9/stat
 printf 'java\000-Xmx9g\000Young\000' >proc/9/cmdline
-with_files "s,/proc/,$here/proc/,g" print_linux_programs
+with_files "s,/proc/,$here/proc/,g" 62-facts-linux.sh
 same 'programs of a Linux' "$(print_linux_programs)" "jvm_flags Main$TAB-Xmx1g
 ld_preload java${TAB}libumem.so"
 printf '* set no=1\nset ufs:ufs_HW = 0x10000\nset maxusers=40\nforceload: drv/x\n' >etc/system
-with_files "s,/etc/,$here/etc/,g" print_etc_system
+with_files "s,/etc/,$here/etc/,g" 64-facts-solaris.sh
 same 'settings of /etc/system' "$(print_etc_system)" "etc_system ufs:ufs_HW${TAB}0x10000
 etc_system maxusers${TAB}40"
 rm etc/system

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Linters, types and import rules of the backend, shell scripts, docker-compose.yml: check.sh BIN [PACKAGE ...]
+# Linters, types and import rules of the backend, shell scripts, the parts of the agent, docker-compose.yml: check.sh BIN [PACKAGE ...]
 # BIN is the folder of the tools. With packages, types are checked in these only: tests and benchmarks take a third of it.
 set -eu
 bin=$1
@@ -16,4 +16,5 @@ shift
     }
 )
 sh backend/setup/shellcheck.sh
+sh backend/setup/agent_parts.sh
 "$bin/check-jsonschema" --quiet --builtin-schema vendor.compose-spec docker-compose.yml

@@ -17,6 +17,7 @@ from tests.vanishing import files_below
 
 AGENTS: Final = Path(__file__).resolve().parents[3] / "agents"
 AGENT: Final = AGENTS / "normstat-agent"
+PARTS: Final = AGENTS / "src"
 # Far longer than anything here takes: no test may fail because the machine is busy.
 PATIENCE_S: Final = 60.0 * int(os.environ.get("NORMSTAT_TEST_PATIENCE", "1"))
 CUT_OFF: Final = b" <normstat-agent: line cut off here>\n"

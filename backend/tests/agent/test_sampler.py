@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from tests.agent.conftest import SHELLS, make_shell, require_program, under_every_shell
-from tests.agent.host import AGENT, AGENTS, Host
+from tests.agent.host import AGENT, AGENTS, PARTS, Host
 
 SECTIONS: Final = "cpu kernel memory disk net tcp pressure"
 READERS: Final = {"mawk": "mawk -W interactive", "gawk": "gawk", "busybox": "busybox awk", "head": "head"}
@@ -240,14 +240,10 @@ def test_facts_about_the_host_are_sent_with_their_date(host: Host) -> None:
 def test_a_new_awk_takes_over_without_a_break(host: Host, name: str) -> None:
     """mawk keeps the names of all files that it opened: it is replaced after sixty ticks, here after two."""
     program = require_program(name)
-    parts = {}
-    for part in ("CLOCK", "PROCESSES"):
-        found = re.search(rf"(?s)readonly SAMPLER_{part}='(.*?\n)'\n", AGENT.read_text())
-        assert found
-        parts[part] = host.root / part
-        parts[part].write_text(found[1].replace("n_left=60", "n_left=2"))
+    clock = host.root / "sampler-clock.sh"
+    clock.write_text((PARTS / clock.name).read_text().replace("n_left=60", "n_left=2"))
     out = host.root / "out"
-    words = [program, str(parts["CLOCK"]), "1", "pids", READERS["mawk"], str(parts["PROCESSES"]), "1"]
+    words = [program, str(clock), "1", "pids", READERS["mawk"], str(PARTS / "sampler-processes.awk"), "1"]
     with out.open("wb") as file:
         process = subprocess.Popen(words, env=host.environment(), stdout=file, start_new_session=True)
     try:

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from tests.agent.conftest import require_program
-from tests.agent.host import AGENT, AGENTS, Host
+from tests.agent.host import AGENT, AGENTS, PARTS, Host
 
 INSTALLER: Final = AGENTS / "install" / "install.sh"
 SCRIPTS: Final = [
@@ -51,17 +51,23 @@ BANNED: Final = {
     r"\becho\b.*\btoken\b.*\$": "the token in argv where echo is a program",
 }
 
+# The sampler, which runs on Linux alone, may use an awk; it looks for one. A grep -E is tried before egrep is taken.
+ALLOWED: Final = {"50-sampler.sh": ["find_sample_reader"], "55-events.sh": ["find_matcher"]}
+
 
 @pytest.mark.parametrize("pattern", BANNED, ids=BANNED.values())
 def test_the_agent_keeps_to_what_old_systems_know(pattern: str) -> None:
-    lines = re.sub(r"(?s)readonly (PERL_REQUEST|SAMPLER_\w+)='.*?\n'\n", "", AGENT.read_text()).splitlines()
-    # The one eval is a probe of the shell itself, in the first lines.
-    code = [line for line in lines if not line.lstrip().startswith("#") and not line.startswith("if (eval ")]
-    # The sampler, which runs on Linux alone, may use an awk; here it looks for one. A grep -E is tried before egrep is taken.
-    for looking in ("find_sample_reader() {", "find_matcher() {"):
-        allowed = AGENT.read_text().partition(looking)[2].partition("\n}\n")[0].splitlines()
-        assert allowed, looking
-        code = [line for line in code if line not in allowed]
+    code: list[str] = []
+    for part in sorted(PARTS.glob("[0-9]*.sh")):
+        text = part.read_text()
+        for function in ALLOWED.get(part.name, ()):
+            before, start, rest = text.partition(f"\n{function}() {{\n")
+            assert start, function
+            text = before + rest.partition("\n}\n")[2]
+        # The one eval is a probe of the shell itself, in the first lines.
+        code += [line for line in text.splitlines() if not line.lstrip().startswith("#") and not line.startswith("if (eval ")]
+    # The name of an awk program that is put in.
+    code = [line for line in code if not line.endswith(".awk@'")]
     found = [line for line in code if re.search(pattern, line)]
     assert not found, f"{BANNED[pattern]}: {found}"
 
@@ -73,6 +79,28 @@ def test_the_first_lines_are_old_bourne_syntax() -> None:
     assert any("exec $NORMSTAT_SHELL" in line for line in code)
     for line in code + [line for line in INSTALLER.read_text().splitlines() if not line.lstrip().startswith(("#", "(my", "my "))]:
         assert not re.search(r"\$\(|\$\{\w+(%|#)|(^|\bif|\bwhile|&&|\|\|)\s*! |\bexport \w+=", line), line
+
+
+def build(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["sh", AGENTS / "build.sh", folder], capture_output=True, text=True, check=False)
+
+
+def test_a_program_of_another_language_is_put_in_byte_for_byte(tmp_path: Path) -> None:
+    program = """# It's 'quoted' \\' twice ''
+print "$x `y` \\n %s '@z@'"
+\tand ends without a newline'"""
+    (tmp_path / "z.awk").write_text(f"# shellcheck disable=SC2016\n{program}")
+    (tmp_path / "00-head.sh").write_text("#!/bin/sh\n")
+    (tmp_path / "10-body.sh").write_text("# shellcheck disable=SC2016\nreadonly PROGRAM='@z.awk@'\nprintf %s \"$PROGRAM\"")
+    built = build(tmp_path)
+    assert built.stdout.startswith("#!/bin/sh\n\n# --- 10-body.sh\nreadonly PROGRAM='\n"), built
+    found = subprocess.run(["sh", "-c", built.stdout], capture_output=True, text=True, check=True).stdout
+    assert found == f"\n{program}"
+
+
+def test_a_missing_program_ends_the_build(tmp_path: Path) -> None:
+    (tmp_path / "00-head.sh").write_text("readonly PROGRAM='@gone.awk@'\n")
+    assert build(tmp_path).returncode != 0
 
 
 def test_wrong_usage_ends_with_2_and_says_what(host: Host) -> None:

@@ -1,0 +1,102 @@
+# A thread of the kernel (flag 0x200000) that never ran is left out, and so is the I/O of all of them. Kinds of
+# memory (statm) are read only for processes with at least 1024 pages. The words are the seconds between two snapshots and, where they
+# are wanted, "arguments". A process that is new, or runs another program, is described once: by the user ids of its status, and two
+# lines that no kernel prints: the name of the user, and the arguments, without control characters.
+function describe(folder, pid,    name, line) {
+    name = folder "/status"
+    while ((getline line < name) > 0) {
+        if (line !~ /^Uid:/) continue
+        text = text "==> /proc/" pid "/status <==\n" line "\n"
+        split(line, fields, " ")
+        if (fields[2] in users) text = text "User:\t" users[fields[2]] "\n"
+        if (has_arguments) asked = asked " " folder "/cmdline"
+        break
+    }
+    close(name)
+}
+# Awks differ in what they make of a NUL, and one prints foreign memory: grep reads all files that are asked for, one argument a line.
+function add_arguments(    command, line, name, last, shown, at, c) {
+    command = "LC_ALL=C grep -aHz -m 64 \"\"" asked " 2>/dev/null | tr \"\\n\\000\" \"\\001\\n\""
+    last = shown = ""
+    while ((command | getline line) > 0) {
+        at = index(line, ":")
+        name = substr(line, 1, at - 1)
+        if (name != last) end_arguments(last, shown)
+        shown = name == last ? shown " " : ""
+        last = name
+        for (at++; at <= length(line) && length(shown) <= 512; at++) {
+            c = substr(line, at, 1)
+            shown = shown ((c in escaped) ? escaped[c] : c)
+        }
+    }
+    close(command)
+    end_arguments(last, shown)
+    asked = ""
+}
+function end_arguments(name, shown) {
+    if (name == "") return
+    if (length(shown) > 512) shown = substr(shown, 1, 509) "..."
+    sub(/cmdline$/, "status", name)
+    text = text "==> " name " <==\nArgs:\t" shown "\n"
+}
+function show(name,    line, n) {
+    n = 0
+    while ((getline line < name) > 0) {
+        if (line ~ /^(rchar|wchar|syscr|syscw):/) continue
+        if (n++ == 0) text = text "==> " name " <==\n"
+        text = text line "\n"
+    }
+    close(name)
+}
+BEGIN {
+    every = ARGV[1]
+    for (i = 2; i < ARGC; i++) {
+        if (ARGV[i] == "arguments") has_arguments = 1
+        if (ARGV[i] == "again") is_again = 1
+    }
+    ARGC = 1
+    ORS = ""
+    while ((getline entry < "/etc/passwd") > 0) {
+        split(entry, fields, ":")
+        if (!(fields[3] in users)) users[fields[3]] = fields[1]
+    }
+    close("/etc/passwd")
+    for (i = 2; i < 32; i++) escaped[sprintf("%c", i)] = sprintf("\\x%02x", i)
+    escaped["\001"] = "\\x0a"
+    escaped["\177"] = "\\x7f"
+    for (n_ticks = 0; (getline) > 0; n_ticks++) {
+        epoch = $1
+        if (epoch !~ /^[0-9]/) {
+            srand()
+            epoch = srand()
+        }
+        text = epoch "\n"
+        show("/proc/uptime")
+        # The awk before this one has described those that it saw.
+        if (n_ticks == 0 && is_again && split(text, fields, " ") > 5) seen_until = 100 * (fields[5] - 2 * every)
+        for (i = 2; i <= NF; i++) {
+            file = $i "/stat"
+            stat = ""
+            getline stat < file
+            close(file)
+            if (stat == "") continue
+            rest = stat
+            sub(/^.*\) /, "", rest)
+            split(rest, fields, " ")
+            is_kernel = int(fields[7] / 2097152) % 2
+            if (is_kernel && fields[12] == 0 && fields[13] == 0) continue
+            text = text stat "\n"
+            if (!is_kernel) show($i "/io")
+            if (fields[22] >= 1024) show($i "/statm")
+            program = substr(stat, 1, length(stat) - length(rest)) fields[20]
+            if (described[$i] != program) {
+                described[$i] = program
+                if (n_ticks || fields[20] >= seen_until) describe($i, substr($i, 7))
+                if (length(asked) > 60000) add_arguments()
+            }
+        }
+        if (asked != "") add_arguments()
+        print text
+        fflush()
+    }
+}
