@@ -98,8 +98,9 @@ server-deb server-rpm: server-%: wheel
 	@PIP_PYTHON="$(CURDIR)/$(BIN)/python" PYTHON_VERSION="$(PYTHON_VERSION)" sh packaging/build.sh $* build build/normstat-*.whl
 
 agent: ## put the agent together from its parts in agents/src
-	@sh agents/build.sh > agents/normstat-agent.new && cat agents/normstat-agent.new > agents/normstat-agent
-	@rm agents/normstat-agent.new
+	@sh agents/build.sh > agents/normstat-agent.new
+	@chmod 755 agents/normstat-agent.new
+	@mv agents/normstat-agent.new agents/normstat-agent
 
 agent-packages: agent-deb agent-rpm ## build the agent's .deb and .rpm into build/ (needs dpkg-deb and rpmbuild; no root)
 

@@ -1,10 +1,26 @@
 #!/bin/sh
-# Checks that the delivered agent is built from its parts, and the syntax of those that are no shell scripts (shellcheck.sh has these).
+# Checks that the delivered agent is built from all of its parts, and the syntax of those that are not shell scripts (shellcheck.sh has these).
 set -eu
 sh agents/build.sh | cmp - agents/normstat-agent || {
     echo "agents/normstat-agent differs from its parts in agents/src: change the parts, then run make agent" >&2
     exit 1
 }
+for part in agents/src/*; do
+    case $part in
+    */[0-9][0-9]-*.sh) ;;
+    *)
+        grep -q "='@${part##*/}@'\$" agents/src/[0-9][0-9]-*.sh || {
+            echo "$part is in no part of the agent: name it NN-name.sh, or put it in with a line NAME='@${part##*/}@'" >&2
+            exit 1
+        }
+        ;;
+    esac
+done
+twice=$(sed -n 's/^\([a-z_]*\)() {$/\1/p' agents/src/[0-9][0-9]-*.sh | sort | uniq -d)
+if [ -n "$twice" ]; then
+    echo "two parts of the agent define: $twice" >&2
+    exit 1
+fi
 if command -v perl > /dev/null 2>&1; then
     perl -Mstrict -Mwarnings=FATAL,all -c agents/src/request.pl 2>&1 | grep -vx 'agents/src/request.pl syntax OK' >&2 && exit 1
 fi
