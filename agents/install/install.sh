@@ -7,13 +7,13 @@
 #   --server URL       the normstat server
 #   --token TOKEN      the agent token; it is written to a file of mode 600 and appears in no later command line
 #   --token-file FILE  ... or a file that holds it; or NORMSTAT_TOKEN in the environment
-#   --join-token-file FILE   a file with a join token, for which the host gets a token of its own; or NORMSTAT_JOIN_TOKEN. A good
-#                      token that is there is kept
+#   --join-token-file FILE   a file with a join token, which is exchanged for the host's own token; or NORMSTAT_JOIN_TOKEN.
+#                      A valid token in place is kept
 #   --host NAME        name of this host on the server      (default: uname -n)
 #   --dir DIR          where to install it                  (default: /opt/normstat for root, else ~/.normstat)
-#   --user NAME        for root on Linux: the agent runs as this user, who is created; token and spool are in
+#   --user NAME        for root on Linux: the agent runs as this user, created if missing; token and spool are in
 #                      /var/lib/normstat-agent (with --dir: DIR/state). Only the sampler of processes keeps two capabilities, to
-#                      see everybody's I/O. Default in /opt/normstat: normstat-agent; root: the agent and all its tools run as root
+#                      see the I/O of all users. Default in /opt/normstat: normstat-agent; root: the agent and all its tools run as root
 #   --ca-file FILE     certificates to trust for https
 #   --client-cert FILE, --client-key FILE   this host's own certificate, where the server wants one, and its key
 #   --proxy URL        a proxy on the way to the server; none is taken from the environment
@@ -21,7 +21,7 @@
 # Installs: normstat-agent, stats.conf (yours is kept if you have changed it), token, agent.conf, spool/.
 # Needs: curl, wget or perl (perl: http only). Exit: 0 success, 1 error, 2 wrong usage.
 #
-# Written for the old Bourne shell throughout, since `sh -s` on Solaris 10 is one: hence the backquotes.
+# Written for the old Bourne shell, since `sh -s` on Solaris 10 is one: hence the backquotes.
 # shellcheck disable=SC2006,SC2003,SC2268
 
 umask 077
@@ -230,7 +230,7 @@ choose_user() {
         return 0
     fi
     if test -z "$user"; then
-        # One that is there goes on as it is.
+        # An existing user stays as it is.
         test "$dir" = /opt/normstat || return 0
         test ! -f "$dir/agent.conf" || return 0
         user=normstat-agent
@@ -246,10 +246,10 @@ choose_user() {
         user=''
         return 0
         ;;
-    *[!a-zA-Z0-9._-]* | -*) die "no name of a user: $user" ;;
+    *[!a-zA-Z0-9._-]* | -*) die "not a valid user name: $user" ;;
     esac
     test -n "$user" || return 0
-    has setpriv || die "to run as another user than root the agent needs setpriv (package util-linux)"
+    has setpriv || die "to run as a user other than root, the agent needs setpriv (package util-linux)"
     case $dir in
     /opt/normstat) state=/var/lib/normstat-agent ;;
     *) state=$dir/state ;;
@@ -274,7 +274,7 @@ make_user() {
     test "$user_id" != 0 || die "$user is root"
     test ! -d spool || die "root's agent has its spool in $dir/spool: let it send everything, stop it, and remove $dir/spool and $dir/agent.conf"
     chmod 755 . || die "cannot let $user read $dir"
-    # Nobody but this user may have put anything there, and the folder is never given away again.
+    # Only this user may have put anything there, and the folder never changes its owner again.
     if test ! -d "$state"; then
         mkdir -p "$state" || die "cannot create $state"
         chown "$user:$group" "$state" || die "cannot give $state to $user"
@@ -282,7 +282,7 @@ make_user() {
     read_entry "$state" || die "cannot list $state"
     case $entry_owner:$entry_mode in
     "$user_id":d????-??-*) ;;
-    *) die "$state must belong to $user, and nobody else may write to it" ;;
+    *) die "$state must belong to $user, and no one else may write to it" ;;
     esac
 }
 
@@ -300,14 +300,14 @@ as_user() {
     setpriv --reuid="$user" --regid="$group" --init-groups --no-new-privs "$@"
 }
 
-# Puts standard input into a file of the folder of token and spool, as a new file, which no other user could ever read. Its owner
-# does that: root would follow a link that is there. An empty input replaces nothing.
+# Puts standard input into a new file in the folder of token and spool, which no other user can read at any time. Its owner
+# writes it: root would follow a link in its place. An empty input replaces nothing.
 put_state() {
     # shellcheck disable=SC2016
     ${user:+as_user} sh -c 'umask 077; cd "$1" && rm -f "$2.new" && cat >"$2.new" && test -s "$2.new" && mv "$2.new" "$2"' sh "$state" "$1"
 }
 
-# Prints a file that somebody names. One in the user's own folder is read as that user: it may be a link by now.
+# Prints a file that an option names. One in the user's own folder is read as that user: it may be a link by now.
 read_secret() {
     case $1 in
     "$state"/*) ${user:+as_user} cat "$1" ;;
@@ -464,7 +464,7 @@ start_agent() {
         ./normstat-agent enrol --join-token-file "$state/join-token" </dev/null
         status=$?
         rm -f "$state/join-token"
-        test "$status" = 0 || die "the agent is in $dir but has no token: run this again with a join token that is good"
+        test "$status" = 0 || die "the agent is in $dir but has no token: run this again with a valid join token"
     fi
     if test "$is_start" = no; then
         echo "installed in $dir; start it with $dir/normstat-agent start"

@@ -5,7 +5,7 @@ agent=$home/normstat-agent
 state=/var/lib/normstat-agent
 user=normstat-agent
 
-# The folder must not be given away again: what is in it is the account's.
+# The folder must not change its owner again: its contents are the account's.
 make_account() {
     getent group $user >/dev/null || groupadd --system $user
     getent passwd $user >/dev/null ||
@@ -17,7 +17,7 @@ has_systemd() {
     [ -d /run/systemd/system ] && command -v systemctl >/dev/null 2>&1
 }
 
-# Whether an agent runs that systemd did not start.
+# Returns whether an agent runs that systemd did not start.
 is_started_by_hand() {
     [ -f "$state/spool/lock/pid" ] || return 1
     if has_systemd && systemctl is-active --quiet normstat-agent; then return 1; fi
@@ -26,7 +26,7 @@ is_started_by_hand() {
     [ "$status" -lt 2 ]
 }
 
-# $1: upgrade, or nothing. An agent that runs goes on with the new version.
+# $1: upgrade, or nothing. A running agent is restarted with the new version.
 after_install() {
     make_account
     by_hand=''
@@ -45,7 +45,7 @@ after_install() {
             systemctl start normstat-agent || :
         fi
     elif [ -n "$by_hand" ]; then
-        # Its status is not ours: the server may be away.
+        # Ignore its status: the server may be away.
         "$agent" start </dev/null >/dev/null 2>&1 || :
     fi
     if [ ! -s "$state/token" ]; then

@@ -7,7 +7,7 @@
 #   normstat-agent stop     [options]      end the agent of this spool directory and every tool it started
 #   normstat-agent status   [options]      show what runs, what is waiting, and what went wrong
 #   normstat-agent check    [options]      check for the programs, the server and the token
-#   normstat-agent enrol    [options]      get a token of this host's own for a join token; a token that is good is kept
+#   normstat-agent enrol    [options]      exchange a join token for this host's own token; a valid token is kept
 #   normstat-agent collect DIR [SECONDS]   the same files without a network (to import later)
 #   normstat-agent ask [options] COMMAND   run a command that a line `ask` of stats.conf allows, and send what it prints as an artefact;
 #                                          without COMMAND: list what is allowed
@@ -30,21 +30,23 @@
 #   --client-cert FILE, --client-key FILE   this host's own certificate, where the server wants one, and its key, mode 600
 #   --proxy URL           a proxy on the way to the server (curl and wget only); none is taken from the environment
 #   --transport NAME      perl, curl, wget or openssl           (default: the first that can; perl only for http:// without a proxy)
-#   --user NAME           started by root on Linux: run as this user, all commands too (setpriv, package util-linux). Only the
-#                         sampler of processes keeps two capabilities, to see everybody's I/O
+#   --user NAME           started by root on Linux: run as this user, other commands too (setpriv, package util-linux). Only the
+#                         process sampler keeps two capabilities, to see the I/O of all users
 #   --config FILE         another agent.conf
 #   --max-text SIZE       largest text of ask and put                         (default 64M)
 # Options of ask and put, before the command or file:
-#   --question TEXT       what is asked       --title TEXT   a name for lists      --spec NAME   the server's spec, where in doubt
+#   --question TEXT       what is asked       --title TEXT   its name in lists     --spec NAME   the spec to read it with
 #   --command TEXT, --start TIME, --end TIME  of put: the command that printed it, and when (2026-11-21T10:00:00Z)
-#   --stderr              of ask: the answer is on standard error (as known of strace, truss, ltrace, time and perf stat)
+#   --stderr              of ask: the report is on standard error (assumed for strace, truss, ltrace, time and perf stat)
 #   NORMSTAT_PATH replaces the fixed search path, NORMSTAT_SHELL the shell that start and the tools use.
-# Needs: a POSIX shell (on Solaris 10 it finds one by itself), ls, dd, mv, rm, mkdir, date, sleep, cat, od, id; gzip if there
-#   is one; one of curl, GNU wget, perl, openssl. No compiler, no root. Its own sampler of Linux: awk or head. Cheapest with perl,
-#   bash and mawk.
-# Overhead: docs/performance.md of the server tells it, beside other programs. Less while the server is away.
+# Needs: a POSIX shell (on Solaris 10 it finds one by itself), ls, dd, mv, rm, mkdir, date, sleep, cat, od, id; one of
+#   curl, GNU wget, perl, openssl; gzip if installed. No compiler, no root. The sampler of Linux needs awk or head. Cheapest with
+#   perl, bash and mawk.
+# Overhead: docs/performance.md of the server has the figures. It is lower while the server is away.
 # Exit: 0 success, 1 trouble (reported on standard error; status: something needs attention), 2 wrong usage,
 #   3 not running, 4 already running.
+
+# Changes are made in the parts of this script, agents/src of the repository; `make agent` joins them.
 
 # Solaris 10's /bin/sh is the old Bourne shell. Down to the fi only its syntax is used; it hands over to a POSIX shell.
 if (eval 'x=a.b; test "$(echo "${x%.b}")" = a && test $((1 + 1)) -eq 2') >/dev/null 2>&1; then
@@ -64,13 +66,13 @@ fi
 # Every return gives its status: in some shells a bare return in a trap gives the status from before the trap.
 umask 077
 set -u
-# Only options decide how a request is sent. A `token` from the environment would stay exported when it is set here.
+# Only options decide how a request is sent. A `token` in the environment would still be exported after it is set here.
 env_proxy=${http_proxy:-}${https_proxy:-}${HTTPS_PROXY:-}${all_proxy:-}${ALL_PROXY:-}
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY
 unset WGETRC SYSTEM_WGETRC SSLKEYLOGFILE token token_known rt_token rh_old new_token nt_line NORMSTAT_TOKEN BASH_ENV ENV
 unset PERL5OPT PERL5LIB PERLLIB PERL5DB PERL_UNICODE
 readonly VERSION=0.1.0
-# The time zone of the host's own programs; `start` hands it on to the agent in the background, where TZ is UTC.
+# The time zone of the host's own programs; `start` passes it to the agent in the background, where TZ is UTC.
 NORMSTAT_TZ=${NORMSTAT_TZ-${TZ:-}}
 PATH=${NORMSTAT_PATH:-/usr/xpg4/bin:/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/sfw/bin:/opt/csw/bin}
 LC_ALL=C TZ=UTC S_TIME_FORMAT=ISO
@@ -82,7 +84,7 @@ CR=$(printf '\r')
 IFS=" $TAB$NL"
 readonly TAB NL CR
 readonly CUT_OFF=' <normstat-agent: line cut off here>'
-# Longer than any answer of a server: 200 streams take some 25 KB. Lines: of the head or the body.
+# More than any answer needs: 200 streams take about 25 KB. The limit on lines is for the head and for the body.
 readonly MAX_ANSWER_BYTES=65536 MAX_ANSWER_LINES=1000
 # CPU time limit of a transfer; a request of 4 MB takes a hundredth of it.
 readonly MAX_TRANSFER_CPU_S=30

@@ -1,8 +1,8 @@
 # Values: numbers, lists and text, without starting a process.
 # POSIX shells have no arrays: short lists, such as the streams that tools write to, are strings " a=1 b=2 ".
 
-# Whether VALUE is a number that every shell can calculate with. Values from files and servers are checked first: in an arithmetic
-# expression some shells run a command in a[$(...)], and 08 ends others.
+# Returns whether VALUE is a number that every shell can compute with. Values from files and servers are checked first: in an
+# arithmetic expression some shells run a command in a[$(...)], and others exit at 08.
 is_count() {
     case $1 in
     '' | *[!0-9]* | 0?* | ????????????????*) return 1 ;;
@@ -52,7 +52,7 @@ require_number() {
     esac
 }
 
-# Sets bytes and kbytes. The sum over a spool is kept in kbytes: some shells calculate with 32 bits.
+# Sets bytes and kbytes. The sum over a spool is kept in kbytes: some shells compute with 32 bits.
 to_bytes() {
     tb_number=${2%[kKmMgG]}
     require_number "$1" "$tb_number"
@@ -62,7 +62,7 @@ to_bytes() {
     *[gG]) kbytes=$((tb_number * 1048576)) bytes=$((tb_number * 1073741824)) ;;
     *) kbytes=$(((tb_number + 1023) / 1024)) bytes=$tb_number ;;
     esac
-    # The product has wrapped round where it is another number of kbytes. Of the spool only kbytes count.
+    # The product has overflowed where it gives another number of kbytes. Only the kbytes of the spool limit are used.
     if [ "$kbytes" -le 0 ] || { [ "$1" != spool-limit ] && [ $(((bytes + 1023) / 1024)) -ne "$kbytes" ]; }; then
         die_usage "--$1 is too small or too large: '$2'"
     fi
@@ -96,7 +96,8 @@ read_last_line() {
     [ ! -s "$1" ] || while IFS= read -r rl_line || [ -n "$rl_line" ]; do last_line=$rl_line; done <"$1"
 }
 
-# Sets first_line to the first line of FILE. The kernel lets some files be opened that cannot be read.
+# Sets first_line to the first line of FILE. Returns 1 if it is empty or cannot be read: some files of the kernel can be opened, but
+# not read.
 read_first() {
     first_line=''
     [ -r "$1" ] || return 1

@@ -40,7 +40,7 @@ set_option() {
     esac
 }
 
-# Options of ask and put alone, which no file and no environment sets.
+# Options of ask and put only: neither a file nor the environment sets them.
 set_text_option() {
     case $1 in
     question) question=$2 ;;
@@ -109,7 +109,7 @@ read_options() {
     finish_options
 }
 
-# Sets config, which must be known before everything else.
+# Sets config, which must be known before the other options are read.
 find_config() {
     config=${NORMSTAT_CONFIG:-$home/agent.conf}
     while [ $# -gt 0 ]; do
@@ -178,7 +178,7 @@ require_server() {
     *) die_usage "the server must begin with http:// or https://, not '$server'" ;;
     esac
     case $server in
-    *@*) die_usage "the server's address must not contain a user name: everybody could read it in the process list" ;;
+    *@*) die_usage "the server's address must not contain a user name: anyone could read it in the process list" ;;
     *[!]A-Za-z0-9._~:/%+[-]*) die_usage "invalid characters in the address '$server'" ;;
     esac
     case $proxy in

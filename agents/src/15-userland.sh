@@ -9,7 +9,7 @@ probe_userland() {
         has "$pu_tool" || die "this host has no $pu_tool in $PATH"
     done
     os=$(uname -s -r -m) || os=unknown
-    # Not every shell knows the signal that a program gets for writing more than it may; it then dies of it, which serves too.
+    # Not every shell knows the signal for a file that exceeds its limit. A program then dies of it, which is just as good.
     if (trap '' XFSZ) 2>/dev/null; then xfsz=XFSZ; else xfsz=''; fi
     probe_clock
     probe_reader
@@ -38,8 +38,8 @@ set_now() {
     now=$((((now + 1$3 - 100) * 60 + 1$4 - 100) * 60 + 1$5 - 100))
 }
 
-# Sets reader (and seek): how to read bytes from the middle of a file. Tested on real bytes, since an old dd does not complain
-# about an operand that it understands differently.
+# Sets reader: how to read bytes from the middle of a file. Tested on real bytes, since an old dd does not complain about an operand
+# that it understands differently.
 probe_reader() {
     printf '%4099s' x >"$work/probe.all"
     printf 'a\000\n\377 b' >"$work/probe.part"
@@ -81,7 +81,7 @@ read_bytes() {
     } <"$1" 2>/dev/null
 }
 
-# A scratch directory for commands that do not hold the lock. mkdir fails if it exists, whoever made it.
+# Sets work to a new scratch directory, for commands that do not hold the lock. mkdir fails if it exists.
 probe_scratch() {
     follow_path "${TMPDIR:-/tmp}" || die "the directory ${TMPDIR:-/tmp} (TMPDIR) does not exist"
     pc_n=0
@@ -93,8 +93,8 @@ probe_scratch() {
     trap 'exit 1' HUP INT TERM
 }
 
-# Sets machine to two numbers that tell the server whether another machine sends under the same name: of what stays when the machine
-# is started again, and of what does not, which a copy of it has not either. Both are checksums: the ids are nobody else's business.
+# Sets machine to two checksums by which the server notices another machine with the same name: one of ids that survive a reboot,
+# which a cloned disk shares, and one of the boot, which it does not. Checksums keep the ids private.
 find_machine() {
     has cksum || return 0
     fm_id=$(hostname 2>/dev/null || uname -n) fm_boot=''

@@ -1,6 +1,6 @@
-# --- who owns the files -----------------------------------------------------------------------------------------------
+# Ownership: which files and folders are safe to use.
 # Anyone who can write to the spool, or replace it, could make the agent write, delete and kill with the rights of its user. So
-# before anything in it is touched, it must belong to this user alone, and nobody else may be able to change the path to it.
+# before anything in it is touched, it must belong to this user alone, and no other user may be able to change the path to it.
 
 # Sets my_uid. Not every old id has -u.
 find_uid() {
@@ -74,8 +74,8 @@ follow_path() {
     real=${real:-/}
 }
 
-# Whether what read_entry found at AT can be trusted as a part of PATH. A link must be this user's or root's. In a
-# folder with the sticky bit, such as /tmp, others can write but replace nothing that is not theirs. root trusts only root.
+# Ends the agent unless what read_entry found at AT can be trusted as a part of PATH. A link must be this user's or root's. In a
+# folder with the sticky bit, such as /tmp, others can write but replace only what is theirs. root trusts only root.
 check_entry() {
     ce_what=$1
     [ "$1" = "$2" ] || ce_what="$1, on the way to $2,"
@@ -97,7 +97,7 @@ check_entry() {
 }
 
 # Checks the listing of a spool: a link or a pipe in it would send writes elsewhere, and another user could change a file of theirs.
-# Nobody can put one there now, but somebody could have done so before the folder was closed to others.
+# No other user can put one there now, but one could have before the folder was closed to others.
 check_listing() {
     while read -r cl_mode _a cl_uid cl_rest; do
         case $cl_mode in

@@ -70,9 +70,9 @@ $rg_list
 END
 }
 
-# Whether PID is the agent of this spool, and not a process that got the pid later, or the agent of another spool: it works
-# inside the spool, which /proc shows on Linux and Solaris, and has this name. Without /proc, the name must do.
-# In a container every agent may have the same pid, so our own pid in an old lock means that lock is stale.
+# Returns whether PID is the agent of this spool, and not a process that got the pid later, or the agent of another spool: its
+# working directory is the spool, as /proc shows on Linux and Solaris, and it has this name. Without /proc the name must do. In a
+# container every agent may have the same pid, so our own pid in an old lock means that the lock is stale.
 is_agent() {
     is_count "$1" && [ "$1" -gt 0 ] && [ "$1" != $$ ] && kill -0 "$1" 2>/dev/null || return 1
     read_args "$1"
@@ -88,7 +88,7 @@ is_agent() {
     if [ $# -eq 5 ]; then
         [ "$2" = "$4" ]
     elif read_entry "/proc/$1"; then
-        # It exists but is not readable: then it is not ours.
+        # It exists but cannot be read, so it is ours only if it belongs to this user.
         [ "$e_uid" = "$my_uid" ]
     fi
 }

@@ -1,4 +1,4 @@
-# --- the spool --------------------------------------------------------------------------------------------------------
+# The spool: its files, the lock, and the state of the agent.
 # The agent works inside the spool directory, which holds
 #   KEY.raw      the tool's output, KEY = <spec>.<epoch>.<pid>-<n>; one stream, only ever appended to
 #   KEY.cmd      the command that wrote it                 KEY.err      the tool's standard error
@@ -8,11 +8,10 @@
 #   tool/SPEC    the state of that spec's tool             lock/        the running agent: its pid and its scratch files
 #   refused/     bytes that the server refused
 #   artefacts/   texts of ask and put that the server does not have yet, see there
-# The state of a stream is in its files, so that a thousand waiting streams cost no more than their files. Short lists, of
-# the streams that tools write to, are strings " a=1 b=2 ": POSIX shells have no arrays.
+# The state of a stream is in its files, so that a thousand waiting streams cost no more than their files.
 
-# Creates the spool if needed, and enters it if it belongs to this user alone. spool becomes its real path, on which nobody
-# else can put a link.
+# Creates the spool if needed, and enters it if it belongs to this user alone. spool becomes its real path, where no other user can
+# put a link.
 enter_spool() {
     if ! follow_path "$spool"; then
         mkdir -p -- "$real" || die "cannot create the spool directory $spool"
@@ -26,7 +25,7 @@ enter_spool() {
     *) die "$real is not a directory" ;;
     esac
     cd -- "$real" || die "cannot enter the spool directory $real"
-    # Of an agent that was killed while it started.
+    # Left by an agent that was killed while it started.
     [ ! -p sampler.pipe ] || rm -f sampler.pipe
     spool=$real work=$real/lock
     # shellcheck disable=SC2012  # not every host has find, and names do not matter here
@@ -42,15 +41,15 @@ take_lock() {
         tk_pid=''
         [ ! -f lock/pid ] || read -r tk_pid <lock/pid
         if is_agent "$tk_pid"; then
-            printf 'normstat-agent: runs already on %s (pid %s)\n' "$spool" "$tk_pid" >&2
+            printf 'normstat-agent: already runs on %s (pid %s)\n' "$spool" "$tk_pid" >&2
             exit 4
         fi
-        # There is a moment between mkdir and writing the pid: a lock without a pid is given time.
+        # A lock may be seen between its mkdir and the writing of its pid: give it time.
         if [ -z "$tk_pid" ] && [ "$tk_n" -le 3 ]; then
             sleep 1
             continue
         fi
-        # Only one of several can rename it; if another was faster, it is that one's new lock that we hold: give it back.
+        # Only one of several agents can rename it. If another was faster, this is its new lock: put it back.
         rm -rf "lock.stale.$$"
         mv lock "lock.stale.$$" 2>/dev/null || continue
         tk_found=''
@@ -112,15 +111,16 @@ take_stock() {
     done <"$work/stock"
 }
 
-# The server has all of the stream, or knows which bytes it will not get.
+# Deletes the files of stream KEY, once the server has all of it or knows which bytes are lost.
 forget_stream() {
     rm -f "$1.raw" "$1.cmd" "$1.err" "$1.ack" "$1.gap" "$1.freed" "$1.refused"
     drop_value "$stalls" "$1"
     stalls=$list
 }
 
-# A tool that was stopped in the middle of a line leaves bytes that look like a whole line with a short last number. They are
-# still sent, but followed by words that no reader takes for a sample. Nothing else is ever added to the output of a tool.
+# Ends the file of stream KEY. A tool that was stopped in the middle of a line leaves bytes that look like a whole line with a short
+# last number. They are sent, followed by words that no reader takes for a sample. Nothing else is ever added to the output of a
+# tool.
 close_stream() {
     [ -s "$1.err" ] || rm -f "$1.err"
     [ -s "$1.raw" ] || return 0
@@ -169,7 +169,7 @@ io_note=$io_note
 END
 }
 
-# Loss counts survive a restart: somebody has to see them.
+# Reads what write_state wrote. Counts of losses survive a restart, so that they are seen.
 read_state() {
     last_ok=0 last_ok_written=0 last_error='' said_io_note='' n_dropped_bytes=0 n_refused_bytes=0 n_refused_chunks=0 n_bad_lines=0
     [ -f agent.state ] || return 0

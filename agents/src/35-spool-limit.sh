@@ -1,7 +1,7 @@
 # Limits of the spool: what is dropped when it reaches --spool-limit, and what happens when its file system is full.
 
-# The spool is full. Make room with what the server has: refused bytes, whose loss it knows, then those that it acknowledged. Only
-# then drop whole files, oldest first, and report the number of lost bytes to the server.
+# Makes room in a full spool: first refused bytes, whose loss the server knows, then acknowledged bytes, and only then whole files,
+# the oldest first. A gap reports the lost bytes to the server.
 keep_limit() {
     [ "$spool_kb" -gt "$spool_limit_kb" ] || return 0
     [ "$refused_kb" -eq 0 ] || drop_refused
@@ -9,14 +9,14 @@ keep_limit() {
     while [ "$spool_kb" -gt "$spool_limit_kb" ] && read -r kl_key kl_size; do
         is_in "$live" "$kl_key" || free_head "$kl_key" "$kl_size"
     done <"$work/oldest"
-    # Of files that tools write to the beginning cannot be freed: end the run that has most of it.
+    # The beginning of a file that a tool still writes to cannot be freed: end the run with the most acknowledged bytes.
     while [ "$spool_kb" -gt "$spool_limit_kb" ] && find_acknowledged; do
         end_run "$kl_key"
         free_head "$kl_key" "$size" || break
     done
     while [ "$spool_kb" -gt "$spool_limit_kb" ] && read -r kl_key _a; do
         ! is_in "$live" "$kl_key" || continue
-        # The listing may be older than the last lines of a tool that was ended since.
+        # The listing may be older than the last lines of a tool that has been ended since.
         read_size "$kl_key.raw"
         drop_stream "$kl_key" "$size"
     done <"$work/oldest"
@@ -32,7 +32,8 @@ keep_limit() {
     done
 }
 
-# Frees what the server has of a stream of SIZE bytes that no tool writes to: a copy has a hole there, so that all offsets stay.
+# Frees the acknowledged bytes of a stream of SIZE bytes that no tool writes to: a copy with a hole there replaces the file, so
+# offsets stay the same.
 free_head() {
     get_ack "$1"
     get_freed "$1"
@@ -50,7 +51,7 @@ free_head() {
     return 1
 }
 
-# Sets kl_key to the stream that a tool writes to of which the server has most.
+# Sets kl_key to the running tool's stream with the most acknowledged bytes. Returns 1 if none is worth freeing.
 find_acknowledged() {
     kl_most=$MIN_FREED kl_key=''
     for kl_item in $live_sizes; do
@@ -60,7 +61,7 @@ find_acknowledged() {
     [ -n "$kl_key" ]
 }
 
-# Lets a tool begin a new file. Sets size to the length of the old one.
+# Restarts the tool of stream KEY with a new file. Sets size to the length of the old one.
 end_run() {
     drop_value "$live_sizes" "$1"
     live_sizes=$list
@@ -78,7 +79,7 @@ measure_refused() {
     done <"$work/refused"
 }
 
-# Deletes refused bytes, the oldest first, until a sixteenth of the spool is free: not one file each turn.
+# Deletes refused bytes, the oldest first, until a sixteenth of the spool is free, so that this does not happen every turn.
 drop_refused() {
     measure_refused || return 1
     dr_kb=$((spool_kb - spool_limit_kb + spool_limit_kb / 16)) dr_n=0
@@ -113,8 +114,8 @@ add_refused() {
     refused_kb=$((refused_kb + ($1 + 1023) / 1024))
 }
 
-# Returns whether the file system of the spool takes what tools print. On a full one most tools go on and lose it, some in the middle
-# of a line, so their runs end before that, and begin again when there is room for everything that this agent writes itself.
+# Returns whether the file system of the spool has room for output. On a full one most tools carry on and lose lines, some in the
+# middle of one. So their runs end before that, and start again when there is room for everything that the agent itself writes.
 has_room() {
     if printf '%s' "$block" 2>/dev/null >"$work/room" && { [ -z "$full_text" ] || reserve_room; }; then
         : >"$work/room"
@@ -148,7 +149,7 @@ lose_room() {
         stop_tool
         t_until=0 t_reason='the file system of the spool is full'
         write_tool "$lo_spec"
-        # Nobody knows what the tool could not write: at least a byte.
+        # How much the tool could not write is unknown: at least a byte.
         if [ "$mode" = ship ] && read_size "$lo_key.raw" && [ "$size" -gt 0 ]; then
             printf '%s the file system of the spool was full: nobody knows how much was lost\n' $((size + 1)) >"$lo_key.gap"
         fi

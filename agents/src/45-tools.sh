@@ -1,4 +1,4 @@
-# --- the tools --------------------------------------------------------------------------------------------------------
+# The tools: how they are started, checked, rotated and ended.
 # tool/SPEC holds one line: <state> <pid> <key> <until> <delay> <since> <reason...>; state is running, waiting, missing or idle
 # (an optional program that is not installed: no trouble);
 # until and since count seconds of this agent's own time (up_s), which no clock can set back.
@@ -24,7 +24,7 @@ hold_tool() {
     write_tool "$1"
 }
 
-# Tells that SPEC cannot run for REASON: once, when it begins.
+# Reports that SPEC cannot run for REASON, once when that begins.
 say_held() {
     log "$1: $2; checked again every minute"
     say_event tool "$1" "$1: $2; checked again every minute"
@@ -68,7 +68,7 @@ start_tool() {
     @*) run_loop "$command" "$t_key" & ;;
     'sample '*)
         if has_sampler "$1"; then
-            # One that takes the place of another in the same run begins with all that is known of processes.
+            # A cat that replaces an earlier one begins with a description of all processes.
             [ "$n_pipes" -eq 0 ] || kill -USR1 "$sampler_pid" 2>/dev/null
             n_pipes=$((n_pipes + 1))
             exec cat <&7 7<&- >>"$t_key.raw" 2>>"$t_key.err" &
@@ -182,8 +182,8 @@ tool_ended() {
     write_tool "$1"
 }
 
-# Ends tools that outlived a killed agent. They are found by the recorded pids, and ended only if it is still that process, as
-# shown by its standard output (under /proc on Linux and Solaris) or, without /proc, its command line.
+# Ends tools that outlived a killed agent. They are found by their recorded pids, and ended only if the process is still that tool,
+# as shown by its standard output (under /proc on Linux and Solaris) or, without /proc, by its command line.
 end_orphans() {
     for eo_file in tool/*; do
         [ -f "$eo_file" ] || continue

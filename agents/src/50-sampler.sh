@@ -1,9 +1,9 @@
-# --- the sampler of Linux ---------------------------------------------------------------------------------------------
-# `sample SECONDS [SECTION...]` in stats.conf: the counters of /proc, read by this script itself. Its output is what `date +%s` and
-# `head -n 99999 FILE...` would print, with lines left out. A fork costs more than reading all the files, so one awk reads them
-# again and again, and a shell tells it when: bash waits without a fork, other shells run a sleep each time.
+# The sampler of Linux.
+# `sample SECONDS [SECTION...]` in stats.conf records the counters of /proc. The output is what `date +%s` and `head -n 99999
+# FILE...` would print, with lines left out. A fork costs more than reading all the files, so one awk reads them again and again,
+# and a shell tells it when: bash waits without a fork, other shells run a sleep each time.
 
-# What a section reads. `auto` stands for all sections that no tool of stats.conf covers.
+# All sections. `auto` stands for those that no tool of stats.conf covers.
 readonly SYSTEM_SECTIONS='cpu kernel memory disk net tcp pressure'
 
 readonly SAMPLER_CLOCK='@sampler-clock.sh@'
@@ -84,7 +84,7 @@ resolve_sample() {
     command="sample $rv_every$rv_sections"
 }
 
-# Starts the sampler SPEC again if since its start a tool was installed or removed that records some of its sections.
+# Restarts the sampler SPEC if a tool that records some of its sections was installed or removed since it started.
 check_sections() {
     t_until=$((up_s + 60))
     find_command "$1" || return 0
@@ -98,8 +98,8 @@ check_sections() {
     start_tool "$1"
 }
 
-# Sets sample_shell and sample_reader: what tells the time, and what reads the files. An awk must know the epoch. Returns 1, with
-# sample_error, if there is none.
+# Sets sample_shell, which keeps the time, and sample_reader, which reads the files. An awk must know the epoch. Returns 1, with
+# sample_error, if there is no reader.
 find_sample_reader() {
     sample_shell=$shell
     if has bash; then
@@ -107,7 +107,7 @@ find_sample_reader() {
     elif has ksh93; then
         sample_shell=ksh93
     fi
-    # In yash the variable of a loop is gone after it.
+    # In yash a loop's own variable is unset after the loop.
     for fd_name in mawk gawk awk busybox head; do
         has "$fd_name" || continue
         sample_reader=$fd_name
@@ -128,7 +128,7 @@ find_sample_reader() {
     return 1
 }
 
-# Sets fast_files and slow_files to the files of sections, for head, which leaves out no lines.
+# Sets fast_files and slow_files to the files of sections for head, which leaves out no lines.
 find_sample_files() {
     fast_files='' slow_files=''
     shift

@@ -1,14 +1,15 @@
-# --- the sampler that sees everything ---------------------------------------------------------------------------------
+# The sampler of processes with capabilities, and the agent without them.
 # The kernel shows /proc/PID/io of other users' processes to root, and to a process with two capabilities: CAP_DAC_READ_SEARCH opens
-# the file, CAP_SYS_PTRACE reads it. Together they read every file and the memory of every process, so that nothing but the
-# sampler of processes may have them: neither tools nor what talks to the server. An agent that is started with them (systemd's
-# AmbientCapabilities, `normstat up` as root) starts this sampler first, and goes on without them: it executes itself by setpriv, which keeps its pid.
+# the file, CAP_SYS_PTRACE reads it. Together they read every file and the memory of every process, so only the sampler of
+# processes may have them: neither tools nor anything that talks to the server. An agent that is started with them (systemd's
+# AmbientCapabilities, `normstat up` as root) starts this sampler first, then gives them up: it executes itself through setpriv, which
+# keeps its pid.
 # The sampler writes to a pipe, number 7 of the agent, whose tool for proc_pid_linux is a cat. It reads no file that the agent's user
 # could change: its programs come from this script, by the environment, and its settings are a number and a word that were checked.
 
 readonly IO_MISSING='not recorded: the I/O of processes of other users'
 
-# Whether this process hands both capabilities on to all that it starts: bits 2 and 19 of the ambient set.
+# Returns whether this process passes both capabilities on to everything it starts: bits 2 and 19 of the ambient set.
 hands_on_capabilities() {
     [ -r /proc/self/io ] || return 1
     while read -r hc_name hc_bits; do
@@ -19,26 +20,26 @@ hands_on_capabilities() {
     return 1
 }
 
-# Whether the kernel shows this process the I/O of a process of another user, if there is one.
+# Returns whether the kernel shows this process the I/O of another user's process, or there is none.
 sees_all_io() {
     sa_status=0
     for sa_folder in /proc/[0-9]*; do
         if [ ! -e "$sa_folder" ] || [ -O "$sa_folder" ]; then continue; fi
-        # The first ones are threads of the kernel, whose file is not empty either.
+        # The first ones are kernel threads, whose file is not empty either.
         { read -r _a <"$sa_folder/io"; } 2>/dev/null && return 0
         sa_status=1
     done
     return $sa_status
 }
 
-# Starts the sampler of processes with the capabilities that this process has, then becomes the agent without them, by executing
-# `run` again. Returns where it has none: sampler_pid is then the sampler that was started before, io_note says what is not recorded.
+# Starts the sampler of processes with the capabilities of this process, then executes `run` again without them. Returns if there
+# are none: sampler_pid is then that of a sampler started before, and io_note says what is not recorded.
 part_sampler() {
     find_uid
     sampler_pid=${NORMSTAT_SAMPLER_PID:-} io_note=${NORMSTAT_IO_NOTE:-} ps_is_again=${NORMSTAT_SAMPLER_PID+x}
     unset NORMSTAT_SAMPLER_PID NORMSTAT_IO_NOTE
     is_count "$sampler_pid" || sampler_pid=''
-    # What root starts has all capabilities in any case.
+    # Everything that root starts has all capabilities anyway.
     if [ "$my_uid" = 0 ] || ! hands_on_capabilities; then
         if [ ! -r /proc/self/io ] || [ -n "$sampler_pid$io_note" ] || sees_all_io; then return 0; fi
         io_note="$IO_MISSING: the kernel shows it only with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, which root has"
@@ -53,12 +54,12 @@ part_sampler() {
     [ -z "$io_note" ] || io_note="$IO_MISSING: $io_note"
     NORMSTAT_SAMPLER_PID=$sampler_pid NORMSTAT_IO_NOTE=$io_note
     export NORMSTAT_SAMPLER_PID NORMSTAT_IO_NOTE NORMSTAT_TZ
-    # Some shells close the pipe when they execute a program that does not ask for it.
+    # Some shells close the pipe when they execute a program without a redirection of it.
     [ -n "$sampler_pid" ] || exec 7</dev/null
     exec setpriv --no-new-privs --inh-caps=-all --ambient-caps=-all "$shell" "$script" run ${1+"$@"} 7<&7
 }
 
-# Starts the sampler for sample_line and opens its pipe. Sets sampler_pid, or io_note where it may not be.
+# Starts the sampler for sample_line and opens its pipe. Sets sampler_pid, or io_note if it must not start.
 start_holder() {
     probe_clock
     if ! find_sample_reader; then
@@ -84,14 +85,14 @@ start_holder() {
     cd -- "$sh_folder" || die "cannot go back to $sh_folder"
 }
 
-# As root: executes this command again as user. run and start hand on both capabilities, if this host grants them.
+# As root, executes this command again as user. run and start pass on both capabilities if this host grants them.
 become_user() {
     find_uid
     [ "$my_uid" = 0 ] || return 0
     bu_group=$(id -g "$user" 2>/dev/null) || die "there is no user '$user' (--user)"
     bu_uid=$(id -u "$user")
-    if [ "$bu_group" = 0 ] || [ "$bu_uid" = 0 ]; then die "the user '$user' (--user) is root, or of root's group"; fi
-    has setpriv || die "to become the user '$user' (--user) takes setpriv (package util-linux)"
+    if [ "$bu_group" = 0 ] || [ "$bu_uid" = 0 ]; then die "the user '$user' (--user) is root, or in root's group"; fi
+    has setpriv || die "--user $user needs setpriv (package util-linux)"
     set_script
     bu_kept=-all
     set -- "$shell" "$script" "$main_command" ${1+"$@"}
@@ -111,7 +112,7 @@ exec_as_user() {
         --bounding-set="$bu_kept" "$@"
 }
 
-# Sets sample_line to the words of the line of stats.conf that records processes, after the name. Returns 1 if it has none that is right.
+# Sets sample_line to what follows the name in the line of stats.conf that records processes. Returns 1 if there is no valid one.
 find_sample_line() {
     sample_line=''
     follow_path "$stats" && [ -r "$stats" ] || return 1
@@ -123,7 +124,8 @@ find_sample_line() {
     [ -n "$sample_line" ] && check_sample proc_pid_linux "$sample_line"
 }
 
-# Sets writable to what of SCRIPT, its folder and the folders of PATH this user could change. Returns 1 if there is nothing.
+# Sets writable to the first of SCRIPT, its folder, the shell and the folders of PATH that this user could change. Returns 1 if
+# there is none.
 find_writable() {
     fw_ifs=$IFS
     IFS=:
@@ -132,7 +134,7 @@ find_writable() {
     set -- "$1" "${1%/*}" "$shell" $PATH
     set +f
     IFS=$fw_ifs
-    # In yash the variable of a loop is gone after it.
+    # In yash a loop's own variable is unset after the loop.
     for fw_path in "$@"; do
         writable=$fw_path
         if [ -e "$writable" ] && { [ -w "$writable" ] || [ -O "$writable" ]; }; then return 0; fi
@@ -140,7 +142,7 @@ find_writable() {
     return 1
 }
 
-# Becomes the sampler of processes: sample SECONDS [arguments]. What it is told comes from nowhere else.
+# Becomes the sampler of processes: sample SECONDS [arguments]. These words are all its input.
 hold_sampler() {
     exec </dev/null
     hs_every=$2 hs_words=${3:-}
@@ -153,12 +155,12 @@ hold_sampler() {
         "$hs_shell" $hs_options 'eval "$NORMSTAT_CLOCK"' normstat-sampler "$hs_every" pids "$sample_reader" "$hs_program" "$hs_every" $hs_words
 }
 
-# Whether SPEC is recorded by the sampler that has the capabilities.
+# Returns whether the sampler with capabilities records SPEC.
 has_sampler() {
     [ "$1" = proc_pid_linux ] && [ -n "$sampler_pid" ]
 }
 
-# From now on this agent samples itself, without the I/O of others.
+# The sampler with capabilities has ended: the agent goes on with one of its own, which does not see the I/O of others.
 lose_sampler() {
     if is_sampler; then end_processes "$sampler_pid"; fi
     exec 7<&-
@@ -168,7 +170,7 @@ lose_sampler() {
     write_state
 }
 
-# Whether sampler_pid is still that process.
+# Returns whether sampler_pid is still the sampler.
 is_sampler() {
     kill -0 "$sampler_pid" 2>/dev/null || return 1
     read_args "$sampler_pid"

@@ -1,11 +1,11 @@
-# --- events -----------------------------------------------------------------------------------------------------------
+# Events on the host.
 # `event<TAB>FILE PATTERN` in stats.conf: the lines of a log file that match an extended regular expression. `host_events<TAB>watch
-# SECONDS` looks for them, and for jumps of the clock; tools that ended are told by the supervisor. A line of the stream:
-# <epoch> TAB <epoch of the look before, or -> TAB <kind> TAB <file or tool> TAB <text>.
+# SECONDS` looks for them and for jumps of the clock; the supervisor adds tools that ended. A line of the stream: <epoch> TAB <epoch
+# of the look before, or -> TAB <kind> TAB <file or tool> TAB <text>.
 
-# A log that grows faster is searched by and by; what is further behind is skipped, and that is said.
+# Bytes of a log that one look searches. If more than the second number are waiting, all but the last part is skipped and reported.
 readonly WATCH_BYTES=1048576 WATCH_BEHIND_BYTES=16777216
-# Of more matches in one look, the others are counted.
+# Matches that one look prints; further ones are only counted.
 readonly WATCH_LINES=20
 
 # Sets watch_error and returns 1 if stats.conf may not have the line NAME COMMAND.
@@ -45,14 +45,14 @@ find_matcher() {
     if printf 'b\n' | grep -E 'a|b' >/dev/null 2>&1; then matcher='grep -E'; else matcher=egrep; fi
 }
 
-# Notes an event of the agent for the watcher: KIND ORIGIN TEXT. Its look after the next prints it.
+# Records an event of the agent: KIND ORIGIN TEXT. The watcher prints it at its look after next.
 say_event() {
     is_in "$specs" host_events || return 0
     set_now
     printf '%s\t-\t%s\t%s\t%s\n' "$now" "$1" "$2" "$3" >>"$work/said"
 }
 
-# Looks every SECONDS for what happened, until the agent is gone.
+# Looks for events every SECONDS, until the agent is gone.
 run_watch() {
     exec </dev/null 7<&- >>"$2.raw" 2>>"$2.err"
     rw_seen=- rw_child='' rw_trouble='' rw_up=''
@@ -62,7 +62,7 @@ run_watch() {
     while kill -0 $$ 2>/dev/null; do
         set_now
         find_jump "$1"
-        # What was said before the first look is whole.
+        # Events recorded before the first look are complete.
         [ "$rw_seen" != - ] || print_said
         print_said
         rw_n=0
@@ -77,8 +77,8 @@ run_watch() {
     done
 }
 
-# Prints an event of the agent itself if the clock jumped in the SECONDS since the last look. Where the kernel tells how long it has
-# been up, that is compared; elsewhere a long jump forward may also be a host that stood still.
+# Prints an event if the clock jumped in the SECONDS since the last look. Where the kernel shows its uptime, the clock is compared
+# with it; elsewhere a long jump forward may also be a host that stood still.
 find_jump() {
     fj_up='' fj_expected=$1 fj_most=30 fj_doubt=', or the host stood still'
     if [ -r /proc/uptime ] && read -r fj_up _a </proc/uptime; then fj_up=${fj_up%%.*}; fi
@@ -91,12 +91,12 @@ find_jump() {
         printf '%s\t%s\tclock\t\tThe clock was set forward by %s s%s\n' "$now" "$rw_seen" "$fj_by" "$fj_doubt"
     elif [ "$fj_by" -lt -3 ]; then
         printf '%s\t-\tclock\t\tThe clock was set back by %s s\n' "$now" "$((0 - fj_by))"
-        # Between the two looks no time passed by this clock.
+        # By this clock no time passed between the two looks.
         rw_seen=-
     fi
 }
 
-# Prints what the agent said. What it says while the file is moved is printed a look later.
+# Prints the agent's events. One that is recorded while the file is moved is printed a look later.
 print_said() {
     if [ -f "$work/said.last" ]; then
         cat "$work/said.last"
@@ -109,21 +109,21 @@ print_said() {
 find_file() {
     f_inode=- f_size=0
     if ! [ -f "$1" ] || ! [ -r "$1" ]; then return 1; fi
-    # What a link of another user leads to is not for root to read.
+    # Root must not read what another user's link leads to.
     if [ "$my_uid" = 0 ] && [ -h "$1" ]; then return 1; fi
     # shellcheck disable=SC2012  # not every host has stat
     ff_list=$(ls -lniL "$1" 2>/dev/null)
     # shellcheck disable=SC2086  # its fields
     set -- $ff_list
     [ $# -ge 6 ] || return 1
-    # Some shells calculate with 32 bits.
+    # Some shells compute with 32 bits.
     if ! is_count "$1" || ! is_count "$6" || [ "$(($6))" != "$6" ]; then return 1; fi
     f_inode=$1 f_size=$6
 }
 
-# Prints the new lines of FILE that match PATTERN; STATE is the file that remembers how far it was searched. A file that is there
-# when the agent starts is searched from its end on, one that appears later from its beginning. Rotated by renaming, the rest of the
-# old one is searched as FILE.1 or FILE.0; rotated by copying, the file is shorter than before.
+# Prints the new lines of FILE that match PATTERN. STATE is a file that keeps how far it was searched. A file that exists when the
+# agent starts is searched from its end on, one that appears later from its beginning. After a rotation by renaming, the rest of the
+# old file is searched as FILE.1 or FILE.0; after one by copying, the file is shorter than before.
 watch_file() {
     wf_inode=new wf_at=0
     [ ! -f "$3" ] || read -r wf_inode wf_at <"$3"
@@ -131,10 +131,10 @@ watch_file() {
     find_file "$1"
     if [ "$f_inode" = - ]; then
         if [ -e "$1" ]; then
-            [ "$rw_trouble" = "$1" ] || printf '%s\n' "$1 cannot be watched: it cannot be read, is no file, or (for root) a link" >&2
+            [ "$rw_trouble" = "$1" ] || printf '%s\n' "$1 cannot be watched: it cannot be read, is not a file, or (for root) is a link" >&2
             rw_trouble=$1
         fi
-        # The first look: what is written into it from now on is new.
+        # At the first look: all that is written from now on is new.
         [ "$wf_inode" != new ] || printf '%s 0\n' none >"$3"
         return 0
     fi
@@ -161,8 +161,8 @@ watch_file() {
     printf '%s %s\n' "$wf_new" "$wf_at" >"$3"
 }
 
-# Searches FILE from wf_at on, until SIZE at most, for PATTERN, and moves wf_at to the end of the last whole line. NAMED is the file
-# as stats.conf has it.
+# Searches FILE for PATTERN from wf_at to at most SIZE, and moves wf_at to the end of the last whole line. NAMED is its name in
+# stats.conf.
 search_log() {
     sl_n=$(($2 - wf_at))
     if [ "$sl_n" -gt "$WATCH_BEHIND_BYTES" ]; then
@@ -182,12 +182,12 @@ search_log() {
             sl_n=$((sl_n - f_size))
             read_bytes "$work/watch.all" 0 "$sl_n" >"$work/watch.part" && mv "$work/watch.part" "$work/watch.all"
         elif [ "$sl_n" -lt "$WATCH_BYTES" ]; then
-            # Its only line is not finished.
+            # Its only line is incomplete.
             return 0
         fi
     fi
     wf_at=$((wf_at + sl_n))
-    # A grep of GNU would take a file with a NUL for no text.
+    # GNU grep would take a file with a NUL for binary.
     tr -d '\000' <"$work/watch.all" | $matcher "$3" >"$work/watch.hits"
     sl_hits=0
     while IFS= read -r sl_line || [ -n "$sl_line" ]; do

@@ -1,8 +1,9 @@
-# --- facts about the host ---------------------------------------------------------------------------------------------
-# `facts SECONDS` in stats.conf: what the host is, one line of NAME<TAB>VALUE for each fact, `mount FOLDER` for mounted file systems,
-# repeated lines for processors of other models. A fact that this system does not tell is left out. No value may change without an event.
+# Facts about the host.
+# `facts SECONDS` in stats.conf: what the host is, one line of NAME<TAB>VALUE for each fact, `mount FOLDER` for mounted file
+# systems, repeated lines for processors of other models. A fact that this system does not report is left out. A value must not
+# change unless the host did.
 
-# Seconds after which a change is seen at the latest; a look costs a few milliseconds on Linux.
+# A change is seen within this many seconds; a look costs a few milliseconds on Linux.
 facts_look=300
 
 # Sets facts_error and returns 1 if stats.conf may not have the line NAME COMMAND.
@@ -21,8 +22,8 @@ check_facts() {
     [ -z "$facts_error" ]
 }
 
-# Prints the epoch and all facts every SECONDS, and as soon as a look shows that one has changed, until the agent is gone. Before
-# changed facts it prints those of the look before, so that the change is known to have come between the two.
+# Prints the epoch and all facts every SECONDS, and as soon as a look shows that one has changed, until the agent is gone. Changed
+# facts follow those of the look before, which shows that the change came between the two.
 run_facts() {
     exec </dev/null 7<&- >>"$2.raw" 2>>"$2.err"
     rf_look=$1 rf_text='' rf_seen=0 rf_printed=0 rf_child=''
@@ -37,7 +38,7 @@ run_facts() {
             [ "$rf_seen" -le "$rf_printed" ] || printf '%s\n' "$rf_seen" "$rf_before"
             rf_printed=0
         fi
-        # The second: the clock was set back.
+        # The second condition: the clock was set back.
         if [ "$now" -ge "$((rf_printed + $1))" ] || [ "$now" -lt "$rf_printed" ]; then
             printf '%s\n' "$now" "$rf_text"
             rf_printed=$now
@@ -75,11 +76,12 @@ print_facts() {
     fi
     print_time_zone
     print_tool_facts
-    # The last: what comes without it was cut off. With another agent come other facts: their first value is no change.
+    # Always the last: a list without it was cut off. Another version of the agent reports other facts, whose first value is no
+    # change.
     print_fact agent "$VERSION"
 }
 
-# Prints which tools can answer a question here, and how many probes the tracer has: counted once, as the list is long.
+# Prints which tracing tools are installed, and how many probes there are: counted once, as the list is long.
 print_tool_facts() {
     pt_tools=''
     for pt_tool in bpftrace dtrace intrstat jstack lockstat mcelog mdb operf perf plockstat pstack stap strace trace-cmd trapstat truss; do
@@ -101,7 +103,7 @@ print_tool_facts() {
     ! is_count "$pt_count" || [ "$pt_count" -eq 0 ] || print_fact probes "$pt_count"
 }
 
-# Prints fact jvm_flags with the flags of speed of a JVM, under its class or archive, from its words, one a line.
+# Prints fact jvm_flags with a JVM's performance flags, under its class or archive. Standard input: its arguments, one a line.
 print_jvm() {
     pj_flags='' pj_name='' pj_skip=''
     while IFS= read -r pj_word; do

@@ -12,13 +12,13 @@ print_linux_facts() {
     while read -r pl_name pl_value _a; do
         [ "$pl_name" != btime ] || print_fact boot_time "$pl_value"
     done </proc/stat
-    # A clock that is set moves the time of the boot, but not this.
+    # Setting the clock moves the time of the boot, but not this.
     print_file_fact boot_id /proc/sys/kernel/random/boot_id
     print_kernel_parameters
     print_limits
     print_linux_programs
     print_linux_devices
-    # Disks and what is mounted of other hosts: no file systems of the kernel's own. The kernel writes blanks in octal.
+    # File systems on disks and on other hosts, not the kernel's own. The kernel writes blanks in octal.
     while read -r pl_device pl_point pl_type _a; do
         case $pl_device:$pl_type in
         /dev/loop*) ;;
@@ -65,7 +65,7 @@ print_linux_cpus() {
     done <<END
 $pl_models
 END
-    # The speed of now is no fact: with frequency scaling, or where the processor measures it.
+    # The current speed is not a fact where the frequency scales, or where the processor measures it.
     case $pl_flags in
     *' aperfmperf '*) pl_mhz='' ;;
     esac
@@ -99,7 +99,7 @@ END
     fi
 }
 
-# Prints fact NAME once for each value that the first lines of the files have, numbers divided by DIVISOR.
+# Prints fact NAME once for each distinct first line of the files, numbers divided by DIVISOR.
 print_distinct() {
     pd_name=$1 pd_divisor=$2 pd_seen=$NL
     shift 2
@@ -134,10 +134,10 @@ print_linux_memory() {
     print_choice transparent_huge_pages /sys/kernel/mm/transparent_hugepage/enabled
 }
 
-# Prints the parameters of the kernel that decide about speed. Others may hold secrets: they are not printed.
+# Prints the kernel parameters that affect performance. Others may hold secrets and are not printed.
 print_kernel_parameters() {
     read_first /proc/cmdline || return 0
-    # What stands after -- is for init.
+    # What follows -- is for init.
     pk_rest="${first_line%% -- *} " pk_found=''
     while [ -n "$pk_rest" ]; do
         pk_word=${pk_rest%% *}
@@ -156,7 +156,7 @@ print_kernel_parameters() {
     print_fact kernel_parameters "${pk_found# }"
 }
 
-# Prints what the container may use at most. On a host itself these files do not exist, or hold no limit.
+# Prints the container's limits. Outside a container these files do not exist, or hold no limit.
 print_limits() {
     pl_quota='' pl_period='' pl_limit=''
     if [ -r /sys/fs/cgroup/cgroup.controllers ]; then
@@ -170,7 +170,7 @@ print_limits() {
         read_first /sys/fs/cgroup/cpu/cpu.cfs_period_us
         pl_period=$first_line
         read_first /sys/fs/cgroup/memory/memory.limit_in_bytes
-        # The kernel's word for no limit has 19 digits.
+        # The kernel's number for no limit has 19 digits.
         [ ${#first_line} -lt 19 ] || first_line=''
     fi
     pl_limit=$first_line
@@ -183,7 +183,7 @@ print_limits() {
     ! is_count "$pl_limit" || print_fact memory_limit_kb $((pl_limit / 1024))
 }
 
-# Prints size and scheduler of each disk, state, speed and MTU of each network card: of what has hardware, or a virtual one, behind it.
+# Prints size and scheduler of each disk, and state, speed and MTU of each network card, real or virtual: those that have a device.
 print_linux_devices() {
     for pl_device in /sys/block/*; do
         [ -e "$pl_device/device" ] || continue
@@ -202,8 +202,8 @@ print_linux_devices() {
     done
 }
 
-# Prints the flags of JVMs, and what is loaded before the libraries of a program, of processes that have run for ten minutes: others
-# would be news all day. Of several alike once.
+# Prints the flags of JVMs, and what LD_PRELOAD loads, for processes that have run for ten minutes: younger ones would change the
+# facts all day. Identical lines are printed once.
 print_linux_programs() {
     { IFS='. ' read -r pl_up _a </proc/uptime; } 2>/dev/null || return 0
     pl_end=') '

@@ -110,7 +110,7 @@ $pf_list
 END
 }
 
-# Prints each value once that pf_list has for STATISTIC, as fact NAME.
+# Prints each distinct value of STATISTIC in pf_list as fact NAME.
 print_kstat() {
     pk_seen=$NL
     while IFS="$TAB" read -r pk_name pk_value; do
@@ -142,7 +142,7 @@ print_etc_system() {
     done </etc/system
 }
 
-# The same of the JVMs of Solaris, which pargs tells.
+# Prints the same facts for the JVMs of Solaris, from pargs.
 print_solaris_programs() {
     has pargs || return 0
     ps -e -o pid= -o etime= -o comm= 2>/dev/null | while read -r ps_pid ps_age ps_name _a; do

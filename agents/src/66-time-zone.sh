@@ -1,10 +1,10 @@
 # The fact time_zone: the name of the host's time zone, or else its offset from UTC.
 
-# Prints the time zone of the host: its name if the system tells one, else its offset from UTC now, where date knows it.
+# Prints the time zone of the host: its name if the system has one, else its current offset from UTC if date knows it.
 print_time_zone() {
     pt_tz=$NORMSTAT_TZ
     find_zone_name "$pt_tz"
-    # A TZ that names a file of another place, such as :/etc/localtime, leaves it to the system.
+    # A TZ with the path of another file, such as :/etc/localtime, leaves the zone to the system.
     case $pt_tz in
     :/* | /*) pt_tz='' ;;
     esac
@@ -22,7 +22,7 @@ print_time_zone() {
     print_fact time_zone "$zone_name"
 }
 
-# Sets zone_name to the name of a time zone in a value of TZ or the path of a zone's file; to nothing if there is none in it.
+# Sets zone_name to the time zone's name in a value of TZ or in the path of a zone's file, or to nothing if it holds none.
 find_zone_name() {
     zone_name=${1#:}
     zone_name=${zone_name##*zoneinfo/}
@@ -41,8 +41,8 @@ find_zone_name() {
     esac
 }
 
-# Sets zone_name to the zone that the files of a Linux name. What decides is /etc/localtime. Where that is a copy, a name in another
-# file counts if it is the name of that copy.
+# Sets zone_name from the files of a Linux. /etc/localtime decides. If it is a copy, a name in another file counts if the zone of
+# that name has the same contents.
 find_linux_zone() {
     if [ -h /etc/localtime ]; then
         # shellcheck disable=SC2012  # not every host has readlink

@@ -1,6 +1,6 @@
-# --- tokens: the first one, for a join token, and new ones in place of old ones ------------------------------------------------
-# A token is asked for by an empty request; the answer has it in JSON. The server keeps the old one valid until the new one was used,
-# so a kill at any moment leaves a token that is good, and a lost answer only means to ask again.
+# Tokens: reading the token, enrolment with a join token, and rotation.
+# An empty request asks for a token; the answer has it in JSON. The server keeps the old one valid until the new one is used, so a
+# kill at any moment leaves a valid token, and after a lost answer the agent asks again.
 
 require_token() {
     [ -n "$token_file" ] || die_usage "no token file given: use --token-file FILE"
@@ -10,8 +10,8 @@ require_token() {
     read_token || die "$token_trouble"
 }
 
-# Sets token, or token_trouble and returns 1. Anyone who can read the token can send as this host, so the file must be the
-# owner's alone. That is looked up when the token is new, and once a minute, since it takes a process.
+# Sets token, or token_trouble and returns 1. Anyone who can read the token can send as this host, so only its owner may read the
+# file. That is checked when the token is new, and once a minute, since it takes a process.
 read_token() {
     token='' token_trouble='' rt_mode=$token_mode token_mode='' rt_token=''
     if ! [ -r "$token_file" ]; then
@@ -38,7 +38,7 @@ read_token() {
     [ -z "$token_trouble" ]
 }
 
-# A request without frames changes nothing.
+# Sends a request without frames, which changes nothing.
 send_nothing() {
     : >"$work/body" && : >"$work/frames"
     [ -n "$perl" ] || [ "$packer" = none ] || gzip -c <"$work/body" >"$work/body.gz"
@@ -46,7 +46,7 @@ send_nothing() {
     send_request
 }
 
-# Sets new_token to what the server gives at /ingest/PATH, or kl_text and returns 1.
+# Sets new_token to the token that the server issues at /ingest/PATH, or sets kl_text and returns 1.
 ask_token() {
     at_url=$url url=$server/api/v1/ingest/$1
     send_nothing
@@ -97,7 +97,7 @@ $new_token
 END
 }
 
-# The server wants this agent to take a new token. The old one is kept, for a server that is restored from a backup.
+# Takes a new token, because the server wants it. The old one is kept in case the server is restored from a backup.
 rotate_token() {
     rotation_due=$((up_s + 60))
     if [ -z "$token_real" ] || [ "$token_file" = "$token_real.old" ] || ! put_secret "$token_real.old" <"$token_real"; then
@@ -115,14 +115,14 @@ rotate_token() {
     new_token=''
 }
 
-# The server does not know the token: it may be restored from a backup from before a rotation. So the next request is made with the
-# token before, and the one after that with this one again.
+# Switches between the token and the previous one after a 401: the server may have been restored from a backup made before a
+# rotation.
 try_other_token() {
     if [ -z "$token_real" ] || [ ! -s "$token_real.old" ]; then return 0; fi
     if [ "$token_file" = "$token_real.old" ]; then token_file=$token_real; else token_file=$token_real.old; fi
 }
 
-# The server knows the token before, not the new one.
+# Goes back to the previous token, since the server does not know the new one.
 keep_other_token() {
     token_file=$token_real
     if put_secret "$token_real" <"$token_real.old"; then log "the server knows only the token before the last rotation: using it again"; fi

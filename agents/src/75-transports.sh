@@ -1,4 +1,4 @@
-# --- transports: each leaves lock/head (status line and headers) and lock/answer (body), and its complaints in lock/complaint ----
+# Transports: each leaves the status line and headers in lock/head, the body in lock/answer, and its error messages in lock/complaint.
 # No transport follows a redirect, takes a proxy or a setting from the environment or from a file in the home directory, or
 # writes more than MAX_ANSWER_BYTES into any file.
 
@@ -42,7 +42,7 @@ probe_transport() {
     fi
 }
 
-# With the key anybody could pass for this host, so it must be the owner's alone, like the token.
+# Anyone with the key could impersonate this host, so only its owner may read it, as with the token.
 probe_client_certificate() {
     [ -n "$client_cert" ] || {
         [ -z "$client_key" ] || die_usage "the key $client_key needs its certificate: use --client-cert FILE"
@@ -57,9 +57,9 @@ probe_client_certificate() {
     esac
 }
 
-# Sets perl if there is one that makes requests: one process in place of one for each stream and four more. Tested on real bytes.
-# Sets perl_socket to its number for a TCP socket if it can also send them without a module, whose loading takes longer than all the
-# rest.
+# Sets perl if this host's perl can make requests, with one process instead of four and one for each stream. Tested on real bytes.
+# Sets perl_socket to the system's number for a TCP socket if perl can also send them without a module, whose loading takes longer
+# than everything else.
 probe_perl() {
     perl='' perl_socket=''
     has perl || return 0
@@ -78,8 +78,8 @@ probe_perl() {
     esac
 }
 
-# busybox wget takes headers only in argv, where everybody could read the token, and like GNU wget before 1.11 cannot be told to
-# follow no redirect, which would take the token with it. wget2 reads another configuration.
+# busybox wget takes headers only in argv, where anyone could read the token, and like GNU wget before 1.11 it cannot be told to
+# follow no redirect, which would pass the token on. wget2 reads another configuration.
 wget_can() {
     wget --max-redirect=0 --version 2>/dev/null | grep 'GNU Wget 1' >/dev/null
 }
@@ -151,8 +151,8 @@ check_transfer() {
     [ -z "$too_long" ] || http_code=000
 }
 
-# In the process that becomes the transport: it may write no more than LENGTH bytes into a file. Where the shell can
-# ignore the signal, the write fails instead of killing the process. A core file would contain the token.
+# Limits the process that becomes the transport to LENGTH bytes in a file. Where the shell can ignore the signal, the write fails
+# instead of killing the process. There is no core file, which would contain the token.
 limit_transfer() {
     # shellcheck disable=SC2064  # the name is in a variable
     [ -z "$xfsz" ] || trap '' "$xfsz"
@@ -166,7 +166,7 @@ limit_transfer() {
     export HOME
 }
 
-# The transfer runs in the background since a shell handles a signal only when it waits.
+# Waits for the transfer, which runs in the background since a shell handles a signal only when it waits.
 await_transfer() {
     if [ "$transport" = curl ] || [ "$transport" = perl ]; then
         wait "$transfer_pid"
@@ -197,8 +197,8 @@ await_transfer() {
     transfer_pid=''
 }
 
-# Reads the token again, since it may have been replaced, and writes the headers where the transport looks for them.
-# They are written by cat, because in some shells printf is a program and the token would appear in its argv.
+# Reads the token again, since it may have been replaced, and writes the headers where the transport looks for them. cat writes
+# them, because in some shells printf is a program and the token would appear in its argv.
 refresh_headers() {
     rh_old=${token:-}
     if ! read_token; then
@@ -324,8 +324,8 @@ send_openssl() {
     transfer_pid=$!
 }
 
-# Sets http_code, retry_after, and hd_said to the last words before the answer, which wget leaves there; perl leaves the epoch. openssl leaves head and
-# body in one file, wget indents the headers.
+# Sets http_code, retry_after, and hd_said to the last line before the answer, where wget puts its messages. perl puts the epoch
+# there. openssl leaves head and body in one file, and wget indents the headers.
 read_head() {
     hd_lines=0 hd_said='' hd_wanted=''
     [ "$transport" != perl ] || hd_wanted=now

@@ -82,7 +82,7 @@ plan_streams() {
 # Adds stream KEY of SIZE bytes to the plan if it has bytes to send, and forgets it if it never will again.
 plan_stream() {
     if [ -f "$1.refused" ]; then
-        # None of it may be sent. When its tool has ended, the rest joins the refused bytes.
+        # None of it may be sent. Once its tool has ended, the rest joins the refused bytes.
         is_in "$live" "$1" || { mkdir -p refused && mv "$1.raw" refused/ && add_refused "$2" && forget_stream "$1"; }
         return 0
     fi
@@ -90,7 +90,7 @@ plan_stream() {
     pn_ack=$ack
     if [ -f "$1.gap" ]; then
         get_gap "$1"
-        # What is lost after the end of a file follows the file.
+        # A loss after the end of a file is reported after the file.
         if [ "$pn_ack" -lt "$gap_end" ] && { [ ! -f "$1.raw" ] || [ "$gap_end" -le "$2" ] || [ "$pn_ack" -ge "$2" ]; }; then
             pl_waiting="$pl_waiting gap/$1/$pn_ack/$((gap_end - pn_ack))" pl_n=$((pl_n + 1))
             return 0
@@ -211,10 +211,10 @@ take_acks() {
     fi
     if [ "$n_set_aside" -gt 0 ]; then
         # Each such answer restarts tools, so wait before the next request.
-        keep_for_later "the server claims to have more of $n_set_aside streams than exists"
+        keep_for_later "the server claims to have more bytes of $n_set_aside streams than this host"
         return 1
     fi
-    # The files of the streams tell when the server answered last. Here it is written once a minute: that takes two processes.
+    # The .ack files show when the server answered last. The state is written only once a minute, since that takes two processes.
     if [ -n "$last_error$trouble" ] || [ $((now - last_ok_written)) -ge 60 ] || [ "$now" -lt "$last_ok_written" ]; then
         ta_is_news=1
     else
@@ -234,7 +234,7 @@ take_acks() {
 take_ack() {
     split_item "$1"
     ta_n=$((ta_n + 1)) ta_taken="$ta_taken$key "
-    # The length first, since some shells calculate with 32 bits.
+    # Compare lengths first, since some shells compute with 32 bits.
     tk_end=$((offset + length))
     if [ "${#ta_offset}" -gt "${#tk_end}" ] || [ "$ta_offset" -gt "$tk_end" ]; then
         # More than was sent: the server already had it, if the file is that long.

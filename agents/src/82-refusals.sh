@@ -1,6 +1,6 @@
 # Refusals and failures: what is tried again later, what is set aside, and what the log says about it.
 
-# Too large for the server: send half next time. If a few bytes are too large, size is not the reason.
+# The request was too large: send half next time. If a few bytes are too large, size is not the reason.
 shrink_or_refuse() {
     if [ "$max_body" -le 4096 ]; then
         refuse
@@ -11,7 +11,7 @@ shrink_or_refuse() {
     return 0
 }
 
-# A final refusal. Each stream is sent alone, to find the refused one.
+# Handles a final refusal: sends each stream alone to find the refused one.
 refuse() {
     read_answer_line
     case $answer_line in
@@ -56,14 +56,14 @@ refuse_chunk() {
     fi
 }
 
-# Nothing is lost: the same bytes are sent again, after growing delays of up to a minute.
+# Keeps everything: the same bytes are sent again, after growing delays of up to a minute.
 keep_for_later() {
     explain_failure ${1+"$@"}
     fail_request "$kl_text"
     return 1
 }
 
-# Sets kl_text to why a request failed, in place of TEXT where the status says it.
+# Sets kl_text to why a request failed: to TEXT unless the status says more.
 explain_failure() {
     read_answer_line
     case $http_code in

@@ -1,8 +1,8 @@
-# --- texts of ask and put ------------------------------------------------------------------------------------------------
-# What a tool prints once is sent whole, as the body of a request of its own; what is said about it is in the address. Until the server
+# Texts of ask and put: how they wait and are sent.
+# A text that a tool prints once is sent whole, as the body of its own request, with its description in the address. Until the server
 # has it, it waits in artefacts/, whose files are, with KEY = <epoch>.<pid of ask or put>-1
 #   KEY.part     being written       KEY.err      standard error of the command of ask      KEY.pid      the process of the command
-#   KEY.query    what is said about it, percent-encoded          KEY.out      complete, waits      KEY.taken.PID    being sent by PID
+#   KEY.query    its description, percent-encoded                KEY.out      complete, waits      KEY.taken.PID    being sent by PID
 #   refused/     texts that the server refused, with their query and, in KEY.why, its reason
 # A text may wait for days; the running agent, or the next ask or put, sends it.
 
@@ -36,7 +36,7 @@ add_parameter() {
     query="$query${query:+&}$1=$encoded"
 }
 
-# Writes what is said about text KEY. Proxies and servers take addresses of some 8000 bytes.
+# Writes the description of text KEY. Proxies and servers accept addresses of about 8000 bytes.
 write_query() {
     query=''
     add_parameter host "$host"
@@ -56,7 +56,7 @@ $query
 END
 }
 
-# Sets texts_kb, n_texts (that wait) and n_refused_texts.
+# Sets texts_kb, n_texts (those that wait) and n_refused_texts.
 measure_texts() {
     texts_kb=0 n_texts=0 n_refused_texts=0
     [ -d artefacts ] || return 0
@@ -71,8 +71,8 @@ measure_texts() {
     done <"$work/texts"
 }
 
-# Enters the spool and prepares to send a text. Sets key. Texts have room of their own: evidence is not dropped to make room, so
-# that there is none for a new one when half of what the spool may hold waits or was refused.
+# Enters the spool and prepares to send a text. Sets key. Texts are evidence and never dropped to make room: a new one is turned
+# away when those that wait or were refused take half of the spool limit.
 begin_text() {
     exit_status=1 transfer_pid='' time_limit=600 plan='' last_error='' trouble='' text_name='' text_status=''
     enter_spool
@@ -89,7 +89,7 @@ begin_text() {
     text_taken=$(date -u '+%Y-%m-%dT%H:%M:%SZ')
 }
 
-# Sends text KEY and says what became of it; then those that wait, if no agent runs.
+# Sends text KEY and prints the result; then sends those that wait, if no agent runs.
 finish_text() {
     read_size "artefacts/$1.part"
     if [ "$size" -eq 0 ]; then
@@ -98,7 +98,7 @@ finish_text() {
     fi
     if [ "$size" -gt "$max_text" ]; then
         rm -f "artefacts/$1".*
-        die "the text is longer than $max_text_kb KiB (--max-text): nothing was kept; let the tool say less, e.g. folded stacks in place of perf script"
+        die "the text is longer than $max_text_kb KiB (--max-text): nothing was kept; let the tool print less, e.g. folded stacks instead of perf script"
     fi
     mv "artefacts/$1.part" "artefacts/$1.out" || die "cannot write $spool/artefacts"
     ft_pid=''
@@ -118,8 +118,8 @@ finish_text() {
     printf 'normstat-agent: not sent yet: %s; the text is kept in %s/artefacts, and %s sends it\n' "$kl_text" "$spool" "$ft_who" >&2
 }
 
-# Sends text KEY. Returns 0 if that is settled, with text_result taken (and artefact its number) or refused (and kl_text why), and 1,
-# with kl_text, if it has to wait.
+# Sends text KEY. Returns 0 if that is settled: text_result is taken (with its number in artefact) or refused (with the reason in
+# kl_text). Returns 1, with kl_text, if it has to wait.
 send_text() {
     text_result=gone artefact=''
     mv "artefacts/$1.out" "artefacts/$1.taken.$$" 2>/dev/null || return 0
@@ -194,7 +194,7 @@ send_waiting() {
     done
 }
 
-# Ends commands of an ask that was killed, and lets their texts, and those that a killed process was sending, wait to be sent.
+# Ends the commands of an ask that was killed, and queues their texts and those that a killed process was sending.
 recover_texts() {
     for rv_file in artefacts/*.part; do
         [ -f "$rv_file" ] || continue
@@ -218,7 +218,7 @@ recover_texts() {
     done
 }
 
-# Ends the command of text KEY if it still runs: its standard output tells that it is that one.
+# Ends the command of text KEY if it still runs; its standard output identifies it.
 end_text_tool() {
     et_pid=''
     [ ! -f "artefacts/$1.pid" ] || read -r et_pid <"artefacts/$1.pid"
@@ -236,8 +236,8 @@ end_text_tool() {
     done
 }
 
-# Of the running agent: sends texts that wait, in a process of its own, so that a large one holds up nothing. After trouble, and to
-# look for what a killed process left, once a minute.
+# In the running agent: sends waiting texts, in a separate process so that a large one delays nothing. Once a minute it retries
+# after a failure, and looks for texts that a killed process left.
 supervise_texts() {
     if [ -n "$texts_pid" ]; then
         kill -0 "$texts_pid" 2>/dev/null && return 0
@@ -269,7 +269,7 @@ send_in_background() {
     exit $?
 }
 
-# For `status`.
+# Prints the lines of `status` about texts.
 print_texts() {
     measure_texts
     [ "$n_texts" -eq 0 ] || printf 'texts    %s of ask and put wait for the server, %s KiB\n' "$n_texts" "$texts_kb"

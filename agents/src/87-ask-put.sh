@@ -1,6 +1,6 @@
 # The commands ask and put.
 
-# Whether COMMAND may stand in a line `ask`; else sets allowed_error.
+# Returns whether a line `ask` may have COMMAND; if not, sets allowed_error.
 check_allowed() {
     allowed_error=''
     case $1 in
@@ -12,8 +12,9 @@ check_allowed() {
     [ -z "$allowed_error" ]
 }
 
-# Whether COMMAND is one that a line `ask` of the stats file allows: word for word, where a word * of the line stands for one word of
-# letters, digits and . _ : , + - that does not begin with a dash. No such word can be a path or an option, or mean something to a shell.
+# Returns whether a line `ask` of the stats file allows COMMAND: word for word, where a word * of the line stands for one word of
+# letters, digits and . _ : , + - that does not begin with a dash. No such word can be a path or an option, or mean something to a
+# shell.
 is_allowed() {
     while IFS="$TAB" read -r il_name il_pattern; do
         [ "$il_name" = ask ] && check_allowed "$il_pattern" && matches_words "$il_pattern" "$1" && return 0
@@ -75,7 +76,7 @@ join_words() {
     done
 }
 
-# Whether what COMMAND finds out is on its standard error, its standard output being that of the program it runs.
+# Returns whether COMMAND reports on standard error, since its standard output is that of the program it runs.
 tells_on_stderr() {
     ts_command=$1
     while :; do
@@ -110,7 +111,7 @@ command_ask() {
     fi
     if ! is_allowed "$command"; then
         printf 'normstat-agent: this host does not allow the command: %s\n' "$command" >&2
-        printf 'An administrator of the host allows it by a line ask<TAB>COMMAND in %s. Allowed are:\n' "$stats" >&2
+        printf 'An administrator of the host can allow it with a line ask<TAB>COMMAND in %s. Allowed:\n' "$stats" >&2
         print_allowed >&2
         exit 1
     fi
@@ -140,7 +141,7 @@ command_ask() {
         mv "artefacts/$key.err" "artefacts/$key.part"
     fi
     [ "$text_status" -eq 0 ] || printf 'normstat-agent: the command ended with status %s\n' "$text_status" >&2
-    # 126, 127: the program could not be run, and what was printed says so.
+    # 126, 127: the program could not be run, so what was printed is not its output.
     case $text_status in
     126 | 127) : >"artefacts/$key.part" ;;
     esac

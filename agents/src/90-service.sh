@@ -21,7 +21,7 @@ command_run() {
     done
 }
 
-# The same files as run keeps, without a server: for hosts without a network, to be imported later.
+# Writes the same files as run, without a server: for hosts without a network, to be imported later.
 command_collect() {
     case ${1:-} in
     '' | -*) die_usage "collect needs a directory" ;;
@@ -56,7 +56,7 @@ command_collect() {
     exit 0
 }
 
-# Shared by run and collect: the initial state, the probes, the remains of an earlier agent.
+# Prepares run and collect: sets the initial state, probes the host, ends what an earlier agent left.
 begin_agent() {
     exit_status=1 mode=begin time_limit=60 transfer_pid='' guard_pid='' sleep_pid=''
     specs='' live=' ' n_streams=0 up_s=0 next_try=0 backoff=0 is_tried=0 alone='' trouble='' stalls=' ' retry_after='' plan=''
@@ -78,7 +78,8 @@ begin_agent() {
     guard_pid=$!
 }
 
-# The first seconds: check every second, so that the first samples appear soon.
+# Makes one turn: tools, limit, shipping, rest. In the first seconds turns are a second apart, so that the first samples appear
+# soon.
 one_turn() {
     is_behind=0
     take_stock
@@ -98,7 +99,7 @@ one_turn() {
     if [ "$log_size" -gt 1048576 ]; then
         cp agent.log agent.log.1 && : >agent.log
     fi
-    # Ready for `start` to show: it has tried to send, or there was nothing to send yet.
+    # Ready, for `start`: it has tried to send, or there was nothing to send yet.
     if [ "$is_tried" = 1 ] || [ "$up_s" -ge 3 ]; then
         [ -f lock/ready ] || : >lock/ready
     fi

@@ -106,7 +106,7 @@ command_check() {
     exit "$ck_status"
 }
 
-# Says whether the tool ck_name with ck_command can run here.
+# Prints whether the tool ck_name with ck_command can run here.
 check_tool() {
     case $ck_command in
     'facts '* | 'watch '*)

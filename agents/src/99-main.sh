@@ -1,4 +1,4 @@
-# The first and the last of a command: main, help, start and stop.
+# Where every command begins, and the commands help, start and stop.
 
 main() {
     [ $# -gt 0 ] || die_usage "which command: run, start, stop, status, check, enrol, collect, ask or put?"
@@ -35,13 +35,13 @@ print_help() {
 
 command_start() {
     require_server
-    # With capabilities nothing is sent: `run` enrols when it has none.
+    # Nothing is sent with capabilities: `run` enrols after giving them up.
     hands_on_capabilities || require_token
     enter_spool
     cs_pid=''
     [ ! -f lock/pid ] || read -r cs_pid <lock/pid
     if is_agent "$cs_pid"; then
-        printf 'normstat-agent: runs already on %s (pid %s)\n' "$spool" "$cs_pid" >&2
+        printf 'normstat-agent: already runs on %s (pid %s)\n' "$spool" "$cs_pid" >&2
         exit 4
     fi
     set_script
@@ -61,7 +61,7 @@ command_start() {
     command_status
 }
 
-# Detached from the terminal, whose end could stop it.
+# Becomes the agent, detached from the terminal, whose end could stop it.
 run_in_background() {
     trap '' HUP
     exec </dev/null >>"$spool/agent.log" 2>&1
@@ -93,7 +93,7 @@ command_stop() {
             break
         fi
         nap
-        # Some shells lose a signal that comes while they start a process. The end, once begun, ignores more of them.
+        # Some shells lose a signal that comes while they start a process. An agent that is already ending ignores more of them.
         if [ $((cp_n % 50)) = 0 ]; then kill "$cp_pid" 2>/dev/null; fi
     done
     printf 'normstat-agent: stopped (was pid %s)\n' "$cp_pid"

@@ -1,6 +1,6 @@
-# Makes the request of the headers in lock/frames, in lock/body (packed: body.gz) or, if it sends it, in memory. It prints the epoch
-# first. HTTP/1.0, so that the answer ends with the connection and is never in chunks. Head and body go to two files. An IPv4
-# socket needs no module; what gethostbyname does not find, the modules may.
+# Makes the request for the frame headers in lock/frames: in memory if it sends it, else in lock/body (packed: body.gz). It prints
+# the epoch first. HTTP/1.0, so that the answer ends with the connection and is never in chunks. The head of the answer goes to
+# standard output, its body to a file. An IPv4 socket needs no module; the modules may find what gethostbyname does not.
 my ($work, $packer, $to, $limit, $max, $socket, $tls, $host, $port, $path, $ca, $text, $cert, $key) = @ARGV;
 my ($now, $body) = (time, "");
 sub fail { print STDERR @_, "\n"; exit 1 }

@@ -1,9 +1,9 @@
-# Every $1 seconds writes a line "<epoch or -> [/proc/PID...]" to the awk $3 with the program file $4 and the words from $5 on; $2
-# is pids or files. Where $3 is head there is no awk: it reads the files itself, those in $4 only every 5 seconds. Ticks keep their
-# distance to the beginning of a second by the kernel's clock, so that no second is skipped. After sixty ticks a new awk takes over,
-# since mawk keeps the name of each file that it ever opened; its last word is "again". Standard output stays the file of the stream, by which the agent knows
-# its tools. A program in NORMSTAT_SOURCE is handed to awk in a pipe, number 7, or as a word where the shell is not bash. After SIGUSR1 the
-# next awk describes all processes again.
+# The clock of the sampler: every $1 seconds it writes a line "<epoch or -> [/proc/PID...]" to the awk $3, which runs the program file
+# $4 with the words from $5 on. $2 is pids or files. If $3 is head, there is no awk: head reads the files itself, those in $4 only
+# every 5 seconds. Ticks keep their distance to the beginning of a second by the kernel's clock, so that no second is skipped. After
+# sixty ticks a new awk takes over, with the last word "again", since mawk keeps the name of each file that it ever opened. Standard
+# output stays the file of the stream, by which the agent recognises its tools. A program in NORMSTAT_SOURCE is passed to awk through
+# a pipe, number 7, or as a word where the shell is not bash. After SIGUSR1 the next awk describes all processes again.
 every=$1 what=$2 reader=$3 program=$4
 shift 4
 source=${NORMSTAT_SOURCE:-} is_new=""

@@ -1,7 +1,8 @@
-# A thread of the kernel (flag 0x200000) that never ran is left out, and so is the I/O of all of them. Kinds of
-# memory (statm) are read only for processes with at least 1024 pages. The words are the seconds between two snapshots and, where they
-# are wanted, "arguments". A process that is new, or runs another program, is described once: by the user ids of its status, and two
-# lines that no kernel prints: the name of the user, and the arguments, without control characters.
+# Processes: at each line of standard input, "<epoch or -> /proc/PID...", prints their files. The words are the seconds between two
+# lines and optionally "arguments" and "again". Kernel threads (flag 0x200000) that never ran are left out, and so is the I/O of all
+# kernel threads. Kinds of memory (statm) are read only for processes with at least 1024 pages. A process that is new, or runs
+# another program, is described once: by the user ids of its status, and by two lines that no kernel prints: the name of the user,
+# and the arguments, without control characters.
 function describe(folder, pid,    name, line) {
     name = folder "/status"
     while ((getline line < name) > 0) {
@@ -14,7 +15,7 @@ function describe(folder, pid,    name, line) {
     }
     close(name)
 }
-# Awks differ in what they make of a NUL, and one prints foreign memory: grep reads all files that are asked for, one argument a line.
+# Awks differ in how they handle a NUL, and one prints stray memory: so grep reads the files, one argument a line.
 function add_arguments(    command, line, name, last, shown, at, c) {
     command = "LC_ALL=C grep -aHz -m 64 \"\"" asked " 2>/dev/null | tr \"\\n\\000\" \"\\001\\n\""
     last = shown = ""
@@ -72,7 +73,7 @@ BEGIN {
         }
         text = epoch "\n"
         show("/proc/uptime")
-        # The awk before this one has described those that it saw.
+        # The previous awk has described the processes that it saw.
         if (n_ticks == 0 && is_again && split(text, fields, " ") > 5) seen_until = 100 * (fields[5] - 2 * every)
         for (i = 2; i <= NF; i++) {
             file = $i "/stat"

@@ -1,4 +1,6 @@
-# It leaves out what the server does not read. The patterns are literal: some awks compile others again for each line.
+# The counters of the whole system: at each line of standard input prints the files of the sections, without lines that the server
+# does not read. The words are the seconds between two lines and the sections. Patterns are literals, since some awks compile others
+# again for each line.
 function is_wanted(name, line) {
     if (name == "/proc/stat") {
         if (line ~ /^cpu/) return "cpu" in has
@@ -10,7 +12,7 @@ function is_wanted(name, line) {
     if (name == "/proc/vmstat")
         return line ~ /^(pgpg|pswp|pgfault|pgmajfault|pgfree|pgrefill|pgscan_[kd]|pgsteal_[kd]|allocstall|oom_kill)/ || \
             line ~ /^(compact_[sf]|thp_fault|thp_coll|thp_split_page |workingset_refault|numa_miss|drop_page)/
-    # Disks that were never used.
+    # Leave out disks that were never used.
     if (name == "/proc/diskstats") return line !~ / 0 0 0 0 0 0 0 0 0 0 0/
     if (name == "/proc/net/snmp") return line ~ /^(Ip|Tcp|Udp):/
     if (name == "/proc/net/netstat") return line ~ /^TcpExt:/
@@ -20,7 +22,7 @@ function show(name,    line, n) {
     n = 0
     while ((getline line < name) > 0) {
         if (!is_wanted(name, line)) continue
-        # After the total there is a number for each interrupt.
+        # The total is followed by a number for each interrupt.
         if (line ~ /^(intr|softirq) /) {
             split(line, words, " ")
             line = words[1] " " words[2]
