@@ -17,14 +17,14 @@ from pydantic import TypeAdapter
 from normstat.window import Window
 
 FORMAT: Final = "normstat bundle"
-# Grows when an older normstat would misread a newer bundle; a section that it does not know, it leaves out and says so.
+# Raised when an older normstat would misread a newer bundle. A section that it does not know is left out and reported.
 VERSION: Final = 1
 MARK: Final = "normstat-bundle.txt"
 MARK_TEXT: Final = "A bundle of normstat, format 1. `normstat bundle show FILE` lists it, `normstat bundle open FILE` loads it.\n"
 MANIFEST: Final = "manifest.json"
 ENDING: Final = ".normstat.zip"
 ZIP_MAGIC: Final = b"PK\x03\x04"
-# Of a member's header in a zip file.
+# Where the name begins in a member's header in a zip file.
 NAME_AT: Final = 30
 MAX_MANIFEST_BYTES: Final = 64 << 20
 MAX_MEMBERS: Final = 200_000

@@ -25,7 +25,7 @@ class BundleLoader:
         return is_bundle_file(path)
 
     async def load(self, path: Path, host: str, asked_by: str, first_position: int, watch: "Watch") -> None:
-        """Load a bundle into a host; whether it may mix into one that is here was decided when it was uploaded.
+        """Load a bundle into a host; whether it may merge into an existing host was decided at its upload.
 
         Raises: as open_bundle; what the watch raises
         """

@@ -1,4 +1,4 @@
-"""Open a bundle that anybody may have made: nothing of it is trusted before its sizes and hashes were compared.
+"""Open a bundle of unknown origin: nothing in it is trusted before its sizes and hashes are checked.
 
 Members are found by the names in the manifest, and never become files: no path of a bundle reaches the disk.
 """
@@ -38,9 +38,9 @@ MAX_JSON_VALUES: Final = 5_000_000
 
 
 class BundleFile:
-    """A bundle on this machine. `max_bytes`: what it may have after decompression. Reading blocks.
+    """A bundle on this machine. `max_bytes`: the limit on its size after decompression. Reading blocks.
 
-    Raises: BadRequest when it is not a whole bundle of a version that this program reads; TooLarge
+    Raises: BadRequest when it is not a complete bundle of a version that this program reads; TooLarge
     """
 
     def __init__(self, path: Path, *, max_bytes: int) -> None:
@@ -56,7 +56,7 @@ class BundleFile:
             self._names = self._check_entries()
             self.manifest = self._read_manifest()
             self._check_members(max_bytes)
-            # It is sound, and stays open.
+            # It is valid, and stays open.
             opened.pop_all()
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""What a section of a bundle is: a named kind of content that is written here and opened elsewhere.
+"""A section of a bundle: a named kind of content that is written here and opened elsewhere.
 
 To add one, write a class with this shape and put it into `bundle_service.SECTIONS`; a normstat that does not know it leaves it out
-and says so.
+and reports that.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -21,7 +21,7 @@ from normstat.window import Window
 
 @dataclass(frozen=True, slots=True)
 class NamedThings:
-    """Ids of what reports and comparisons of a bundle name: what is of the host goes into the bundle, of whatever time."""
+    """Ids that reports and comparisons of a bundle refer to. What belongs to the host goes into the bundle, whatever its time."""
 
     artefacts: frozenset[int] = frozenset()
     comparisons: frozenset[int] = frozenset()
@@ -53,7 +53,7 @@ class BundleSource:
 class BundleTarget:
     """Where a bundle is opened: the database, the host's name here, and who opens it.
 
-    `told` is called with one result for each thing that was loaded; `moved` with bytes that are done.
+    `told` is called with one result for each loaded thing, `moved` with the number of bytes done.
     """
 
     engine: AsyncEngine
@@ -62,21 +62,21 @@ class BundleTarget:
     host: str
     opened_by: str
     told: Callable[[ImportedFile], None]
-    # What things of the other server are called here; sections add what they load.
+    # Ids and names that the other server's things have here; sections add what they load.
     references: ReferenceMap
-    # Names of accounts and agent tokens here, but for that of who opens it.
+    # Names of accounts and agent tokens here, except that of the account that opens it.
     names_here: frozenset[str] = frozenset()
     # Ids of streams here, by the origin of the stream.
     stream_ids: dict[str, list[int]] = field(default_factory=dict)
 
     @property
     def manifest(self) -> BundleManifest:
-        """What the bundle says of itself."""
+        """The bundle's manifest."""
         return self.bundle.manifest
 
     @property
     def provenance(self) -> str:
-        """Where its content comes from, in words."""
+        """Where its content comes from, as text."""
         return f"from bundle {self.manifest.id[:8]} of {self.manifest.server}"
 
     def author_of(self, name: str) -> str:
@@ -87,7 +87,7 @@ class BundleTarget:
 
 
 class SectionCodec(Protocol):
-    """A kind of content. `version` grows when its members change their form."""
+    """A kind of content. `version` grows when the format of its members changes."""
 
     name: str
     version: int
@@ -97,7 +97,7 @@ class SectionCodec(Protocol):
         ...
 
     def open(self, target: BundleTarget, section: BundleSection) -> AsyncIterator[int]:
-        """Load its members, and yield how many bytes of it are done. Loading twice changes nothing."""
+        """Load its members, and yield the number of bytes done. Loading twice changes nothing."""
         ...
 
 

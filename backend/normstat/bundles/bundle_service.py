@@ -1,7 +1,7 @@
-"""Make a bundle of a host and a window, and open one: everything of it, or, when it is damaged, nothing.
+"""Create a bundle of a host and a window, and open one: all of it, or nothing if it is damaged.
 
-A bundle is read whole and its hashes are compared before the first row is stored. What is stored then is committed piece by piece;
-opening it again goes on where it ended, and changes nothing that is here.
+The whole bundle is read and its hashes are checked before the first row is stored. Rows are then committed piece by piece; opening
+it again continues where it stopped, and changes nothing that is already here.
 """
 
 import asyncio
@@ -45,13 +45,14 @@ SECTIONS: Final[tuple[SectionCodec, ...]] = (
     ExperimentSection(), WrittenReportSection(),
 )  # fmt: skip
 
-# Told bytes that are done, and all of them.
+# Called with the number of bytes done, and of all.
 Told = Callable[[int, int], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class BundleRequest:
-    """What to put into a bundle. The samples of `baselines` come too, and the `reports` of these ids, of whatever time."""
+    """What to put into a bundle. It also carries the samples of `baselines` and the `reports` with these ids, whatever their
+    time."""
 
     host: str
     window: Window
@@ -121,7 +122,7 @@ async def _write(engine: AsyncEngine, request: BundleRequest, host_id: int, wind
 async def _find_named(
     session: AsyncSession, host: str, windows: Sequence[Window], reports: Sequence[ReportInfo]
 ) -> NamedThings:  # fmt: skip
-    """Return what the notes of reports name, and the baselines of comparisons."""
+    """Return what the notes of reports refer to, and the baselines of comparisons."""
     found: dict[str, set[int]] = {"artefact": set(), "comparison": set(), "experiment": set()}
     inputs: list[Mapping[str, Any]] = []
     for report in reports:
@@ -140,7 +141,7 @@ async def _find_named(
 
 @dataclass(frozen=True, slots=True)
 class OpenRequest:
-    """A bundle to open: `host` is its name here, None for that of the bundle; `merges` into a host that is here already."""
+    """A bundle to open: `host` is its name here, None for that of the bundle; `merges` into a host that already exists here."""
 
     path: Path
     opened_by: str
@@ -150,7 +151,7 @@ class OpenRequest:
 
 
 def read_manifest(path: Path, *, max_bytes: int) -> BundleManifest:
-    """Return what a bundle says of itself. It blocks.
+    """Return the manifest of a bundle. It blocks.
 
     Raises: BadRequest, TooLarge
     """
@@ -162,14 +163,14 @@ def read_manifest(path: Path, *, max_bytes: int) -> BundleManifest:
 async def choose_host(engine: AsyncEngine, manifest: BundleManifest, request: OpenRequest) -> str:
     """Return the name of the host here.
 
-    Raises: BadRequest for a name that cannot be a host's; Conflict when the host is here and the bundle may not mix into it
+    Raises: BadRequest for an invalid host name; Conflict when the host exists and the bundle may not merge into it
     """
     name = require_host_name(manifest.host if request.host is None else request.host)
     async with open_read_session(make_sessions(engine)) as session:
         is_here = await bundle_rows.find_host_id(session, name) is not None
     if is_here and not request.merges:
         raise Conflict(
-            f"There is a host {name} here already; open the bundle under another name (--as), or mix it into {name} (--merge)",
+            f"There is already a host {name} here; open the bundle under another name (--as), or merge it into {name} (--merge)",
             {"host": name},
         )
     return name

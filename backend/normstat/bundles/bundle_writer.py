@@ -12,7 +12,7 @@ import zstandard
 
 from normstat.bundles.bundle_format import LEVEL, MANIFEST, MANIFEST_ADAPTER, MARK, MARK_TEXT, BundleManifest, BundleMember
 
-# The time of members says nothing; the manifest says when.
+# The time of members means nothing; the manifest has the time.
 MEMBER_TIME: Final = (1980, 1, 1, 0, 0, 0)
 
 
@@ -99,7 +99,7 @@ class BundleWriter:
 
 
 def to_text(instant: datetime | None) -> str | None:
-    """Return an instant as it stands in a bundle, to the microsecond."""
+    """Return an instant as written in a bundle, to the microsecond."""
     return None if instant is None else instant.isoformat()
 
 

@@ -41,7 +41,7 @@ class CarriedStream:
 
 
 def origin_of(server_id: str, host: str, spec: str, key: str) -> str:
-    """Return what tells a stream from all others, also one that came in a bundle itself."""
+    """Return the identity of a stream, also of one that itself came in a bundle."""
     known = KEY.fullmatch(key)
     return known[1] if known is not None else hashlib.sha256("\n".join((server_id, host, spec, key)).encode()).hexdigest()[:16]
 

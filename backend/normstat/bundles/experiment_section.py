@@ -38,7 +38,7 @@ class CarriedValue(BaseModel):
 
 
 class RunEntry(BaseModel):
-    """A run in the member; `artefacts` as they are called where the bundle was made."""
+    """A run in the member; `artefacts` by their ids where the bundle was made."""
 
     start: AwareDatetime
     end: AwareDatetime | None
@@ -93,7 +93,7 @@ class ExperimentSection:
         try:
             entries = _ENTRIES.validate_python(await read_rows(target, section))
         except ValidationError:
-            raise BadRequest("The section experiments of the bundle has a row that is no experiment; it was left out") from None
+            raise BadRequest("The section experiments of the bundle has a row that is not an experiment; it was left out") from None
         for entry in entries:
             carried = _carried_of(entry, target)
             other_name = f"{entry.name[: MAX_NAME - 60]} ({target.provenance})"[:MAX_NAME]
@@ -147,7 +147,7 @@ def _carried_of(entry: ExperimentEntry, target: BundleTarget) -> CarriedExperime
         author = target.author_of(entry.author)
         return CarriedExperiment(entry.id, entry.name, entry.title, entry.note, author, _utc(entry.created), runs)
     except OverflowError:
-        raise BadRequest("A run of the bundle has a time that is none; it was left out") from None
+        raise BadRequest("A run of the bundle has an invalid time; it was left out") from None
 
 
 def _utc(at: datetime) -> datetime:

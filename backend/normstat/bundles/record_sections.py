@@ -36,7 +36,7 @@ Json = dict[str, Any]
 
 
 class SpecSection:
-    """User specs that the streams of the window need. One that is another here is left as it is, and that is said."""
+    """User specs that the streams of the window need. One that differs here is left as it is, which is reported."""
 
     name = "specs"
     version = 1
@@ -110,9 +110,9 @@ class ExclusionSection:
 
 
 class EventSection:
-    """Events that people, scripts and the API noted, and lines of streams whose events somebody deleted.
+    """Events that people, scripts and the API noted, and lines of streams whose events were deleted.
 
-    Events that streams tell are read again from their lines.
+    Events of streams are read again from their lines.
     """
 
     name = "events"
@@ -162,7 +162,7 @@ class EventSection:
 
 
 class BaselineSection:
-    """Baselines of the host with all their versions. A rule stays where it was made: here its windows are those of that day.
+    """Baselines of the host with all their versions. A rule is not carried: here its windows are those of that day.
 
     Profiles are built again from the samples.
     """
@@ -216,7 +216,7 @@ class BaselineSection:
                 note = "already here" if known is not None else target.provenance
                 target.told(section_result(f"baseline {tried}", "baseline", note, n=1, n_new=int(known is None)))
                 return
-        target.told(section_result(f"baseline {name}", "baseline", "not added: other baselines have its names here", n=1))
+        target.told(section_result(f"baseline {name}", "baseline", "not added: its names are taken here", n=1))
 
 
 class ComparisonSection:
@@ -287,9 +287,9 @@ async def read_rows(target: BundleTarget, section: BundleSection) -> list[Json]:
 
 
 async def put_all(target: BundleTarget, section: BundleSection, put: Any, one: str) -> None:
-    """Put all rows of the section in one transaction, and tell how many of them are new.
+    """Store all rows of the section in one transaction, and report how many of them are new.
 
-    Raises: BadRequest for a row that has not the shape
+    Raises: BadRequest for a row of another shape
     """
     rows = await read_rows(target, section)
     if not rows:
@@ -340,7 +340,7 @@ def _windows(row: Json) -> list[Window]:
     try:
         return [Window(_at(start), _at(end)) for start, end in row["windows"]]
     except (TypeError, ValueError):
-        raise BadRequest("A baseline of the bundle has windows that are none; it was left out") from None
+        raise BadRequest("A baseline of the bundle has invalid windows; it was left out") from None
 
 
 def _instant(row: Json, key: str) -> Any:

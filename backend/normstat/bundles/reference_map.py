@@ -1,4 +1,4 @@
-"""What ids and names of the server where a bundle was made are called here: in notes of reports, in links, in texts. Pure."""
+"""Translate ids and names of the server where a bundle was made into those here: in notes of reports, links and texts. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -26,12 +26,12 @@ from normstat.report.note_models import (
 LINK: Final = re.compile(r"\]\((/(?:artefacts|experiments|reports|comparison|hosts)\b[^)\s]*)")
 NUMBERED: Final = re.compile(r"/(artefacts|experiments|reports)/(\d{1,18})(.*)", re.DOTALL)
 OF_HOST: Final = re.compile(r"/hosts/([^/?#]+)(.*)", re.DOTALL)
-# Where a link goes whose target the bundle does not carry: nowhere, rather than to another thing of that number.
+# The address of a link whose target the bundle does not carry: nowhere, rather than another thing with that number.
 NOWHERE: Final = "#not-in-the-bundle"
 
 
 class LostReference(Exception):
-    """What a note names is not in the bundle."""
+    """A note refers to something that is not in the bundle."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class ReferenceMap:
         return self.host_here if host == self.host_there else host
 
     def to_note(self, note: ReportNoteContent, files: Mapping[int, int]) -> ReportNoteContent:
-        """Return a note that names things as they are here; a text that says what is missing where the bundle has not got it.
+        """Return a note with the ids and names here, or a text that says what is missing if the bundle lacks it.
 
         `files`: ids of the report's files here, by their ids there.
         """
@@ -90,7 +90,7 @@ class ReferenceMap:
     def to_inputs(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters of a comparison as they are here.
 
-        Raises: LostReference for a baseline that the bundle does not carry; TypeError, ValueError for parameters that are none
+        Raises: LostReference for a baseline that the bundle does not carry; TypeError, ValueError for invalid parameters
         """
         found = dict(inputs)
         host = found.get("host")
@@ -103,7 +103,7 @@ class ReferenceMap:
         return found
 
     def to_blocks(self, blocks: Sequence[Block]) -> list[Block]:
-        """Return frozen blocks whose links lead to the things here; a link without one is a sentence."""
+        """Return frozen blocks whose links lead to the things here; a link without a target becomes a sentence."""
         found: list[Block] = []
         for block in blocks:
             match block:

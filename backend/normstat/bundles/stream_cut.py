@@ -1,8 +1,8 @@
 """Decide which bytes of a stream a bundle carries: those of the window, and before them what a reader needs to read them the same.
 
 That is the lines before the first sample, which hold headers, and the report before the window: a counter becomes a rate by it. The
-cut is tried: the first reports of the window are read from the cut bytes and compared with what the database has. Where they
-differ (a tool prints clocks without a day, say), more reports come before them, and in the end the whole stream does.
+cut is tried: the first reports of the window are read from the cut bytes and compared with what the database has. Where they differ
+(for example because a tool prints times without a day), earlier reports are added, and in the end the whole stream.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ MAX_HEAD_BYTES: Final = 256 << 10
 BATCH_BYTES: Final = 4 << 20
 # Reports before the window that are tried, one after the other.
 LEADS: Final = (1, 3)
-# Of a trial: what is read after the cut.
+# Bytes that a trial reads after the cut.
 MAX_TRIAL_BYTES: Final = 16 << 20
 # Samples are kept with the digits that were printed; a float of four bytes has seven.
 TOLERANCE: Final = 1e-6
@@ -98,7 +98,7 @@ async def cut_stream(session: AsyncSession, stream: Stream, spec: Spec | None, w
 
 
 async def read_bytes(session: AsyncSession, stream_id: int, start: int, end: int) -> AsyncIterator[tuple[int, bytes]]:
-    """Yield offset and bytes of what there is of [start, end) of a stream, in its order."""
+    """Yield offset and bytes of the stored parts of [start, end) of a stream, in order."""
     at = start
     first = (await read_ranges(session, [ByteRange(stream_id, start, start + 1)])).get(stream_id, []) if start < end else []
     for chunk in first:

@@ -1,6 +1,6 @@
 """Feed one stream of a bundle to ingest, as an agent would.
 
-A stream keeps the offsets of its bytes, and its key here names the stream that it was (`origin`) and the offset from which on it is
+A stream keeps the offsets of its bytes, and its key here names the stream that it was (`origin`) and the offset from which it is
 known. So bundles of one server that overlap load each byte once: a later one continues the stream of an earlier one. Where an
 earlier window comes later, the stream begins again from there, takes over the bytes of the one that is here, and replaces it.
 """
@@ -91,14 +91,14 @@ class StreamFeed:
         self._stream = stream
         self._carried = carried
         self._key = stream.key_here
-        # Where the stream here stands, and what was held back of an unfinished line.
+        # The stream's position here, and the held back bytes of an unfinished line.
         self._end = 0
         self._rest = b""
         self._n_fed = 0
         self._note = ""
 
     async def run(self) -> AsyncIterator[int]:
-        """Feed all of it, and tell the result; yields the bytes of the member that are done."""
+        """Feed all of it, and report the result; yields the number of bytes of the member that are done."""
         stream = self._stream
         covers = await self._find_covers()
         n_before = sum(one.n_samples for one in await self._read(covers))
@@ -119,13 +119,13 @@ class StreamFeed:
         await self._tell(n_before)
 
     def _choose(self, covers: Sequence[StreamCover]) -> StreamCover | None:
-        """Return the stream that goes on with the bundle's bytes. Missing: None when it begins a new one"""
+        """Return the stream that continues with the bundle's bytes. Missing: None when it begins a new one"""
         begin = self._stream.begin
         fitting = [one for one in covers if one.begin <= begin < one.end or (one.is_ours and one.begin <= begin <= one.end)]
         return max(fitting, key=lambda one: one.end, default=None)
 
     async def _find_covers(self) -> list[StreamCover]:
-        """Return what is here of the stream: from bundles, or from the host's own agent."""
+        """Return which bytes of the stream are here: from bundles, or from the host's own agent."""
         stream, covers = self._stream, []
         async with open_read_session(self._target.sessions) as session:
             host_id = await bundle_rows.find_host_id(session, self._target.host)
@@ -165,7 +165,7 @@ class StreamFeed:
             except TooLarge:
                 if size <= MIN_PIECE_BYTES:
                     raise
-                # A transaction can hold samples of only so many days.
+                # A transaction can hold samples of a limited number of days.
                 size //= 4
                 continue
             n_taken = max(0, min(self._end - begin, len(part)))
@@ -191,7 +191,7 @@ class StreamFeed:
                 await remove_stream(session, cover.stream_id)
 
     async def _request(self, frames: Sequence[Frame], *, is_final: bool) -> None:
-        """Store frames, and note where the stream stands then. Waits for a database that is away."""
+        """Store frames, and keep the stream's new position. Waits while the database is away."""
         stream, target = self._stream, self._target
         sent = list(frames)
         if is_final:
@@ -224,7 +224,7 @@ class StreamFeed:
         return [one for one in found if one is not None]
 
     async def _tell(self, n_before: int) -> None:
-        """Tell the result, and note which streams here are this one."""
+        """Report the result, and record which streams here are this one."""
         covers = await self._find_covers()
         streams = await self._read(covers)
         ids = self._target.stream_ids.setdefault(self._stream.origin, [])

@@ -16,7 +16,7 @@ from normstat.errors import BadRequest
 from normstat.stats.catalogue import load_catalogue
 from normstat.window import Window
 
-# Host facts are small, and those from before the window say what the host was in it.
+# Host facts are small, and those from before the window describe the host in it.
 WHOLE_SPECS: Final = ("host_facts",)
 
 

@@ -1,4 +1,4 @@
-"""The reports of a bundle: notes with what is frozen of them, images and files. Here their notes name the things here."""
+"""The reports of a bundle: notes with their frozen content, images and files. Their notes get the ids and names here."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -159,7 +159,7 @@ class WrittenReportSection:
     async def _put_file(
         self, session: WriteSession, target: BundleTarget, report_id: int, file: FileEntry, members: Mapping[str, BundleMember]
     ) -> int:
-        """Store a file; an image is decoded and written again, as one that somebody uploads."""
+        """Store a file; an image is decoded and written again, as an uploaded one is."""
         body = await _read(target, members, file.member, MAX_REPORT_FILE_BYTES)
         media_type, kept = await anyio.to_thread.run_sync(lambda: read_upload(body, as_image=file.is_image))
         name = safe_file_name(file.name)
@@ -198,4 +198,4 @@ def _utc(at: datetime) -> datetime:
     try:
         return at.astimezone(UTC)
     except OverflowError:
-        raise BadRequest(f"The time {at.isoformat()} of a report in the bundle is none") from None
+        raise BadRequest(f"The time {at.isoformat()} of a report in the bundle is invalid") from None

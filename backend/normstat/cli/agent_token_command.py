@@ -56,7 +56,7 @@ def rotate(
     host: Annotated[str | None, typer.Option(help="all tokens of this host")] = None,
     every: Annotated[bool, typer.Option("--all", help="all tokens that are bound to a host")] = False,
     within_days: Annotated[
-        int | None, typer.Option(help="after so many days the old token ends, even if its agent took no new one", min=1, max=365)
+        int | None, typer.Option(help="days after which the old token ends, even if its agent took no new one", min=1, max=365)
     ] = None,
 ) -> None:
     """Let agents take a new token; the old one stays valid until the new one is used."""

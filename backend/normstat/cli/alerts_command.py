@@ -1,4 +1,4 @@
-"""`normstat alerts`: who was told of what, by which channels and routes; tests and trials of them."""
+"""`normstat alerts`: alerts and who received them, channels and routes, and tests of both."""
 
 import asyncio
 import json
@@ -42,11 +42,11 @@ def alerts() -> None:
 def print_alerts(
     *,
     host: Annotated[str | None, typer.Option(help="only with episodes of this host")] = None,
-    history: Annotated[bool, typer.Option("--history", help="alerts that are over, too, the latest first")] = False,
+    history: Annotated[bool, typer.Option("--history", help="also alerts that are over, the latest first")] = False,
     failed: Annotated[bool, typer.Option("--failed", help="only those with a message that was given up")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="print the messages as CSV")] = False,
 ) -> None:
-    """Print alerts with what became of their messages; exit 1 when a message was given up."""
+    """Print alerts with the state of their messages; exit 1 if a message was given up."""
     wanted = AlertFilter(host=host, is_open=None if history or failed else True, has_failed=failed or None)
 
     async def work(session: WriteSession) -> list[AlertInfo]:
@@ -137,7 +137,7 @@ def print_routes() -> None:
 
     routes, names = run_in_session(work)
     if not routes:
-        typer.echo("no routes: nobody is told of anything")
+        typer.echo("no routes: no alerts are sent")
         return
     rows = [(each.name, "" if each.is_enabled else "disabled", *_describe_route(each, names)) for each in routes]
     print_table([("route", "", "takes", "sends to", "escalates to"), *rows])

@@ -44,8 +44,8 @@ def list_all(
     *,
     host: Annotated[list[str] | None, typer.Option(help="only of this host; repeatable")] = None,
     tool: Annotated[list[str] | None, typer.Option(help="only of this tool; repeatable")] = None,
-    search: Annotated[str, typer.Option(help="words that must stand in the title, question, command or text")] = "",
-    limit: Annotated[int, typer.Option(help="how many at most", min=1, max=500)] = 50,
+    search: Annotated[str, typer.Option(help="words that the title, question, command or text must contain")] = "",
+    limit: Annotated[int, typer.Option(help="maximum number of artefacts", min=1, max=500)] = 50,
 ) -> None:
     """List artefacts, the newest first."""
     wanted = ArtefactFilter(tuple(host or ()), tuple(tool or ()), words=tuple(search.split()))
@@ -77,7 +77,7 @@ def put(
         typer.Option(parser=parse_option, metavar="INSTANT", help="when the tool began; default: as printed, else now"),
     ] = None,
     end: Annotated[datetime | None, typer.Option(parser=parse_option, metavar="INSTANT", help="when it ended")] = None,
-    spec: Annotated[str | None, typer.Option(help="the spec that reads it, where the text leaves a doubt")] = None,
+    spec: Annotated[str | None, typer.Option(help="the spec that reads it, instead of detecting it")] = None,
     zone: Annotated[str | None, typer.Option(help="zone of times that do not name theirs (default UTC)")] = None,
     effect: Annotated[Effect | None, typer.Option(help="how much the tool disturbed what it watched")] = None,
 ) -> None:
@@ -209,7 +209,7 @@ def set_facts(
     end: Annotated[datetime | None, typer.Option(parser=parse_option, metavar="INSTANT", help="when it ended")] = None,
     effect: Annotated[Effect | None, typer.Option(help="how much the tool disturbed what it watched")] = None,
 ) -> None:
-    """Change what is known of an artefact. With another command its text is read again."""
+    """Change the facts of an artefact. With another command its text is read again."""
 
     async def change() -> Artefact:
         engine = make_engine(load_settings().database_url, pool_size=2)
@@ -345,7 +345,7 @@ def columns_of(rows: list[tuple[str, ...]]) -> list[str]:
 
 
 def printable(text: str) -> str:
-    """Return a text of a stranger without control characters, which could do anything to a terminal.
+    """Return untrusted text without control characters, which could do anything to a terminal.
 
     >>> printable("a\\x1b[31mb\\nc")
     'a?[31mb c'

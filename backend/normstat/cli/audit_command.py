@@ -27,7 +27,7 @@ def audit(
     end: Annotated[datetime | None, typer.Option("--to", parser=parse_time, metavar="TIME", help="before this time")] = None,
     search: Annotated[str | None, typer.Option(help="text in action, account, address or target")] = None,
     refused: Annotated[bool, typer.Option("--refused", help="only what was refused")] = False,
-    limit: Annotated[int, typer.Option(help="so many at most", min=1, max=MAX_LISTED)] = 100,
+    limit: Annotated[int, typer.Option(help="maximum number of entries", min=1, max=MAX_LISTED)] = 100,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON objects, one a line")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="print CSV")] = False,
 ) -> None:

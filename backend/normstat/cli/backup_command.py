@@ -25,7 +25,7 @@ def backup(
 ) -> None:
     """Update the backup in FOLDER to the present state of the database; after an interruption, run it again to continue.
 
-    Data that is damaged in the database is copied as far as it can be read, and named; the exit status is 3 then.
+    Damaged data is copied as far as it can be read, and listed; the exit status is then 3.
     """
     seen = [Progress()]
 

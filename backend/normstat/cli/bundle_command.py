@@ -86,7 +86,7 @@ def open_file(
     as_host: Annotated[
         str | None, typer.Option("--as", metavar="NAME", help="the host's name here; default: that in the bundle")
     ] = None,
-    merge: Annotated[bool, typer.Option("--merge", help="mix it into a host of that name that is here already")] = False,
+    merge: Annotated[bool, typer.Option("--merge", help="merge it into a host of that name that already exists here")] = False,
 ) -> None:
     """Load a bundle of another normstat. A damaged one is refused before anything is loaded; opening it twice changes nothing."""
     configure_logging("error")

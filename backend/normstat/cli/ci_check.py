@@ -1,4 +1,4 @@
-"""What `normstat compare` tells a build: an exit code for what was found, and a JUnit file."""
+"""What `normstat compare` reports to a build: an exit code for what was found, and a JUnit file."""
 
 import re
 from collections.abc import Sequence

@@ -62,7 +62,7 @@ def add_worker(
 def remove_worker(host: Worker) -> None:
     """Move all data from a worker to the others, and remove it from the cluster. Hosts wait while their shard moves."""
     _run(lambda connection: cluster_nodes.remove_worker(connection, cluster_nodes.parse_address(host)), is_admin=True)
-    typer.echo(f"{to_printable(host)} is no worker any more")
+    typer.echo(f"{to_printable(host)} is no longer a worker")
 
 
 @app.command()
@@ -127,6 +127,6 @@ def _conninfo(*, is_admin: bool) -> str:
     arguments = connect_arguments(settings.database_url)
     if not is_admin or settings.admin_url is None:
         return make_conninfo("", **arguments)
-    # Without a database in its URL, libpq takes the one of the account's name.
+    # Without a database in its URL, libpq uses the one named like the account.
     database = arguments.get("dbname") or conninfo_to_dict(settings.database_url).get("user")
     return make_conninfo("", **{**connect_arguments(settings.admin_url), **({"dbname": database} if database else {})})

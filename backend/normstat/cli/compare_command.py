@@ -46,7 +46,7 @@ def compare(
     baseline_csv: Annotated[Path | None, typer.Option(help="long CSV (time,metric,value) of the baseline")] = None,
     incident_csv: Annotated[Path | None, typer.Option(help="long CSV of the incident")] = None,
     before_csv: Annotated[
-        Path | None, typer.Option(help="long CSV of the time right before the incident: what was so already counts less")
+        Path | None, typer.Option(help="long CSV of the time right before the incident: changes that were already there count less")
     ] = None,
     host: Annotated[list[str] | None, typer.Option(help="name of a host; repeatable")] = None,
     start: Annotated[str, typer.Option("--from", help="first instant of the incident, ISO-8601")] = "",

@@ -87,7 +87,7 @@ def exit_if_damaged(lines: Sequence[str]) -> None:
 
 
 def to_printable(text: str) -> str:
-    """Return what somebody else wrote without control characters, which a terminal would obey."""
+    """Return untrusted text without control characters, which a terminal would obey."""
     return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 

@@ -65,7 +65,7 @@ def _line(result: CheckResult) -> str:
 
 
 def _find_installation() -> tuple[Installation, str]:
-    """Return what to examine, and whose settings these are: a server's that runs here, else those of the environment."""
+    """Return what to examine, and the origin of its settings: a server that runs here, else the environment."""
     server = _choose(find_running_servers())
     origin, hint = describe_origin(), describe_search()
     running = chosen_installation()

@@ -10,7 +10,7 @@ INTRODUCTION: Final = """\
 # Rules
 
 A rule says what a number means: from which value on it is a warning, when it is critical, and what to do then. It is the
-experience of somebody who has seen many hosts; a comparison with a baseline is the experience of one. Neither replaces the
+experience of someone who has seen many hosts; a comparison with a baseline is the experience of one. Neither replaces the
 other.
 
     normstat rules list                          the built-in rules
@@ -19,7 +19,7 @@ other.
 
 The built-in rules watch every host by themselves ([watching.md](watching.md)). `test` holds a rule against recorded samples
 and tells when it would have fired, how long, and what it saw. Do that before you believe a rule, and with `--limit smtx=800` or
-a file of your own (`normstat rules test my-rule.toml ...`) before you believe yourself. `test` stores nothing and alarms nobody.
+a file of your own (`normstat rules test my-rule.toml ...`) before you believe yourself. `test` stores nothing and sends no alerts.
 
 A rule has one state for each report, of the host or of each CPU or disk:
 
@@ -55,7 +55,7 @@ Limits of the 1990s that depend on the size of the machine are scaled; the table
 A rule is a TOML file: `format = 1`, `name`, `title`, `subsystem`, `version`, `about`, `source`, and `of` (`cpu`, `disk`,
 `interface`, `mount`, `process`; left out for one state of the host). `ends_after = "5 min"` says how long nothing may be amber
 or worse before an episode has ended; two minutes without it. `except = ["lo", "/snap/*"]` leaves instances out.
-A built-in rule with `enabled = false` watches only after somebody enabled it, such as `mutex-average`, the rule before `mutex`.
+A built-in rule with `enabled = false` is off until you enable it, such as `mutex-average`, the rule before `mutex`.
 
 - `[inputs]`: `NAME = {{ meaning = "cpu.sys", unit = "%" }}`. A meaning ([next-questions.md](next-questions.md) and
   `questions.toml`) is what fields of different tools measure; `fields = ["vmstat_solaris.page_sr"]` names fields of

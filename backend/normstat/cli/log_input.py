@@ -1,4 +1,4 @@
-"""The log that a command is about: of a file, standard input or an artefact; and which of its events."""
+"""The log that a command reads, from a file, standard input or an artefact, and the choice of its events."""
 
 import sys
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ STDIN: Final = "-"
 
 @dataclass(frozen=True, slots=True)
 class LogInput:
-    """A log with its raw text, and what it is called."""
+    """A log with its raw text and its name."""
 
     part: LogPart
     pieces: Sequence[bytes]

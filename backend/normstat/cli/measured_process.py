@@ -1,4 +1,4 @@
-"""Run a command as a run of an experiment: measure it, copy its output, hand signals on to it."""
+"""Run a command as a run of an experiment: measure it, copy its output, forward signals to it."""
 
 import contextlib
 import os
@@ -101,7 +101,7 @@ def _to_results(real: float, usage: resource.struct_rusage) -> list[MeasuredValu
 
 @contextlib.contextmanager
 def _forwarding(pid: int) -> Iterator[None]:
-    """Hand signals on to the command while it runs."""
+    """Forward signals to the command while it runs."""
 
     def forward(number: int, _frame: FrameType | None) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -121,7 +121,7 @@ def _forwarding(pid: int) -> Iterator[None]:
 
 
 def _write_all(target: int, data: bytes) -> bool:
-    """Write everything; return False when nobody reads it any more."""
+    """Write everything; return False when the reader is gone."""
     try:
         while data:
             data = data[os.write(target, data) :]

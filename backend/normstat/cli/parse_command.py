@@ -83,7 +83,7 @@ class _Rows:
 
     n_samples: int = 0
     n_since_boot: int = 0
-    # Whether a zone was named by a name of several meanings, and a day in an order that is not known.
+    # Whether the name of a zone is ambiguous, and whether the order of day and month was guessed.
     is_zone_unclear: bool = False
     is_order_guessed: bool = False
 

@@ -1,4 +1,4 @@
-"""`normstat rules`: lists rules, explains one, and tells when one would have fired."""
+"""`normstat rules`: lists rules, explains one, and shows when one would have fired."""
 
 import dataclasses
 import sys
@@ -26,7 +26,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, explai
 
 MAX_SOURCES: Final = 4
 MAX_EPISODES: Final = 50
-# In less, a number of episodes a week says nothing.
+# In a shorter window, episodes per week mean nothing.
 MIN_FOR_WEEKS: Final = timedelta(days=1)
 
 
@@ -70,7 +70,7 @@ def try_rule(
     limit: Annotated[list[str] | None, typer.Option(help="another limit for this run: smtx=800; may be repeated")] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="print the episodes as CSV")] = False,
 ) -> None:
-    """Tell when a rule would have fired in a window of a host's samples, how long, and what it saw. Nothing is stored."""
+    """Show when a rule would have fired in a window of a host's samples, how long, and what it saw. Nothing is stored."""
     rule = _with_limits(_load(name), limit or [])
     if end <= start:
         raise typer.BadParameter("--to must be after --from")

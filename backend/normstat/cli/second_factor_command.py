@@ -1,4 +1,4 @@
-"""`normstat second-factor`: which accounts have one, and the way back in for who lost it."""
+"""`normstat second-factor`: which accounts have one, and the reset of a lost one."""
 
 from datetime import datetime
 from typing import Annotated

@@ -58,7 +58,7 @@ class Lanes(StrEnum):
 FileArgument = Annotated[Path | None, typer.Argument(metavar="[FILE]", help="the tracer's text; - for standard input")]
 ArtefactOption = Annotated[int | None, typer.Option("--artefact", metavar="ID", help="an artefact instead of a file", min=1)]
 PartOption = Annotated[int | None, typer.Option(help="number of the artefact's part; default: its first log", min=0)]
-SpecOption = Annotated[str | None, typer.Option(help="the spec that reads the file, where its text leaves a doubt")]
+SpecOption = Annotated[str | None, typer.Option(help="the spec that reads the file, instead of detecting it")]
 FromOption = Annotated[
     str,
     typer.Option("--from", metavar="TIME", help="from here on: as in the log, in seconds, or +1.5s after the first event"),
@@ -100,7 +100,7 @@ def analyze(
     queue_limit: QueueOption = None,
     rows: RowsOption = 20,
 ) -> None:
-    """Say how long pairs of events took, over decades of time, and who blocked whom."""
+    """Show how long pairs of events took, over decades of time, and who blocked whom."""
     chosen = EventChoice(start, end, cpu or (), pid or (), command or (), event or (), where)
 
     def work() -> Iterator[str]:

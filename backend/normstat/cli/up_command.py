@@ -329,7 +329,7 @@ class Up:
         )
         if done.returncode != 0:
             raise UpError("nothing was started, because the backup was not restored")
-        # The token of this host's agent is one that the restored database does not know.
+        # The restored database does not know the token of this host's agent.
         (self.data_dir / "agent" / "token").unlink(missing_ok=True)
 
     def _choose_account(self, postgres: EmbeddedPostgres | None) -> None:

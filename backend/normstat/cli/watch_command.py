@@ -1,4 +1,4 @@
-"""`normstat watch`: what is on now, and what was."""
+"""`normstat watch`: active and past episodes."""
 
 import sys
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ def watch(
     history: Annotated[bool, typer.Option("--history", help="episodes that lasted, too, the latest first")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="print episodes as CSV")] = False,
 ) -> None:
-    """Print what is on now, the worst first; exit 1 when something is that nobody muted."""
+    """Print active episodes, the worst first; exit 1 if one of them is not muted."""
     now = datetime.now(UTC)
 
     async def read_now(session: WriteSession) -> WatchNow:

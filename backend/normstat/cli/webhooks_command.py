@@ -1,4 +1,4 @@
-"""`normstat webhooks`: who is told of changes, what became of it, and tests."""
+"""`normstat webhooks`: webhooks, their deliveries, and tests."""
 
 import asyncio
 import uuid

@@ -17,8 +17,8 @@ MAX_BODY: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class AddressFacts:
-    """What answered. Missing: `status` is None where nothing did, for the reason `failure`; `version` where it was no normstat;
-    `certificate_ends` without TLS, or where the certificate is not trusted.
+    """What answers at a URL. Missing: `status` is None where nothing answers, for the reason `failure`; `version` where it is not
+    normstat; `certificate_ends` without TLS, or where the certificate is not trusted.
     """
 
     url: str
@@ -29,7 +29,7 @@ class AddressFacts:
 
 
 def probe_address(public_url: str, extra_authority: Path | None = None) -> AddressFacts:
-    """Return what answers at the URL; a certificate that `extra_authority` holds is trusted, too."""
+    """Return what answers at the URL; certificates in `extra_authority` are trusted, too."""
     parts = urlsplit(public_url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         return AddressFacts(public_url, None, None, "it is not a URL that begins with http:// or https://", None)
@@ -50,7 +50,7 @@ def _ask(public_url: str, parts: SplitResult, extra_authority: Path | None) -> A
     if parts.scheme == "https":
         context = ssl.create_default_context()
         if extra_authority is not None:
-            # One that this account cannot read, or that is no certificate, helps nobody.
+            # Ignore one that this account cannot read, or that is not a certificate.
             with contextlib.suppress(OSError):
                 context.load_verify_locations(extra_authority)
         connection = http.client.HTTPSConnection(parts.hostname, parts.port, timeout=TIMEOUT_S, context=context)

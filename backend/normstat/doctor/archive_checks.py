@@ -8,14 +8,14 @@ from normstat.doctor.database_facts import ArchiveFacts
 
 CHECK: Final = "archiving"
 MIB: Final = 1 << 20
-# Of 16 MiB each: an archive that is that far behind does not follow.
+# 16 segments of 16 MiB: an archive that far behind does not keep up.
 MAX_BEHIND: Final = 16 * 16 * MIB
-# A segment is archived so long after archive_timeout, at most.
+# Longest time from archive_timeout until a segment is archived.
 SLACK: Final = timedelta(minutes=10)
 
 
 def check_archiving(facts: ArchiveFacts) -> CheckResult:
-    """Check that the log is archived, all of it, and soon: it is what can be recovered."""
+    """Check that all of the log is archived soon: what is not archived cannot be recovered."""
     if not facts.is_on:
         found = "archive_mode is off: a lost disk costs all since the last backup, and there is no recovery to a point in time"
         return not_checked(CHECK, found, "see docs/operations.md, Continuous backup; a standby or pg_receivewal may do it, too")

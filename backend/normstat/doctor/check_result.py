@@ -6,7 +6,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
-# So many names are listed; the others are counted.
+# Names that are listed; the others are counted.
 MAX_NAMED: Final = 5
 
 
@@ -15,13 +15,13 @@ class CheckStatus(StrEnum):
 
     OK = "ok"
     WARNING = "warning"
-    """It works, and somebody should look at it."""
+    """It works, but needs attention."""
 
     ERROR = "error"
     """Something does not work, or data is at risk."""
 
     NOT_CHECKED = "not_checked"
-    """It could not be found out: neither good nor bad."""
+    """It could not be checked: neither good nor bad."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ def not_checked(check: str, why: str, advice: str = "") -> CheckResult:
 
 
 def count_by_status(results: Sequence[CheckResult]) -> dict[CheckStatus, int]:
-    """Return how many checks ended how, with 0 for none."""
+    """Return the number of checks with each status, 0 included."""
     return {status: sum(result.status is status for result in results) for status in CheckStatus}
 
 
 def describe_age(age: timedelta) -> str:
-    """Return how long something lasts, in its largest unit."""
+    """Return a duration in its largest unit."""
     seconds = max(0, int(age.total_seconds()))
     for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * length:

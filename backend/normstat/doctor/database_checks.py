@@ -47,7 +47,7 @@ class ServerSize:
 
 
 def check_database(facts: DatabaseFacts, size: ServerSize, today: date) -> Iterator[CheckResult]:
-    """Yield the checks of what the database says of itself."""
+    """Yield the checks of the database's version, role, settings and clock."""
     yield _check_version(facts, today)
     yield _check_role(facts)
     yield _check_timescaledb(facts)
@@ -178,7 +178,7 @@ def _check_connections(facts: DatabaseFacts, size: ServerSize) -> CheckResult:
 
 
 def _check_clock(facts: DatabaseFacts) -> CheckResult:
-    # A slow answer says less about the clock.
+    # A slow answer allows for a larger difference.
     off_s = max(0.0, abs(facts.clock_offset_s) - facts.clock_error_s)
     ahead = "ahead of" if facts.clock_offset_s > 0 else "behind"
     if off_s <= CLOCK_WARNING_S:

@@ -167,7 +167,7 @@ def _check_migrations(database_url: str) -> CheckResult:
 
 
 async def _examine_content(session: AsyncSession, place: Installation, results: list[CheckResult]) -> list[SeenHost] | None:
-    """Add the checks of what the database contains; one that fails leaves the others alone."""
+    """Add the checks of the database's contents; a failed one does not affect the others."""
     now = datetime.now(UTC)
     hosts: list[SeenHost] | None = None
     settings = place.settings

@@ -82,7 +82,7 @@ def _check_folders(settings: Settings, data_dir: Path | None) -> CheckResult:
             mode = 0
         if not stat.S_ISDIR(mode):
             missing.append(f"{name} ({path})")
-        # In a folder such as /tmp nobody can replace what others own; but anybody can add a program there.
+        # In a folder such as /tmp, accounts cannot replace each other's files, but any account can add a program.
         elif mode & stat.S_IWOTH and (not mode & stat.S_ISVTX or path == settings.alert_scripts_dir):
             open_.append(f"{name} {path} (mode {stat.S_IMODE(mode):o})")
     if missing:
@@ -116,7 +116,7 @@ def _check_logs(settings: Settings, data_dir: Path | None) -> CheckResult:
 
 
 def check_data_disk(data_dir: Path) -> CheckResult:
-    """Check the disk of a data folder by itself, where the database cannot be asked."""
+    """Check the disk of a data folder when the database cannot be asked."""
     try:
         n_free = measure_free(data_dir)
     except OSError as failure:

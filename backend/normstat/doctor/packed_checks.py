@@ -1,6 +1,6 @@
-"""Whether packed bytes are those that were written: a check for each table that has some. Pure.
+"""Check that packed bytes are those that were written, for each table that has some. Pure.
 
-Each one looks at checksums where there are some, and unpacks no more than that takes: a backup runs them on all that it copies.
+Each check compares checksums where there are some, and unpacks no more than that needs: a backup runs them on all it copies.
 """
 
 import itertools
@@ -23,7 +23,7 @@ Row = Mapping[str, bytes]
 
 
 def _check_block(row: Row) -> None:
-    # One that was unsealed is empty.
+    # An unsealed block is empty.
     if not row["head"]:
         return
     directory, body = read_head(row["head"]), row["body"]

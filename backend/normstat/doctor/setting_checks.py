@@ -30,7 +30,7 @@ def check_address(facts: AddressFacts, own_version: str, now: datetime) -> Itera
         )
         return
     if facts.version is None:
-        found = f"{facts.url} answers with status {facts.status}, but is no healthy normstat"
+        found = f"{facts.url} answers with status {facts.status}, but is not a healthy normstat"
         yield error("address", found, "status 200 of /api/v1/health", "look at the server's log, and at the proxy's")
     elif facts.version != own_version:
         found = f"the server at {facts.url} is version {facts.version}, this command {own_version}"
@@ -96,7 +96,7 @@ def _check_proxies(settings: Settings, *, speaks_tls: bool) -> CheckResult:
     wide = [str(network) for network in networks if network.prefixlen <= WIDE_PREFIX]
     if wide:
         return error(
-            "proxies", f"NORMSTAT_TRUSTED_PROXIES has {', '.join(wide)}: anybody can claim any address", "the proxy's", advice
+            "proxies", f"NORMSTAT_TRUSTED_PROXIES has {', '.join(wide)}: anyone can claim any address", "the proxy's", advice
         )
     if not networks and settings.public_url.lower().startswith("https:") and not speaks_tls:
         found = "the public URL is https, this server does not speak TLS, and no proxy is trusted"

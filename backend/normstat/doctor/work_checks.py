@@ -15,14 +15,14 @@ JOB_WAIT_WARNING_S: Final = 300.0
 AGENT_CLOCK_S: Final = 5.0
 # Hosts that have been silent for longer are gone rather than broken.
 GONE: Final = timedelta(days=7)
-# Damage that is found while the raw text and the last backups are still kept can be mended.
+# Damage that is found while the raw text and the last backups are still kept can be repaired.
 CHECK_AGAIN: Final = timedelta(days=30)
-# If half of the hosts are behind, it is not the hosts.
+# If half of the hosts are behind, the cause is not the hosts.
 SERVER_SHARE: Final = 0.5
 OF_SENDING: Final = ("agents_behind", "agent_clocks", "dated_ahead", "machines", "rejected_lines")
 # Rules look at each host that sends at least once a minute.
 JUDGED_LATE: Final = timedelta(minutes=5)
-# A second machine tries again all the time; one that took the place of another stops being refused.
+# A second machine keeps trying; a machine that replaced another is soon no longer refused.
 OF_LATE: Final = timedelta(hours=1)
 # Rows are dated when a tool prints them, and the clock is read when they are sent.
 AHEAD_S: Final = 60.0
@@ -57,7 +57,7 @@ def _check_leader(facts: JobFacts, since: timedelta) -> CheckResult:
     found = f"{found}; its last heartbeat was {describe_age(facts.leader_beat_age)} ago"
     if facts.leader_beat_age <= timedelta(seconds=HUNG_AFTER_S):
         return ok("leader", found)
-    advice = "it hangs, and no other server is there to take over: restart it, or go on with it (kill -CONT)"
+    advice = "it hangs, and no other server is there to take over: restart it, or resume it (kill -CONT)"
     return error("leader", found, f"within {HUNG_AFTER_S:.0f} s", advice)
 
 
@@ -87,7 +87,7 @@ def check_stored_data(found: Sequence[FoundDamage], now: datetime) -> CheckResul
 
 
 def check_versions(n_sessions: Mapping[str, int], own_version: str) -> CheckResult:
-    """Check that all programs that are connected have one version. `n_sessions`: by the names that they gave themselves."""
+    """Check that all connected programs have the same version. `n_sessions`: sessions by application name."""
     versions = sorted({name.partition(" ")[2] or "an older version" for name in n_sessions})
     if not versions:
         return not_checked("versions", "no other normstat is connected to the database")
@@ -98,7 +98,7 @@ def check_versions(n_sessions: Mapping[str, int], own_version: str) -> CheckResu
 
 
 def check_agents(hosts: Sequence[SeenHost], streams: Mapping[int, StreamFigures], now: datetime) -> Iterator[CheckResult]:
-    """Yield the checks of the hosts that agents send from."""
+    """Yield the checks of the hosts with agents."""
     if not hosts:
         yield not_checked("agents", "no agent has sent anything yet", "add a host: the page Hosts, Add a host")
         for check in OF_SENDING:
@@ -180,7 +180,7 @@ def _check_machines(sending: Sequence[SeenHost], now: datetime) -> CheckResult:
 
 
 def check_losses(losses: Sequence[HostLoss], now: datetime) -> CheckResult:
-    """Check that no host lost bytes in the last week before they could be sent. `losses`: most first."""
+    """Check that no host lost bytes in the last week before they could be sent. `losses`: largest first."""
     if not losses:
         return ok("lost_bytes", "no host lost bytes in the last week")
     names = name_some([f"{loss.host} ({loss.n_bytes:,} bytes, the last {describe_age(now - loss.last_at)} ago)" for loss in losses])

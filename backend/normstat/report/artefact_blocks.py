@@ -1,4 +1,4 @@
-"""An artefact as blocks of a report: what was asked, and each part as it looks on its page. And two artefacts, key by key."""
+"""An artefact as blocks of a report: what was asked, and each part as it looks on its page. Two artefacts compared key by key."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -29,7 +29,7 @@ UNKNOWN_LENGTH: Final = "unknown"
 
 
 def artefact_blocks(known: Artefact, parts: Sequence[Part], *, only: int | None, limit: int) -> list[Block]:
-    """Return what is known of an artefact, and its parts as tables, distributions, stacks and logs.
+    """Return the facts of an artefact, and its parts as tables, distributions, stacks and logs.
 
     Raises: BadRequest for a part that it does not have
     """
@@ -49,7 +49,7 @@ def artefact_blocks(known: Artefact, parts: Sequence[Part], *, only: int | None,
 
 
 def about(known: Artefact) -> list[tuple[str, str]]:
-    """Return what is known of an artefact in words."""
+    """Return the facts of an artefact as text."""
     when = instant(known.start) + (f" to {instant(known.end)}" if known.end is not None else "")
     return [
         ("Question", known.question if len(known.question) <= 500 else f"{known.question[:500]}…"),
@@ -64,7 +64,7 @@ def about(known: Artefact) -> list[tuple[str, str]]:
 
 
 def part_blocks(part: Part, limit: int) -> list[Block]:
-    """Return a part as it looks."""
+    """Return a part as blocks."""
     match part:
         case TablePart():
             return [table_block(part, limit)]
@@ -226,7 +226,7 @@ def diff_blocks(
 ) -> list[Block]:  # fmt: skip
     """Return two artefacts key by key: the tables of one stat that both have, the largest difference first.
 
-    Raises: BadRequest where they have no table in common
+    Raises: BadRequest if they have no table in common
     """
     blocks: list[Block] = [
         PairsBlock(

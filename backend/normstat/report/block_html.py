@@ -30,7 +30,7 @@ from normstat.report.report_page import page_style, version
 from normstat.report.svg_subset import clean_svg
 from normstat.runtime.csv_cells import format_csv
 
-# As of a comparison's report, and images that are in the file itself.
+# As in a comparison's report, and images that are in the file itself.
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 SVG_TYPE: Final = "image/svg+xml"
 
@@ -67,7 +67,7 @@ def _address(address: str) -> Markup | None:
 
 
 def _contents(sections: list[ReportSection]) -> Markup | None:
-    """Return the table of contents. Missing: None for a report that is seen at a glance."""
+    """Return the table of contents. Missing: None for a short report."""
     titled = [(place, section.title) for place, section in enumerate(sections) if section.title]
     if len(titled) < 4:
         return None
@@ -119,7 +119,7 @@ def _figure(block: FigureBlock) -> Markup:
 
 
 def _csv(text: str, name: str) -> Markup:
-    # A block may come from the bundle of a stranger.
+    # A block may come from a bundle of unknown origin.
     try:
         safe = format_csv(csv.reader(io.StringIO(text, newline="")))
     except csv.Error as error:
@@ -182,7 +182,7 @@ def _story(block: StoryBlock) -> Markup:
 def _image(file: StoredFile | None, alt: str, share: float) -> Markup:
     if file is None:
         return tag("p", f"The image {alt!r} was removed from this report.", class_="soft")
-    # As the source of an image no browser runs anything of an SVG.
+    # Browsers run nothing of an SVG that is the source of an image.
     packed = base64.b64encode(file.body).decode("ascii")
     return tag("img", src=f"data:{file.media_type};base64,{packed}", alt=alt or file.name, style=f"width: {share * 100:.0f}%")
 

@@ -206,7 +206,7 @@ def _shares_of(block: TableBlock, shares: list[float]) -> list[float]:
     }
     others = sum(share for place, share in enumerate(shares) if place not in wanted)
     left = WIDTH - sum(wanted.values())
-    # Where numbers take nearly all, texts still need some room: then all shrink alike.
+    # Where numbers take nearly all of the width, texts still need some: then all shrink alike.
     if others and left < WIDTH * 0.2:
         left = WIDTH * 0.2
     return [wanted.get(place, left * share / others if others else 0.0) for place, share in enumerate(shares)]

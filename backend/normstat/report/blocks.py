@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter
 from normstat.errors import BadRequest
 
 MAX_TABLE_ROWS: Final = 500
-# Of a column, relative to the others.
+# The largest width of a column, relative to the others.
 MAX_SHARE: Final = 1000.0
 
 

@@ -184,7 +184,7 @@ def _shares(quantiles: Sequence[float] | None, scale: Scale) -> npt.NDArray[np.f
         return np.zeros(0)
     steps = np.linspace(0, 1, len(quantiles))
     edges = np.linspace(scale.low, scale.high, N_BINS + 1)
-    # Of equal quantiles take the last one: all up to it is below.
+    # Take the last one of equal quantiles: all up to it is below.
     values, last = np.unique(np.asarray(quantiles, dtype=np.float64)[::-1], return_index=True)
     upto = np.interp(edges, values, steps[::-1][last], left=0.0, right=1.0)
     # Samples on the lowest edge belong to the lowest bin.

@@ -22,7 +22,7 @@ def events_window(record: Comparison) -> Window:
 
 
 def event_section(record: Comparison, events: Sequence[HostEvent]) -> Markup | None:
-    """Return the table of events that the circumstances do not tell, oldest first. Missing: None without any."""
+    """Return the table of events that the circumstances do not list, oldest first. Missing: None without any."""
     n_told = len(events)
     events = [event for event in events if not _is_told(event, record)]
     n_told -= len(events)
@@ -41,7 +41,7 @@ def event_section(record: Comparison, events: Sequence[HostEvent]) -> Markup | N
 
 
 def _is_told(event: HostEvent, record: Comparison) -> bool:
-    """Return whether the circumstances below the answer tell an event: at its time, with its text."""
+    """Return whether the circumstances below the answer list an event: at its time, with its text."""
     at_ms = to_ms(event.at if event.not_before is None else event.not_before)
     text = on_one_line(event.text)
     return any(one.kind == "event" and one.start_ms == at_ms and text in one.sentence for one in record.circumstances)

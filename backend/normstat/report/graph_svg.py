@@ -20,17 +20,17 @@ TEXT: Final = "#1c232b"
 SOFT: Final = "#55606e"
 GRID: Final = "#d6dde5"
 FONT: Final = "DejaVu Sans Condensed, system-ui, Segoe UI, Roboto, Helvetica, Arial, sans-serif"
-# Told apart by people who see few colours, and in grey by their dashes.
+# Distinct for the colour-blind, and in grey by their dashes.
 COLOURS: Final = ("#0b5fa5", "#c2410c", "#15803d", "#7c3aed", "#a16207", "#be185d", "#0e7490", "#4b5563")
 DASHES: Final = (None, "6 3", "2 2")
 MARKS: Final = {"incident": "#c2410c", "baseline": "#0b5fa5", "event": "#7c3aed", "window": "#4b5563", "artefact": "#15803d"}
 LEFT: Final = 66
 RIGHT: Final = 14
 TOP: Final = 20
-# Of the title of a graph among others.
+# Height of the title of a graph among others.
 HEADING: Final = 26
 LINE: Final = 15
-# Of a character of the font, in its size.
+# Width of a character, relative to the font size.
 CHARACTER: Final = 0.55
 SIZE: Final = 10
 STEPS_S: Final = (
@@ -38,7 +38,7 @@ STEPS_S: Final = (
     2_592_000, 7_776_000, 31_536_000,
 )  # fmt: skip
 DAY_S: Final = 86_400
-# Differences of larger numbers are no numbers.
+# Differences of larger numbers overflow.
 MAX_VALUE: Final = 1e300
 
 

@@ -24,7 +24,7 @@ LEGEND: Final = 16
 RIGHT: Final = 10
 N_TICKS: Final = 7
 SIZE: Final = 10
-# Of a letter of the font, in its size.
+# Width of a letter, relative to the font size.
 CHARACTER: Final = 0.55
 SPANS: Final = {"wait": "#b42318", "hold": "#2a6fa8", "run": "#9aa7b4"}
 SPAN_WORDS: Final = {"wait": "waits", "hold": "holds a lock", "run": "runs"}

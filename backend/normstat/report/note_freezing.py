@@ -33,7 +33,7 @@ from normstat.window import Window
 GRAPH_WIDTH: Final = 640
 MAX_EVENT_ROWS: Final = 300
 MAX_EVENT_MARKS: Final = 40
-# Of seconds since the epoch, until the year 2286.
+# Digits of the seconds since the epoch, until the year 2286.
 MAX_DIGITS: Final = 10
 
 
@@ -126,7 +126,7 @@ async def freeze_diff(session: AsyncSession, note: ArtefactDiffNote) -> list[Blo
 
 
 async def freeze_experiment(session: AsyncSession, note: ExperimentNote) -> list[Block]:
-    """Return what the runs of an experiment say.
+    """Return the results of the runs of an experiment.
 
     Raises: NotFound; BadRequest for a result or factor that they do not have
     """
@@ -136,9 +136,9 @@ async def freeze_experiment(session: AsyncSession, note: ExperimentNote) -> list
 
 
 async def freeze_facts(session: AsyncSession, note: FactsNote) -> list[Block]:
-    """Return what a host was at an instant, by the last report of its agent before.
+    """Return a host's facts at an instant, from its agent's last report before it.
 
-    Raises: NotFound; NoData where no agent had reported any
+    Raises: NotFound; NoData if no agent had reported any
     """
     host_id = await require_host(session, note.host)
     known = [shot for shot in await read_snapshots(session, host_id) if shot.time_s <= note.at.timestamp()]
@@ -171,7 +171,7 @@ async def freeze_events(session: AsyncSession, note: EventsNote) -> list[Block]:
     left = len(events) - len(rows)
     more = f" The first {len(rows):,} of {len(events):,} events; {count(left, 'later event')} not listed." if left > 0 else ""
     if len(events) >= MAX_EVENTS:
-        more += f" Of a window with more than {MAX_EVENTS:,} events the latest {MAX_EVENTS:,} are read: choose a shorter one."
+        more += f" The window has more than {MAX_EVENTS:,} events, of which the latest are read: choose a shorter one."
     columns = [BlockColumn("time", share=1.5), BlockColumn("hosts"), BlockColumn("kind", share=0.8), BlockColumn("event", share=3)]
     return [TableBlock([*columns, BlockColumn("by", share=0.8)], rows, f"{said}.{more}")]
 

@@ -23,7 +23,7 @@ _FILES: Final = {
 
 @functools.cache
 def register_fonts() -> frozenset[int]:
-    """Make the fonts known, and return the code points that all texts can have."""
+    """Register the fonts, and return the code points that all of them have."""
     folder = resources.files("normstat.report") / "fonts"
     for name, file in _FILES.items():
         with resources.as_file(folder / file) as path:
@@ -35,7 +35,7 @@ def register_fonts() -> frozenset[int]:
 
 
 def printable(text: str) -> str:
-    r"""Return the text with what the fonts do not have, or nobody sees, written as \u30c6."""
+    r"""Return the text with characters that the fonts lack, or that are invisible, written as \u30c6."""
     if text.isascii() and text.isprintable():
         return text
     known = register_fonts()

@@ -25,7 +25,7 @@ LINE: Final = HexColor("#d6dde5")
 CARD: Final = HexColor("#f4f7f9")
 BLUE: Final = HexColor("#2a6fa8")
 ORANGE: Final = HexColor("#b04e00")
-# Of printed text; longer lines are folded.
+# Font size of printed text; longer lines are folded.
 MONO_SIZE: Final = 7.4
 MAX_PRINTED_LINES: Final = 400
 

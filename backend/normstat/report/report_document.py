@@ -64,7 +64,7 @@ def to_section(note: StoredNote, frozen: bytes | None) -> ReportSection:
     content = NOTE.validate_python(note.content)
     blocks = unpack_blocks(frozen) if frozen is not None else live_blocks(content)
     if frozen is not None and isinstance(content, TextNote):
-        # A bundle brought it, but not what it shows: its words say so.
+        # It came in a bundle without what it shows: its text says so.
         blocks = [*blocks, *live_blocks(content)]
     if note.frozen_at is not None:
         blocks = [*blocks, SaidBlock(f"Frozen {instant(note.frozen_at.replace(microsecond=0))}.", "soft")]

@@ -16,7 +16,7 @@ class ReportTemplate(Documented):
     """What a report can begin with."""
 
     key: str
-    """Of a template of people its report's id as text; else its name."""
+    """The id of its report as text for a template that people made, else its name."""
 
     title: str
     description: str

@@ -91,7 +91,7 @@ class _Drawer:
     def _draw_use(self, given: Mapping[str, str], group: shapes.Group, style: Style) -> None:
         target = self._named.get(given.get("href", "").removeprefix("#"))
         self._n_uses += 1
-        # Uses of uses may grow without end.
+        # Nested uses could grow without limit.
         if target is None or target.name in {"use", "g", "svg", "defs"} or self._n_uses > MAX_USES:
             return
         inner = shapes.Group(transform=(1, 0, 0, 1, _number(given.get("x"), 0), _number(given.get("y"), 0)))
@@ -194,7 +194,7 @@ def read_path(text: str) -> Any:  # noqa: C901, PLR0912, PLR0915 (a case for eac
             if path.points:
                 path.closePath()
             x, y = start_x, start_y
-            # What follows without a letter is no path.
+            # What follows without a letter is not a path.
             if place < len(parts) and not parts[place].isalpha():
                 return path
             continue

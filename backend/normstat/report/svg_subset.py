@@ -1,4 +1,4 @@
-"""Read SVG and keep only what draws: no scripts, no links out, no styles that load anything. The one door for SVG of others.
+"""Read SVG and keep only what draws: no scripts, no links out, no styles that load anything. All SVG of others passes here.
 
 Reports keep graphs as SVG, people upload SVG, bundles bring SVG: all pass here before HTML or PDF shows them.
 """
@@ -48,7 +48,7 @@ class SvgNode:
 def read_svg(body: str | bytes) -> SvgNode:
     """Return the drawing elements of an SVG.
 
-    Raises: BadRequest for what is no SVG, declares a document type or entities, or is too large
+    Raises: BadRequest for what is not SVG, declares a document type or entities, or is too large
     """
     if len(body) > MAX_BYTES:
         raise BadRequest(f"The SVG has {len(body):,} bytes; at most {MAX_BYTES:,} are drawn. Upload it as PNG")

@@ -51,7 +51,7 @@ def read_upload(body: bytes, *, as_image: bool) -> tuple[str, bytes]:
 def _read_picture(body: bytes) -> tuple[str, bytes]:
     try:
         with warnings.catch_warnings():
-            # Of decompression bombs: the limit below is ours.
+            # Pillow's warnings about decompression bombs: the limit below is ours.
             warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(body), formats=tuple(IMAGES)) as found:
                 if found.width * found.height > MAX_PIXELS:

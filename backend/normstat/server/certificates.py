@@ -59,7 +59,7 @@ def _identify(path: Path) -> tuple[int, int, int] | None:
 
 
 def find_certificate_files(settings: Settings) -> CertificateFiles | None:
-    """Return the files that the settings name. Missing: None when the server shall speak no TLS.
+    """Return the files that the settings name. Missing: None when the server does not use TLS.
 
     Raises: UnusableCertificate when the settings contradict each other
     """
@@ -73,7 +73,7 @@ def find_certificate_files(settings: Settings) -> CertificateFiles | None:
 
 @dataclass(frozen=True, slots=True)
 class CertificateNames:
-    """For whom a certificate is. Missing: `host` is None when it names neither a host nor an address."""
+    """The names that a certificate is for. Missing: `host` is None when it names neither a host nor an address."""
 
     host: str | None
     is_self_signed: bool
@@ -95,7 +95,7 @@ def read_names(path: Path) -> CertificateNames:
 
 
 def load_certificate(settings: Settings) -> "ServerCertificate | None":
-    """Return the certificate that the settings name. Missing: None when the server shall speak no TLS.
+    """Return the certificate that the settings name. Missing: None when the server does not use TLS.
 
     Raises: UnusableCertificate
     """

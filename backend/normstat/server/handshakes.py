@@ -1,6 +1,6 @@
 """Connections before their TLS handshake has ended. They have a place and a deadline in the connection table like all others.
 
-asyncio tells an application of a connection when the handshake is over; until then nobody would count it, and an attacker could
+asyncio tells an application of a connection when the handshake is over; until then it would not be counted, and an attacker could
 take all open files with clients that never say anything.
 """
 
@@ -26,7 +26,7 @@ PLAIN_ANSWER: Final = (
     + b"\r\n\r\n"
     + PLAIN_TEXT
 )
-# What a client sends without TLS is thrown away for so long, so that it can read the answer.
+# Bytes without TLS that are read and discarded, so that the client can read the answer.
 MAX_PLAIN_BYTES: Final = 64 * 1024
 
 
@@ -50,14 +50,14 @@ class PendingHandshake(ClientConnection):
         return 0
 
     def drop(self) -> None:
-        """Close the connection at once; whoever waits for it notices."""
+        """Close the connection at once; a waiting task notices."""
         self.is_dropped = True
         with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
 
 
 class Handshakes:
-    """Begins TLS on accepted sockets, and then leaves them to the protocol of HTTP."""
+    """Begins TLS on accepted sockets, then hands them to the HTTP protocol."""
 
     def __init__(
         self, certificate: ServerCertificate, table: ConnectionTable, make_protocol: "Callable[[], GuardedProtocol]"
@@ -105,7 +105,7 @@ class Handshakes:
         return connection.recv(1, socket.MSG_PEEK)
 
     async def _refuse_plain(self, connection: socket.socket) -> None:
-        """Tell a client that sent something other than TLS, as far as it listens."""
+        """Tell a client that it sent something other than TLS, if it still reads."""
         try:
             with contextlib.suppress(BlockingIOError):
                 if connection.recv(MAX_PLAIN_BYTES):

@@ -21,7 +21,7 @@ from normstat.server.connections import ClientConnection, ConnectionTable, Minim
 if TYPE_CHECKING:
     from uvicorn._types import ASGISendEvent
 
-# Of a head; also of the bytes between two chunks of a body, and of its trailers.
+# Limit of a head, of the bytes between two chunks of a body, and of its trailers.
 MAX_HEAD_BYTES: Final = 64 * 1024
 # A field of four bytes takes forty times as much memory.
 MAX_FIELDS: Final = 128

@@ -33,8 +33,8 @@ log = structlog.get_logger()
 
 # An agent's running request gets this long to be committed and answered; otherwise it is sent again.
 GRACE_S: Final = 5
-# So many new objects are looked at together for garbage. A batch of posts has more than Python's 700 at any time: its objects would
-# be taken for ones that stay, and with them everything else in the process be looked at, several times a minute.
+# New objects per garbage collection. A batch of posts has more than Python's 700 at any time: they would be taken for long-lived
+# objects, and everything else in the process would be examined with them, several times a minute.
 YOUNG_OBJECTS: Final = 10_000
 # Many systems allow a process 1024 open files unless it asks for more.
 MAX_FILES: Final = 16_384
@@ -79,7 +79,7 @@ class Server(uvicorn.Server):
     async def main_loop(self) -> None:
         """Tick once a second until the server is to stop."""
         self._loop = asyncio.get_running_loop()
-        # Of uvicorn's ticks only each tenth sets the date of answers: these are all such.
+        # Only every tenth of uvicorn's ticks sets the date of answers: each of these does.
         while not await self.on_tick(0):
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(TICK_S):
@@ -234,7 +234,7 @@ def _configure(application: FastAPI, host: str, port: int, limits: ConnectionLim
         log_config=None,
         access_log=False,
         server_header=False,
-        # We evaluate NORMSTAT_TRUSTED_PROXIES (auth/client_address.py); uvicorn would trust anybody on this machine.
+        # We evaluate NORMSTAT_TRUSTED_PROXIES (auth/client_address.py); uvicorn would trust anyone on this machine.
         proxy_headers=False,
         timeout_graceful_shutdown=GRACE_S,
         # The connection table bounds connections; this bounds requests whose clients left before they were answered.

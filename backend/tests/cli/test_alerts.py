@@ -23,7 +23,7 @@ pytestmark = on_either_database
 
 async def test_alerts_channels_and_routes_are_printed(sessions: Sessions, normstat: Commands, http: HttpReceiver) -> None:
     assert (await normstat("alerts", "list"))[:2] == (0, "no alerts\n")
-    assert (await normstat("alerts", "routes"))[1] == "no routes: nobody is told of anything\n"
+    assert (await normstat("alerts", "routes"))[1] == "no routes: no alerts are sent\n"
     channel = await add_channel(sessions, "hook", webhook(http, url=f"{http.url}/s3cret"))
     await add_route(sessions, "all", [channel], {"hosts": ["sun*"]}, escalations=[{"after_min": 5, "channels": [channel]}])
     await add_episode(sessions, await add_host(sessions, "sun1"), datetime.now(UTC))
