@@ -151,7 +151,7 @@ lose_room() {
         write_tool "$lo_spec"
         # How much the tool could not write is unknown: at least a byte.
         if [ "$mode" = ship ] && read_size "$lo_key.raw" && [ "$size" -gt 0 ]; then
-            printf '%s the file system of the spool was full: nobody knows how much was lost\n' $((size + 1)) >"$lo_key.gap"
+            printf '%s the file system of the spool was full: how much was lost is unknown\n' $((size + 1)) >"$lo_key.gap"
         fi
     done
     write_state

@@ -67,5 +67,5 @@ def test_tools_end_before_they_lose_lines_and_the_gap_is_told_when_there_is_room
     gaps = {
         (key.partition(".")[0], end - begin, reason) for key, one in host.server.streams.items() for begin, end, reason in one.gaps
     }
-    reason = "the file system of the spool was full: nobody knows how much was lost"
+    reason = "the file system of the spool was full: how much was lost is unknown"
     assert gaps == {("emit_linux", 1, reason), ("slow_linux", 1, reason)}
