@@ -55,7 +55,7 @@ Limits of the 1990s that depend on the size of the machine are scaled; the table
 A rule is a TOML file: `format = 1`, `name`, `title`, `subsystem`, `version`, `about`, `source`, and `of` (`cpu`, `disk`,
 `interface`, `mount`, `process`; left out for one state of the host). `ends_after = "5 min"` says how long nothing may be amber
 or worse before an episode has ended; two minutes without it. `except = ["lo", "/snap/*"]` leaves instances out.
-A built-in rule with `enabled = false` is off until you enable it, such as `mutex-average`, the rule before `mutex`.
+A built-in rule with `enabled = false`, such as `mutex-average` (the rule before `mutex`), is off until you enable it.
 
 - `[inputs]`: `NAME = {{ meaning = "cpu.sys", unit = "%" }}`. A meaning ([next-questions.md](next-questions.md) and
   `questions.toml`) is what fields of different tools measure; `fields = ["vmstat_solaris.page_sr"]` names fields of
