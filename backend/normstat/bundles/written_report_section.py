@@ -114,7 +114,7 @@ class WrittenReportSection:
         try:
             entries = _ENTRIES.validate_python(await load_in_turn(partial(target.bundle.read_json, members[LIST])))
         except ValidationError:
-            raise BadRequest("The section reports of the bundle has a row that is no report; it was left out") from None
+            raise BadRequest("The section reports of the bundle has a row that is not a report; it was left out") from None
         for entry in entries:
             carried = _carried_of(entry, target)
             async with open_read_session(target.sessions) as session:

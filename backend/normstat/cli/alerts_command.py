@@ -234,5 +234,5 @@ async def _read_route(session: WriteSession, name: str) -> RouteSettings:
         if path.is_file():  # noqa: ASYNC240
             return RouteSettings.model_validate(json.loads(path.read_text("utf-8")))  # noqa: ASYNC240
     except (ValidationError, ValueError, OSError) as error:
-        raise BadRequest(f"{name} is no route: {error}") from None
+        raise BadRequest(f"{name} is not a route: {error}") from None
     raise NotFound(f"There is no route {name}, nor a file of that name; `normstat alerts routes` lists routes")

@@ -26,7 +26,7 @@ A rule has one state for each report, of the host or of each CPU or disk:
 {colours}
 
 Where a value is missing that a condition needs, the state is unknown, not fine. The worst instance is the state of the
-host. Averages since boot are no samples, so no rule ever sees one.
+host. Averages since boot are not samples, so no rule ever sees one.
 
 ## What rules need recorded
 
@@ -61,7 +61,7 @@ A built-in rule with `enabled = false`, such as `mutex-average` (the rule before
   `questions.toml`) is what fields of different tools measure; `fields = ["vmstat_solaris.page_sr"]` names fields of
   [stats.md](stats.md) instead, the preferred one first. Units are `%`, `ms`, `bytes`, `bytes/s`, `1/s` and `1`: sizes are
   turned into bytes and times into milliseconds. `each = true` gives a rule of the host the values of all instances.
-  `linux_pressure.stall_pct@memory.full` is the value of one instance. A counter since boot is no input, but its change for
+  `linux_pressure.stall_pct@memory.full` is the value of one instance. A counter since boot is not an input, but its change for
   each second is: `rate(netstat_solaris_if.ierrs)`, in `1/s`.
 - `[limits]`: `NAME = {{ value = 20, unit = "%", source = "where the number comes from" }}`.
 - `[[states]]`, from the worst to the best: `state`, `when`, `for = "30 s"` (the condition held in every report of that

@@ -38,7 +38,7 @@ def tag(
     configure_logging("error")
     for own in tags:
         if TAG.fullmatch(own) is None:
-            raise typer.BadParameter(f"{own!r} is no tag: a tag has 1 to {MAX_TAG_LENGTH} characters, no blanks and no commas")
+            raise typer.BadParameter(f"{own!r} is not a tag: a tag has 1 to {MAX_TAG_LENGTH} characters, no blanks and no commas")
 
     async def change(session: WriteSession) -> list[TaggedHost]:
         return await change_tags(session, TagChange((name,), *(((), tuple(tags)) if remove else (tuple(tags), ()))))

@@ -89,7 +89,7 @@ def revoke(number: Annotated[int, typer.Argument(help="number of the token, as `
 def _read_lifetime(text: str) -> timedelta:
     match = re.fullmatch(r"([0-9]{1,5})([mhd])", text)
     if match is None:
-        raise typer.BadParameter(f"{text!r} is no time: expected a number with m, h or d, such as 1h")
+        raise typer.BadParameter(f"{text!r} is not a time: expected a number with m, h or d, such as 1h")
     return timedelta(seconds=int(match[1]) * UNITS[match[2]])
 
 

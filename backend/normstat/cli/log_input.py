@@ -81,7 +81,7 @@ class EventChoice:
 def read_log(origin: LogOrigin) -> LogInput:
     """Return the log.
 
-    Raises: BadRequest for a file that cannot be read, or that is no log; NotFound, TooLarge
+    Raises: BadRequest for a file that cannot be read, or that is not a log; NotFound, TooLarge
     """
     if (origin.file is None) == (origin.artefact is None):
         raise BadRequest("Name one log: a FILE (- for standard input), or --artefact ID")
@@ -103,7 +103,7 @@ def _of_file(origin: LogOrigin, file: Path) -> LogInput:
     found = read_artefact(data, name="" if str(file) == STDIN else file.name, spec=origin.spec)
     facts = [("Log", name), ("Tool", found.tool or "unknown")]
     if found.n_rejected:
-        facts.append(("Not read", f"{found.n_rejected:,} of {found.n_lines:,} lines are no events"))
+        facts.append(("Not read", f"{found.n_rejected:,} of {found.n_lines:,} lines are not events"))
     return LogInput(_choose(found.parts, origin.part, name), (data,), name, facts)
 
 
@@ -128,10 +128,10 @@ def _choose(parts: Sequence[Part], number: int | None, name: str) -> LogPart:
     if not logs:
         kinds = ", ".join(dict.fromkeys(f"{part.kind} of {part.title or part.stat}" for part in parts)) or "no reader knows it"
         raise BadRequest(
-            f"{name} is no log of events ({kinds}); logs are of strace -ttt -T, perf trace, perf script, perf sched, ftrace, LKST"
+            f"{name} is not a log of events ({kinds}); read are strace -ttt -T, perf trace, perf script, perf sched, ftrace, LKST"
         )
     at = logs[0] if number is None else number
     found = parts[at] if at < len(parts) else None
     if not isinstance(found, LogPart):
-        raise NotFound(f"Part {at} of {name} is no log; its logs are {', '.join(map(str, logs))}")
+        raise NotFound(f"Part {at} of {name} is not a log; its logs are {', '.join(map(str, logs))}")
     return found

@@ -193,7 +193,7 @@ def csv_blocks(text: str) -> list[Block]:
     try:
         rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row]
     except csv.Error as error:
-        raise BadRequest(f"This is no CSV: {error}. Paste lines of values with commas, semicolons or tabs between") from None
+        raise BadRequest(f"This is not CSV: {error}. Paste lines of values with commas, semicolons or tabs between") from None
     if not rows:
         raise BadRequest("The table is empty; its first line is the head, e.g. time,value")
     n_columns = max(map(len, rows))

@@ -42,7 +42,7 @@ class ChartScale:
 
 
 def draw_scaling(analysis: ExperimentAnalysis, title: str) -> Markup:
-    """Return the chart of one result by one factor. Levels that are no numbers stand at equal distances."""
+    """Return the chart of one result by one factor. Levels that are not numbers stand at equal distances."""
     levels = [""] if analysis.factor is None else analysis.factor.levels
     is_numeric = analysis.factor is not None and analysis.factor.is_numeric
     at = {level: float(place) for place, level in enumerate(levels)}

@@ -76,7 +76,7 @@ def _started(process: StoryProcess) -> str:
 
 
 def drawn_group(story: Story, groups: Mapping[int, FindingGroup]) -> FindingGroup | None:
-    """Return the group whose graph a story shows: the strongest drawn one that is no detail, a resource before a process.
+    """Return the group whose graph a story shows: the strongest drawn one that is not a detail, a resource before a process.
 
     Missing: None where the result holds no group of it. The page chooses the same (frontend logic/story.ts).
     """

@@ -58,11 +58,11 @@ def read_svg(body: str | bytes) -> SvgNode:
     try:
         root = ET.fromstring(body)  # noqa: S314 (expat has limits against entities, and those with any were refused above)
     except (ET.ParseError, ValueError, LookupError) as error:
-        raise BadRequest(f"This is no SVG that can be read: {error}. It begins with {start[:40]!r}") from None
+        raise BadRequest(f"This SVG cannot be read: {error}. It begins with {start[:40]!r}") from None
     counted = [0]
     node = _clean(root, 0, counted)
     if node is None or node.name != "svg":
-        raise BadRequest(f"This is no SVG: its first element is {_local(root)!r}, not svg")
+        raise BadRequest(f"This is not SVG: its first element is {_local(root)!r}, not svg")
     return node
 
 

@@ -64,7 +64,7 @@ def _read_picture(body: bytes) -> tuple[str, bytes]:
                 return IMAGES[form], _written(ImageOps.exif_transpose(found), form)
     except UnidentifiedImageError:
         raise BadRequest(
-            f"This is no PNG, JPEG, WebP or SVG; it begins with {shorten(body[:12].decode('latin-1'))}. Attach it as a file instead"
+            f"This is not PNG, JPEG, WebP or SVG; it begins with {shorten(body[:12].decode('latin-1'))}. Attach it as a file"
         ) from None
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
         raise BadRequest(f"The image is damaged: {error}. Save it again, or attach it as a file") from None

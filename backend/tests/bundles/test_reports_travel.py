@@ -232,7 +232,7 @@ async def test_hostile_reports_are_refused_or_only_words(
     # One report that is damaged is left out, and said; nothing of it stays.
     left_out: list[tuple[Any, str]] = [
         (lambda rows: rows[0]["notes"][1].update(frozen="streams/../x"), "no member"),
-        (lambda rows: rows[0]["files"][0].update(member=rows[0]["notes"][1]["frozen"]), "no PNG"),
+        (lambda rows: rows[0]["files"][0].update(member=rows[0]["notes"][1]["frozen"]), "not PNG"),
         (lambda rows: rows[0]["notes"][5]["content"]["inputs"].update(baseline="'; DROP TABLE reports"), "damaged"),
     ]
     for change, words in left_out:

@@ -62,7 +62,7 @@ async def test_a_route_is_tried(sessions: Sessions, normstat: Commands, http: Ht
     assert out.splitlines()[-1] == "2 messages about 1 alert, 2.0 a week"
     path.write_text("{")
     code, _, err = await normstat("alerts", "try", str(path), *window)
-    assert (code, "is no route" in err) == (1, True)
+    assert (code, "is not a route" in err) == (1, True)
     assert http.received == []
 
 

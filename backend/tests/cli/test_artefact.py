@@ -94,7 +94,7 @@ def test_what_is_wrong_is_said(slide: str, tmp_path: Path) -> None:
     for code, said, arguments in (
         (1, "Name one log", ("analyze",)),
         (1, "Cannot read", ("analyze", str(tmp_path / "none"))),
-        (1, "is no log of events", ("filter", str(other))),
+        (1, "is not a log of events", ("filter", str(other))),
         (1, "Part 3 of", ("format", slide, "--part", "3")),
         (1, "cannot be read from", ("filter", slide, "--where", "cpu ?")),
         (1, "There is no pair", ("analyze", slide, "--pair", "nonsense")),
