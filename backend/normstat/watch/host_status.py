@@ -24,7 +24,7 @@ from normstat.watch.rules.rule_frame import FieldSource, build_frame, choose_inp
 from normstat.watch.rules.rule_run import UNKNOWN, RuleRun, run_rule, without_reports_before
 from normstat.window import Window
 
-# A state is that of the last report in so long; of tools that print more rarely, in the second.
+# A state is that of the last report in the first span; of tools that print more rarely, in the second.
 RECENT: Final = timedelta(minutes=5)
 RARE: Final = timedelta(minutes=15)
 # Rules that look back further read on their own.

@@ -10482,7 +10482,7 @@ export interface components {
       is_builtin: boolean;
       /**
        * Key
-       * @description Of a template of people its report's id as text; else its name.
+       * @description The id of its report as text for a template that people made, else its name.
        */
       key: string;
       /** N Notes */

@@ -6,7 +6,7 @@ import { COLOURS, toColour } from "./watch";
 // More names than this say no more than their number.
 const MAX_SHOWN = 12;
 
-/** Return whether somebody must look at a subsystem: amber or worse. */
+/** Return whether a subsystem needs attention: amber or worse. */
 export function needsSomebody({ colour }: Pick<SubsystemStatus, "colour">): boolean {
   return isBad(colour ?? "");
 }
