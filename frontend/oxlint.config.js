@@ -62,7 +62,7 @@ const tests = ["**/*.test.ts", "**/*.test.tsx"];
 
 export default {
     plugins: ["typescript", "react"],
-    jsPlugins: ["./oxlint.tree.js", "./oxlint.words.js"],
+    jsPlugins: ["./oxlint.tree.js"],
     categories: { correctness: "off" },
     options: { typeAware: true, typeCheck: true, reportUnusedDisableDirectives: "error" },
     ignorePatterns: ["node_modules", "dist", "oxlint.*.js", "test-results", "playwright-report", "public"],
@@ -108,10 +108,7 @@ export default {
             rules: {
                 "tree/imports": [
                     "error",
-                    {
-                        regex: "^(?!\\./[^/]+$|\\.\\./words$)",
-                        message: "logic/ imports only logic/ and words/ (types of the API: logic/api.ts).",
-                    },
+                    { regex: "^(?!\\./[^/]+$)", message: "logic/ imports only logic/ (types of the API: logic/api.ts)." },
                 ],
                 "tree/syntax": [
                     "error",
@@ -132,10 +129,7 @@ export default {
         {
             files: ["src/plot/**"],
             rules: {
-                "tree/imports": [
-                    "error",
-                    { regex: "^\\.\\./(?!logic/|words$)", message: "plot/ imports only logic/, words/ and Plotly." },
-                ],
+                "tree/imports": ["error", { regex: "^\\.\\./(?!logic/)", message: "plot/ imports only logic/ and Plotly." }],
             },
         },
         {
@@ -169,24 +163,6 @@ export default {
                         regex: "^\\.\\./(?!\\.\\./)",
                         message: "Pages do not import from each other; what two need goes to components/ or logic/.",
                     },
-                ],
-            },
-        },
-        {
-            // The page's texts are in words/.
-            files: ["src/**"],
-            excludeFiles: ["src/words/**", "src/logic/comparison_fixture.ts", "src/testing/**", ...tests],
-            rules: { "words/catalogue": "error" },
-        },
-        {
-            // A catalogue is read in front of all other modules: it must need none of them.
-            files: ["src/words/**"],
-            excludeFiles: tests,
-            rules: {
-                "max-lines": "off",
-                "tree/imports": [
-                    "error",
-                    { regex: "^\\.\\.", message: "words/ imports nothing of the page: a catalogue is loaded before it." },
                 ],
             },
         },

@@ -2,7 +2,6 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 import { inlineFirst, nameHostPage, packFiles, trimStyles } from "./build_page.ts";
 import { trimPlotly } from "./build_plotly.ts";
-import { splitWords } from "./build_words.ts";
 
 // Where `npm run dev` sends what the page asks of the API; `make dev` sets it.
 const server = process.env.NORMSTAT_SERVER ?? "http://127.0.0.1:8080";
@@ -15,7 +14,7 @@ const FORMS =
 const DIALOGS = /[\\/]src[\\/]components[\\/](?:\w+(?:Dialog|Editor|Filters|Form)|AgainstChoice|EventTable|NameAndNote)\.tsx/;
 
 export default defineConfig({
-  plugins: [splitWords(), react(), trimPlotly(), trimStyles(), nameHostPage(), inlineFirst(), packFiles()],
+  plugins: [react(), trimPlotly(), trimStyles(), nameHostPage(), inlineFirst(), packFiles()],
   // Plotly's modules ask for `global`, which only Node has.
   define: { global: "globalThis" },
   server: { proxy: { "/api": { target: server } } },
@@ -35,17 +34,14 @@ export default defineConfig({
             { name: "base", test: /[\\/]ActionIcon[\\/]|[\\/]get-env[\\/]/, priority: 4 },
             {
               name: "library",
-              // With say.ts, so that a catalogue of words needs nothing of the page's own code.
-              test: (id) =>
-                (/[\\/]node_modules[\\/]/.test(id) && !PLOTLY.test(id) && !FORMS.test(id)) ||
-                /[\\/]src[\\/]words[\\/]say\.ts/.test(id),
+              test: (id) => /[\\/]node_modules[\\/]/.test(id) && !PLOTLY.test(id) && !FORMS.test(id),
               minShareCount: 2,
               priority: 3,
             },
             { name: "forms", test: FORMS, minShareCount: 2, priority: 2 },
             {
               name: "shared",
-              test: (id) => /[\\/]src[\\/](?:api|components|logic|plot|state|words)[\\/]/.test(id) && !DIALOGS.test(id),
+              test: (id) => /[\\/]src[\\/](?:api|components|logic|plot|state)[\\/]/.test(id) && !DIALOGS.test(id),
               minShareCount: 2,
               priority: 1,
             },

@@ -20,13 +20,11 @@ MAX_MODULES_WITHOUT_GUIDE = 5
 SOURCE_SUFFIXES = {".py", ".ts", ".tsx", ".sh", ".toml", ".sql", ".css", ".yml", ".md", ".lock", ".json"}
 # The only places that may commit: the session dependency's module and intake.
 MAY_COMMIT = {"api/http/deps.py", "db/session.py", "ingest/batching.py"}
-# One list of bodies, in the order of the document that is generated from it; the schema of the first release; and the words of the page, one file a language.
+# One list of bodies, in the order of the document that is generated from it; the schema of the first release.
 MAY_BE_LONG = {
     "agents/tests/functions.sh",
     "backend/normstat/api/routes/schemas.py",
     "migrations/versions/0043_first_release.py",
-    "frontend/src/words/en.ts",
-    "frontend/src/words/de.ts",
 }
 # The settings, and the two that start other processes with an environment of their own.
 # prometheus-client takes the folder that worker processes share from the environment only.

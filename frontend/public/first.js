@@ -24,29 +24,6 @@
     }
 })();
 
-// The page's language: the choice of the account menu (src/words/language.ts has the same key), else the browser's, else English. Its words
-// must be there before the page's modules run; modules that the parser finds run in their order, so this one runs before them.
-(function () {
-    var wished = window.navigator.languages || [];
-    try {
-        wished = [window.localStorage.getItem("normstat-language") || ""].concat(wished);
-    } catch {
-        // Storage may be forbidden.
-    }
-    var known = wished
-        .map(function (tag) {
-            return tag.toLowerCase().split("-")[0];
-        })
-        .filter(function (language) {
-            return language === "de" || language === "en";
-        });
-    if (known[0] === "de") {
-        var meta = document.querySelector('meta[name="normstat-words-de"]');
-        document.documentElement.lang = "de";
-        document.write('<script type="module" src="' + (meta ? meta.content : "/src/words/german.ts") + '"></' + "script>");
-    }
-})();
-
 // What the page will ask for and its scripts, at once instead of one after another. src/api/client.ts takes the answers.
 (function () {
     var path = window.location.pathname;

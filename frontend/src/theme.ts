@@ -12,7 +12,6 @@ import {
   Table,
   Tooltip,
 } from "@mantine/core";
-import { words } from "./words";
 
 /** public/first.js uses the same key. */
 export const colorSchemeManager = localStorageColorSchemeManager({ key: "normstat-color-scheme" });
@@ -46,7 +45,7 @@ export const theme = createTheme({
         centered: false,
         yOffset: "8vh",
         overlayProps: { backgroundOpacity: 0.45 },
-        closeButtonProps: { "aria-label": words.common.close },
+        closeButtonProps: { "aria-label": "Close" },
       },
     }),
     Table: Table.extend({

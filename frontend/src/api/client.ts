@@ -3,7 +3,6 @@
 import createClient from "openapi-fetch";
 import type { ErrorBody } from "../logic/api";
 import type { paths } from "./types.gen";
-import { words } from "../words";
 
 const BASE = "/api/v1";
 
@@ -106,11 +105,11 @@ function toApiError(status: number, requestId: string, body: unknown): ApiError 
     return new ApiError(status, code, message, request_id, details);
   }
   // From a proxy, or from a server that crashed before it could say more.
-  return new ApiError(status, `http_${String(status)}`, words.api.client.theServerRespondedWith(String(status)), requestId);
+  return new ApiError(status, `http_${String(status)}`, `The server responded with ${String(status)}`, requestId);
 }
 
 function unreachable(): ApiError {
-  return new ApiError(0, "unreachable", words.api.client.cannotReachServerCheck, "");
+  return new ApiError(0, "unreachable", "Cannot reach the server. Check that it is running and that the network is up.", "");
 }
 
 /** Read JSON lines and pass on each as it arrives. Raises: ApiError if the connection breaks. */
@@ -165,7 +164,14 @@ export function upload<T>(
       }
     });
     sending.addEventListener("error", () => {
-      reject(new ApiError(0, "unreachable", words.api.client.uploadFailedServerCannot, ""));
+      reject(
+        new ApiError(
+          0,
+          "unreachable",
+          "Upload failed: the server cannot be reached, or the file was changed or deleted after it was chosen",
+          "",
+        ),
+      );
     });
     sending.addEventListener("abort", () => {
       reject(new ApiError(0, "aborted", "stopped", ""));

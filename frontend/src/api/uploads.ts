@@ -5,7 +5,6 @@ import type { Import } from "../logic/api";
 import { afterEvent, isSending, nextUpload, type Upload, type UploadEvent } from "../logic/upload";
 import { ApiError } from "./client";
 import { createImport, type ImportSettings } from "./imports";
-import { words } from "../words";
 
 export interface ChosenFile {
   readonly name: string;
@@ -124,7 +123,7 @@ export class UploadQueue {
 
 function problemOf(error: unknown): string {
   if (error instanceof ApiError) {
-    return error.requestId === "" ? error.message : words.api.uploads.request(error.message, error.code, error.requestId);
+    return error.requestId === "" ? error.message : `${error.message} (${error.code}, request ${error.requestId})`;
   }
   return error instanceof Error ? error.message : String(error);
 }

@@ -5,7 +5,6 @@ import { createArtefactRuns, createRun, EXPERIMENT_KEYS, experimentsQuery } from
 import { parseFactorLines } from "../logic/experiment";
 import { toIso, type Window } from "../logic/time";
 import { undo } from "../state/undo";
-import { words } from "../words";
 import { FormDialog } from "./FormDialog";
 
 interface RunFormProps {
@@ -29,7 +28,7 @@ function RunForm({ title, action, explain, onAdd, onClose }: RunFormProps) {
       for (const queryKey of EXPERIMENT_KEYS) {
         void client.invalidateQueries({ queryKey });
       }
-      undo.say(words.experiments.addRun.added(experiment.trim()), null);
+      undo.say(`Added a run to ${experiment.trim()}`, null);
       onClose();
     },
   });
@@ -48,15 +47,15 @@ function RunForm({ title, action, explain, onAdd, onClose }: RunFormProps) {
       {explain !== undefined && <Text fz="sm">{explain}</Text>}
       <Autocomplete
         data-autofocus
-        label={words.experiments.addRun.experiment}
-        description={words.experiments.addRun.experimentHelp}
+        label="Experiment"
+        description="A new name makes a new experiment"
         maxLength={200}
         data={known.map(({ name }) => name)}
         value={experiment}
         onChange={setExperiment}
       />
       <Textarea
-        label={words.experiments.edit.factors}
+        label="Factors, one a line: NAME=VALUE"
         autosize
         minRows={2}
         placeholder="threads=4"
@@ -67,7 +66,7 @@ function RunForm({ title, action, explain, onAdd, onClose }: RunFormProps) {
       />
       {typeof factors === "string" && (
         <Text fz="sm" c="var(--bad)" role="status">
-          {words.experiments.edit.badFactor(factors)}
+          {`“${factors}” is not NAME=VALUE`}
         </Text>
       )}
     </FormDialog>
@@ -82,11 +81,10 @@ interface AddRunDialogProps {
 
 /** Adds a window of a host as a run of an experiment; its length is the result `real`. */
 export function AddRunDialog({ host, window: marked, onClose }: AddRunDialogProps) {
-  const say = words.experiments.addRun;
   return (
     <RunForm
-      title={say.title}
-      action={say.add}
+      title="Add the selection as a run"
+      action="Add run"
       onClose={onClose}
       onAdd={(experiment, factors) =>
         createRun({
@@ -114,12 +112,11 @@ interface ArtefactRunsDialogProps {
 
 /** Makes runs of what an artefact of IOzone or time holds. */
 export function ArtefactRunsDialog({ artefact, onClose }: ArtefactRunsDialogProps) {
-  const say = words.experiments.ofArtefact;
   return (
     <RunForm
-      title={say.title}
-      action={say.make}
-      explain={say.explain}
+      title="Make runs of this artefact"
+      action="Make runs"
+      explain="Each row of IOzone or time becomes a run with its factors and results."
       onClose={onClose}
       onAdd={(experiment, factors) => createArtefactRuns({ experiment, artefact, factors })}
     />

@@ -6,11 +6,8 @@ import { useState } from "react";
 import { addNote, createReport, reportQuery, reportsQuery } from "../api/reports";
 import type { NoteContent } from "../logic/api";
 import { undo } from "../state/undo";
-import { words } from "../words";
 import { FormDialog } from "./FormDialog";
 import { mayWrite, useMe } from "./me";
-
-const text = words.reports.addToReport;
 const NEW = "new";
 
 /** A button that adds what is shown to a report. Missing: nothing for those who may not write. */
@@ -29,7 +26,7 @@ export function AddToReport({ note, size = "sm" }: { readonly note: NoteContent;
           setOpen(true);
         }}
       >
-        {text.addToReport}
+        Add to report
       </Button>
       {isOpen && (
         <AddToReportDialog
@@ -63,18 +60,18 @@ export function AddToReportDialog({ note, onClose }: { readonly note: NoteConten
       await client.invalidateQueries({ queryKey: reportsQuery.queryKey });
       onClose();
       undo.say(
-        text.added(details.report.title),
+        `Added to ${details.report.title}`,
         () => {
           void navigate({ to: "/reports/$report", params: { report: String(details.report.id) }, search: {} });
         },
-        text.open,
+        "Open",
       );
     },
   });
   return (
     <FormDialog
-      title={text.addToReport}
-      action={words.reports.addNote.add}
+      title="Add to report"
+      action="Add"
       isReady={report !== NEW || newTitle.trim() !== ""}
       isPending={adding.isPending}
       error={adding.error}
@@ -84,16 +81,16 @@ export function AddToReportDialog({ note, onClose }: { readonly note: NoteConten
       onClose={onClose}
     >
       <Select
-        label={text.report}
+        label="Report"
         allowDeselect={false}
         searchable
-        data={[{ value: NEW, label: text.newReport }, ...reports.map((each) => ({ value: String(each.id), label: each.title }))]}
+        data={[{ value: NEW, label: "New report" }, ...reports.map((each) => ({ value: String(each.id), label: each.title }))]}
         value={report}
         onChange={setChosen}
       />
       {report === NEW && (
         <TextInput
-          label={text.titleOfReport}
+          label="Title of the report"
           value={newTitle}
           maxLength={300}
           onChange={(event) => {
@@ -102,7 +99,7 @@ export function AddToReportDialog({ note, onClose }: { readonly note: NoteConten
         />
       )}
       <TextInput
-        label={text.titleOfNote}
+        label="Title of the note"
         data-autofocus
         value={title}
         maxLength={300}

@@ -8,7 +8,7 @@ import { suggestedBaselines } from "../logic/range";
 import { describeDuration, isSameWindow, lengthOf, type Window } from "../logic/time";
 import { formatWindow, type Zone } from "../logic/zone";
 import { WindowInputs } from "./WindowInputs";
-import { words } from "../words";
+import { counted } from "../logic/counted";
 
 interface AgainstChoiceProps {
   readonly hosts: readonly string[];
@@ -51,7 +51,7 @@ export function AgainstChoice({ hosts, otherHosts, groups, incident, baselines, 
     <>
       <Radio.Group
         value={valueOf(against)}
-        label={words.components.againstChoice.baseline}
+        label="Baseline"
         onChange={(value) => {
           const next = choices.find((choice) => valueOf(choice) === value);
           if (next !== undefined) {
@@ -68,7 +68,7 @@ export function AgainstChoice({ hosts, otherHosts, groups, incident, baselines, 
                 label={baseline.name}
                 description={
                   baseline.is_rolling ? (
-                    words.components.againstChoice.rollingNote
+                    "nobody marked it: without incidents and what was unusual"
                   ) : (
                     <BaselineWindows baseline={baseline} zone={zone} />
                   )
@@ -77,7 +77,7 @@ export function AgainstChoice({ hosts, otherHosts, groups, incident, baselines, 
             ))}
             {baselines.length === 0 && (
               <Text fz="sm" className="soft">
-                {words.components.againstChoice.noBaselinesYetSave(hosts.join(" and "))}
+                {`No baselines for ${hosts.join(" and ")} yet. Save a quiet period as a baseline, or choose one of these.`}
               </Text>
             )}
           </Stack>
@@ -86,20 +86,16 @@ export function AgainstChoice({ hosts, otherHosts, groups, incident, baselines, 
           {AGOS.map((ago) => (
             <Radio key={ago} value={`ago ${ago}`} label={AGO_LABELS[ago]} />
           ))}
-          <Radio value="window" label={words.components.againstChoice.anotherWindow} />
-          <Radio value="host" label={words.components.againstChoice.anotherHostSameTime} disabled={otherHosts.length === 0} />
-          <Radio
-            value="group"
-            label={hosts.length > 1 ? words.components.againstChoice.theirGroup : words.components.againstChoice.itsGroup}
-            disabled={groups.length === 0}
-          />
+          <Radio value="window" label="another window" />
+          <Radio value="host" label="another host at the same time" disabled={otherHosts.length === 0} />
+          <Radio value="group" label={hosts.length > 1 ? "their group" : "its group"} disabled={groups.length === 0} />
         </Group>
       </Radio.Group>
       {against.kind === "baseline" && chosen !== undefined && chosen.version > 1 && !chosen.is_rolling && (
         <Select
           size="xs"
           w={300}
-          label={words.common.version}
+          label="Version"
           allowDeselect={false}
           data={versionOptions(chosen.version)}
           value={String(against.version ?? "")}
@@ -112,7 +108,7 @@ export function AgainstChoice({ hosts, otherHosts, groups, incident, baselines, 
       {against.kind === "host" && (
         <Select
           size="xs"
-          label={words.components.againstChoice.referenceHost}
+          label="Reference host"
           searchable
           allowDeselect={false}
           data={[...otherHosts]}
@@ -125,12 +121,12 @@ export function AgainstChoice({ hosts, otherHosts, groups, incident, baselines, 
       {against.kind === "group" && (
         <Select
           size="xs"
-          label={words.components.againstChoice.hostGroup}
-          description={words.components.againstChoice.otherHostsSameTime}
+          label="Host group"
+          description="Its other hosts at the same time: their median is the level, and what differs between them is normal."
           allowDeselect={false}
           data={groups.map(({ name, hosts: members }) => ({
             value: name,
-            label: words.components.againstChoice.host(name, members.length),
+            label: `${name} (${counted(members.length, "host")})`,
           }))}
           value={against.group}
           onChange={(value) => {
@@ -187,12 +183,12 @@ function BaselineWindows({ baseline, zone }: { readonly baseline: BaselineInfo; 
   const windows = baseline.windows.map(toWindow);
   const [first] = windows;
   return first === undefined ? (
-    words.components.againstChoice.noSamplesYet
+    "no samples yet"
   ) : (
     <>
       {formatWindow(zone, first)} ({describeDuration(lengthOf(first))})
-      {windows.length > 1 && words.components.againstChoice.andMore(String(windows.length - 1))}
-      {baseline.version > 1 && words.components.againstChoice.version(String(baseline.version))}
+      {windows.length > 1 && ` and ${String(windows.length - 1)} more`}
+      {baseline.version > 1 && `, version ${String(baseline.version)}`}
     </>
   );
 }

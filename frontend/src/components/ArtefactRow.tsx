@@ -11,7 +11,14 @@ import { DEFAULT_HOST_VIEW, encodeHostView } from "../state/url";
 import type { Clock } from "../state/zone_choice";
 import { Instant } from "./Instant";
 import { PageLink } from "./PageLink";
-import { words } from "../words";
+import { counted } from "../logic/counted";
+
+const KINDS = {
+  table: (n: number) => counted(n, "row"),
+  stacks: (n: number) => counted(n, "stack"),
+  histogram: (n: number) => counted(n, "distribution"),
+  log: (n: number) => counted(n, "log event"),
+};
 
 const MAX_PARTS = 3;
 
@@ -39,7 +46,7 @@ export function ArtefactRow({ artefact, zone, clock, mark, hasHost = true, onDel
         <Instant at={at} zone={zone} />
         {artefact.duration_s !== null && (
           <Text fz="xs" className="soft">
-            {words.artefacts.list.watched(describeLength(artefact.duration_s))}
+            {`watched for ${describeLength(artefact.duration_s)}`}
           </Text>
         )}
       </Table.Td>
@@ -51,7 +58,7 @@ export function ArtefactRow({ artefact, zone, clock, mark, hasHost = true, onDel
         </Table.Td>
       )}
       <Table.Td style={{ whiteSpace: "nowrap" }}>
-        {artefact.tool === "" ? <span className="soft">{words.artefacts.list.unknownTool}</span> : artefact.tool}
+        {artefact.tool === "" ? <span className="soft">unknown tool</span> : artefact.tool}
         <EffectBadge artefact={artefact} />
       </Table.Td>
       <Table.Td className="artefact-name">
@@ -70,24 +77,24 @@ export function ArtefactRow({ artefact, zone, clock, mark, hasHost = true, onDel
       <Table.Td>
         <Text fz="sm">
           {parts.length === 0
-            ? words.artefacts.list.textOnly
+            ? "text only"
             : parts
                 .slice(0, MAX_PARTS)
-                .map(({ kind, n_rows }) => words.artefacts.kinds[kind as keyof typeof words.artefacts.kinds](n_rows))
+                .map(({ kind, n_rows }) => KINDS[kind as keyof typeof KINDS](n_rows))
                 .join(", ")}
           {parts.length > MAX_PARTS && " …"}
         </Text>
         {artefact.n_rejected > 0 && (
           <Text fz="xs" c="var(--warn)">
-            {words.artefacts.list.nRejected(formatCount(artefact.n_rejected))}
+            {`${formatCount(artefact.n_rejected)} rejected`}
           </Text>
         )}
       </Table.Td>
       <Table.Td>{artefact.author}</Table.Td>
       <Table.Td>
         {onDelete !== undefined && (
-          <Tooltip label={words.common.delete}>
-            <ActionIcon aria-label={words.artefacts.list.delete(name)} onClick={onDelete}>
+          <Tooltip label="Delete">
+            <ActionIcon aria-label={`Delete ${name}`} onClick={onDelete}>
               <IconTrash size={15} />
             </ActionIcon>
           </Tooltip>
@@ -103,7 +110,7 @@ export function EffectBadge({ artefact }: { readonly artefact: Pick<Artefact, "e
     <Group component="span" display="inline-flex" ml={6}>
       <Tooltip label={describeEffect(artefact)} multiline maw={340}>
         <Badge size="sm" variant="outline" color="var(--warn)" tt="none">
-          {words.artefacts.effect.names.heavy}
+          heavy
         </Badge>
       </Tooltip>
     </Group>

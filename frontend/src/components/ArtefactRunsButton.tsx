@@ -1,7 +1,6 @@
 import { Button } from "@mantine/core";
 import { IconFlask } from "@tabler/icons-react";
 import { useState } from "react";
-import { words } from "../words";
 import { ArtefactRunsDialog } from "./AddRunDialog";
 
 /** The specs whose artefacts hold runs. */
@@ -27,7 +26,7 @@ export function ArtefactRunsButton({ artefact }: ArtefactRunsButtonProps) {
           setOpen(true);
         }}
       >
-        {words.experiments.ofArtefact.button}
+        Make an experiment of it…
       </Button>
       {isOpen && (
         <ArtefactRunsDialog

@@ -8,12 +8,12 @@ import { readNow, zoneOf } from "../state/clock";
 import type { RawSearch } from "../state/search";
 import { type Clock, CLOCKS, withClock } from "../state/zone_choice";
 import { type HostZoneState, useHostZone } from "./zone";
-import { words } from "../words";
+import { counted } from "../logic/counted";
 
 const NO_ZONE = {
-  unreported: words.components.clockMenu.unreported,
-  several: words.components.clockMenu.several,
-  "unknown-name": words.components.clockMenu.unknownName,
+  unreported: "not reported by an agent",
+  several: "the hosts have different zones",
+  "unknown-name": "unknown to this browser",
 } as const;
 
 function named(zone: Zone): string {
@@ -27,16 +27,16 @@ export function ClockMenu({ clock }: { readonly clock: Clock }) {
   const [isOpen, setOpen] = useState(false);
   const state = useHostZone(isOpen || clock === "host");
   const titles: Readonly<Record<Clock, string>> = {
-    local: words.components.clockMenu.browser,
+    local: "Zone of this browser",
     utc: "UTC",
-    host: state.subject.hosts.length === 1 ? words.components.clockMenu.host : words.components.clockMenu.hosts,
+    host: state.subject.hosts.length === 1 ? "Zone of the host" : "Zone of the hosts",
   };
   const details: Readonly<Record<Clock, string>> = {
     local: named(zoneOf("local")),
-    utc: words.components.clockMenu.utcDetail,
+    utc: "as in the API, CSV and the command line",
     host: describeHostZone(state),
   };
-  const short = clock === "local" ? words.components.clockMenu.local : clock === "utc" ? "UTC" : (state.choice?.zone ?? "UTC");
+  const short = clock === "local" ? "Local" : clock === "utc" ? "UTC" : (state.choice?.zone ?? "UTC");
   return (
     <Menu position="bottom-end" opened={isOpen} onChange={setOpen}>
       <Menu.Target>
@@ -44,14 +44,14 @@ export function ClockMenu({ clock }: { readonly clock: Clock }) {
           variant="default"
           size="xs"
           className="shell-clock"
-          aria-label={words.components.clockMenu.timesIn(short, titles[clock], details[clock])}
+          aria-label={`Times: ${short} (${titles[clock]}: ${details[clock]})`}
           leftSection={<IconClock size={14} />}
         >
           {short}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>{words.components.clockMenu.title}</Menu.Label>
+        <Menu.Label>Times on this page (saved in the link)</Menu.Label>
         {CLOCKS.map((each) => (
           <Menu.Item
             key={each}
@@ -78,19 +78,21 @@ function describeHostZone({ choice, error }: HostZoneState): string {
     return error.message;
   }
   if (choice === null) {
-    return words.components.clockMenu.reading;
+    return "reading …";
   }
   if (choice.zone === null) {
     return NO_ZONE[choice.problem?.kind ?? "unreported"];
   }
   const { length } = choice.unreported;
-  return length === 0 ? named(choice.zone) : words.components.clockMenu.exceptUnreported(named(choice.zone), length);
+  return length === 0 ? named(choice.zone) : `${named(choice.zone)}; not reported for ${counted(length, "host")}`;
 }
 
 /** Says why the times are in UTC although the link asks for the zone of the hosts. */
 export function NoZoneNote({ state: { subject, choice, error } }: { readonly state: HostZoneState }) {
   const reason =
-    error === null ? choice && noZoneReason(choice, subject.hosts) : words.components.clockMenu.notRead(error.message);
+    error === null
+      ? choice && noZoneReason(choice, subject.hosts)
+      : `The time zones of the hosts could not be read, so times are in UTC: ${error.message}`;
   return (
     reason !== null && (
       <Alert color="yellow" py={6} mx="md" mt="xs" role="status">

@@ -1,5 +1,4 @@
 import { type Colour, COLOUR_LABELS } from "../logic/watch";
-import { words } from "../words";
 import "./ColourBadge.css";
 
 interface ColourBadgeProps {
@@ -9,7 +8,7 @@ interface ColourBadgeProps {
 
 /** The state of a rule by shape, letter, word and colour: those that need somebody are filled. */
 export function ColourBadge({ colour }: ColourBadgeProps) {
-  const label = colour === null ? words.common.unknown : COLOUR_LABELS[colour];
+  const label = colour === null ? "unknown" : COLOUR_LABELS[colour];
   return (
     <span className="colour-badge" data-colour={colour ?? "unknown"}>
       <ColourSymbol colour={colour} label={label} />

@@ -13,7 +13,6 @@ import { AgainstChoice } from "./AgainstChoice";
 import { DivisorChoice } from "./DivisorChoice";
 import { StateView } from "./StateView";
 import { WindowInputs } from "./WindowInputs";
-import { words } from "../words";
 
 interface ComparisonFormProps {
   readonly hosts: readonly string[];
@@ -52,7 +51,7 @@ export function ComparisonForm(props: ComparisonFormProps) {
     (against.kind !== "group" || against.group !== "");
 
   if (answer.isPending && first !== null) {
-    return <StateView isCompact state={{ kind: "loading", what: words.components.comparisonForm.baselines }} />;
+    return <StateView isCompact state={{ kind: "loading", what: "baselines" }} />;
   }
   return (
     <form
@@ -69,16 +68,16 @@ export function ComparisonForm(props: ComparisonFormProps) {
         )}
         <MultiSelect
           size="xs"
-          label={words.common.hosts}
+          label="Hosts"
           searchable
           data={[...new Set([...names, ...hosts])]}
           value={[...hosts]}
-          error={first === null ? words.components.comparisonForm.chooseLeastOneHost : undefined}
+          error={first === null ? "Choose at least one host" : undefined}
           onChange={setHosts}
         />
         <div>
           <Text fz="sm" fw={500} mb={2}>
-            {words.components.comparisonForm.incidentWhenDidProblem}
+            Incident: when did the problem occur?
           </Text>
           <WindowInputs window={props.incident} zone={zone} onChange={setIncident} />
         </div>
@@ -100,7 +99,7 @@ export function ComparisonForm(props: ComparisonFormProps) {
             leftSection={isMore ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />}
             onClick={more.toggle}
           >
-            {words.components.comparisonForm.normaliseLoadDivideEvery}
+            Normalise by load: divide every series by another
           </Button>
           <Collapse expanded={isMore}>
             {isMore && <DivisorChoice host={first} divisor={divisor} onChange={setDivisor} />}
@@ -109,11 +108,11 @@ export function ComparisonForm(props: ComparisonFormProps) {
         <Group justify="flex-end">
           {onCancel && (
             <Button variant="default" onClick={onCancel}>
-              {words.common.cancel}
+              Cancel
             </Button>
           )}
           <Button type="submit" data-autofocus disabled={!isReady}>
-            {words.common.compare}
+            Compare
           </Button>
         </Group>
       </Stack>

@@ -1,7 +1,6 @@
 import { Button, Group, Modal, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { ErrorLine } from "./StateView";
-import { words } from "../words";
 
 interface ConfirmDialogProps {
   readonly title: string;
@@ -23,7 +22,7 @@ export function ConfirmDialog({ title, children, action, isPending, error, onCon
       <ErrorLine error={error} />
       <Group justify="flex-end" mt="sm">
         <Button variant="default" data-autofocus onClick={onClose}>
-          {words.common.cancel}
+          Cancel
         </Button>
         <Button color="red" loading={isPending} onClick={onConfirm}>
           {action}

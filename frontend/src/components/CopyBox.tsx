@@ -1,6 +1,5 @@
 import { ActionIcon, Code, CopyButton, Group, Tooltip } from "@mantine/core";
 import { IconCheck, IconCopy } from "@tabler/icons-react";
-import { words } from "../words";
 
 interface CopyBoxProps {
   readonly text: string;
@@ -17,8 +16,8 @@ export function CopyBox({ text, what }: CopyBoxProps) {
       </Code>
       <CopyButton value={text}>
         {({ copied, copy }) => (
-          <Tooltip label={copied ? words.components.copyBox.copied : words.components.copyBox.copy(what)}>
-            <ActionIcon aria-label={words.components.copyBox.copy2(what)} onClick={copy} mt={4}>
+          <Tooltip label={copied ? "copied" : `copy ${what}`}>
+            <ActionIcon aria-label={`Copy ${what}`} onClick={copy} mt={4}>
               {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
             </ActionIcon>
           </Tooltip>

@@ -2,7 +2,6 @@ import { ActionIcon, Menu, Tooltip } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
 import { IconAlertTriangle, IconCheck, IconLink } from "@tabler/icons-react";
 import { currentLink } from "../state/url";
-import { words } from "../words";
 
 interface CopyLinkProps {
   /** The link to what a live page shows now, with fixed times; null for a page that does not move. */
@@ -12,16 +11,12 @@ interface CopyLinkProps {
 /** Copies the link that shows the page as it is; of a live page either with fixed times, or one that keeps moving. */
 export function CopyLink({ frozen = null }: CopyLinkProps) {
   const { copy, copied, error } = useClipboard();
-  const label = copied
-    ? "copied"
-    : error === null
-      ? words.components.copyLink.copyLinkView
-      : words.components.copyLink.browserDidNotAllow;
+  const label = copied ? "copied" : error === null ? "copy link to this view" : "the browser did not allow copying";
   const button = (
     <ActionIcon
       variant="default"
       size={30}
-      aria-label={words.components.copyLink.copyLink}
+      aria-label="Copy link"
       onClick={
         frozen === null
           ? () => {
@@ -40,20 +35,20 @@ export function CopyLink({ frozen = null }: CopyLinkProps) {
     <Menu position="bottom-end">
       <Menu.Target>{button}</Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>{words.components.copyLink.copyLink}</Menu.Label>
+        <Menu.Label>Copy link</Menu.Label>
         <Menu.Item
           onClick={() => {
             copy(frozen);
           }}
         >
-          {words.components.copyLink.nowFixedTimes}
+          As it is now: fixed times
         </Menu.Item>
         <Menu.Item
           onClick={() => {
             copy(currentLink());
           }}
         >
-          {words.components.copyLink.keepsMovingNewestSamples}
+          Keeps moving: the newest samples
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

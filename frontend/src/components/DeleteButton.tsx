@@ -1,7 +1,6 @@
 import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { words } from "../words";
 import { ConfirmDialog } from "./ConfirmDialog";
 
 interface DeleteButtonProps {
@@ -37,12 +36,12 @@ export function DeleteButton({ label, size, title, children, onDelete, onDeleted
           setAsking(true);
         }}
       >
-        {words.common.delete}
+        Delete
       </Button>
       {isAsking && (
         <ConfirmDialog
           title={title}
-          action={words.common.delete}
+          action="Delete"
           isPending={deleting.isPending}
           error={deleting.error}
           onConfirm={() => {

@@ -4,7 +4,6 @@ import { useState } from "react";
 import { hostsQuery, statsQuery } from "../api/queries";
 import { formatDivisor, parseDivisor } from "../logic/against";
 import { divisorOptions } from "../logic/comparison";
-import { words } from "../words";
 
 interface DivisorChoiceProps {
   readonly host: string | null;
@@ -28,8 +27,8 @@ export function DivisorChoice({ host, divisor, onChange }: DivisorChoiceProps) {
       <Group gap="xs" grow mt={4}>
         <Select
           size="xs"
-          label={words.components.divisorChoice.divideBy}
-          placeholder={words.components.divisorChoice.noneCompareRawValues}
+          label="Divide by"
+          placeholder="none: compare raw values"
           searchable
           clearable
           data={divisorOptions(stats, sent).map(({ group, items }) => ({ group, items: [...items] }))}
@@ -40,8 +39,8 @@ export function DivisorChoice({ host, divisor, onChange }: DivisorChoiceProps) {
         />
         <TextInput
           size="xs"
-          label={words.components.divisorChoice.instanceIfThereSeveral}
-          placeholder={words.components.divisorChoice.sumOfAll}
+          label="Instance (if there are several)"
+          placeholder="sum of all"
           value={instance}
           disabled={series === null}
           onChange={(event) => {
@@ -51,7 +50,8 @@ export function DivisorChoice({ host, divisor, onChange }: DivisorChoiceProps) {
         />
       </Group>
       <Text fz="xs" className="soft" mt={4}>
-        {words.components.divisorChoice.useWhenLoadItself}
+        Use this when the load itself changed, to compare the cost per transaction, system call or packet. Choose the series that
+        counts them.
       </Text>
     </>
   );

@@ -4,7 +4,6 @@ import { useEffect, useRef, useState } from "react";
 import type { ChosenFile } from "../api/uploads";
 import { ErrorLine } from "./StateView";
 import { filesOfDrop, filesOfList } from "./dropped";
-import { words } from "../words";
 import "./DropZone.css";
 
 interface DropZoneProps {
@@ -14,7 +13,10 @@ interface DropZoneProps {
 }
 
 /** The zone for dropping files and folders, with file choosers for the keyboard. */
-export function DropZone({ note = words.imports.dropZone.toolOutputTextPacked, onChoose }: DropZoneProps) {
+export function DropZone({
+  note = "Tool output as text, or packed as .gz, .bz2, .xz, .zst, .tar or .zip. OSWatcher archives, sosreport, Explorer and GUDS folders, binary sa files and dim_STAT BatchLOAD files work too. Loading a file twice changes nothing.",
+  onChoose,
+}: DropZoneProps) {
   const [isOver, setOver] = useState(false);
   const [problem, setProblem] = useState<Error | null>(null);
 
@@ -34,12 +36,10 @@ export function DropZone({ note = words.imports.dropZone.toolOutputTextPacked, o
   const take = async (transfer: DataTransfer): Promise<void> => {
     try {
       const files = await filesOfDrop(transfer);
-      setProblem(files.length === 0 ? new Error(words.imports.dropZone.noFilesWereDropped) : null);
+      setProblem(files.length === 0 ? new Error("No files were dropped") : null);
       onChoose(files);
     } catch (error) {
-      setProblem(
-        new Error(words.imports.dropZone.cannotReadDroppedFiles(error instanceof Error ? error.message : String(error))),
-      );
+      setProblem(new Error(`Cannot read the dropped files: ${error instanceof Error ? error.message : String(error)}`));
     }
   };
 
@@ -48,7 +48,7 @@ export function DropZone({ note = words.imports.dropZone.toolOutputTextPacked, o
       className="drop-zone"
       data-over={isOver}
       role="group"
-      aria-label={words.imports.dropZone.filesToLoad}
+      aria-label="Files to load"
       onDragOver={(event) => {
         event.preventDefault();
         setOver(true);
@@ -65,13 +65,13 @@ export function DropZone({ note = words.imports.dropZone.toolOutputTextPacked, o
       <Group gap="sm" justify="center">
         <IconUpload size={20} aria-hidden />
         <Text fz="sm" fw={600}>
-          {isOver ? words.imports.dropZone.releaseChooseFiles : words.imports.dropZone.dropFilesFoldersHere}
+          {isOver ? "Release to choose the files" : "Drop files or folders here"}
         </Text>
         <Text fz="sm" className="soft">
-          {words.imports.dropZone.or}
+          or
         </Text>
-        <Chooser label={words.imports.dropZone.chooseFiles} isFolder={false} onChoose={onChoose} />
-        <Chooser label={words.imports.dropZone.chooseAFolder} isFolder onChoose={onChoose} />
+        <Chooser label="Choose files" isFolder={false} onChoose={onChoose} />
+        <Chooser label="Choose a folder" isFolder onChoose={onChoose} />
       </Group>
       <Text fz="sm" className="soft" ta="center" mt={6}>
         {note}

@@ -5,7 +5,6 @@ import { describeEnd, describeLength, describeSeen, isOfComparison, nameInstance
 import type { Zone } from "../logic/zone";
 import { useNow } from "../state/clock";
 import type { Clock } from "../state/url";
-import { words } from "../words";
 import { ColourBadge } from "./ColourBadge";
 import { episodeLink } from "./episodeLink";
 import { Instant } from "./Instant";
@@ -29,12 +28,12 @@ export function EpisodeTable({ label, episodes, of, zone, clock }: EpisodeTableP
     <Table aria-label={label} className="watch-table watch-cards">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{words.common.from}</Table.Th>
-          <Table.Th>{words.watch.history.lasted}</Table.Th>
-          <Table.Th>{words.common.state}</Table.Th>
-          <Table.Th>{words.common.host}</Table.Th>
-          <Table.Th>{words.watch.onNow.what}</Table.Th>
-          <Table.Th>{words.watch.history.end}</Table.Th>
+          <Table.Th>From</Table.Th>
+          <Table.Th>Lasted</Table.Th>
+          <Table.Th>State</Table.Th>
+          <Table.Th>Host</Table.Th>
+          <Table.Th>What it is</Table.Th>
+          <Table.Th>End</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -49,7 +48,7 @@ export function EpisodeTable({ label, episodes, of, zone, clock }: EpisodeTableP
             </Table.Td>
             <Table.Td>
               {episode.host === null ? (
-                words.watch.onNow.thisServer
+                "normstat"
               ) : (
                 <PageLink to="/hosts/$host" params={{ host: episode.host }} search={episodeLink(episode, clock)}>
                   {episode.host}
@@ -69,13 +68,13 @@ export function EpisodeTable({ label, episodes, of, zone, clock }: EpisodeTableP
               )}
               {episode.acknowledged_at !== null && (
                 <Text fz="sm" className="soft">
-                  {words.watch.onNow.acknowledgedBy(episode.acknowledged_by)}
+                  {`acknowledged by ${episode.acknowledged_by}`}
                   {episode.note !== "" && `: ${episode.note}`}
                 </Text>
               )}
               {episode.exclusion_id !== null && (
                 <Text fz="sm" className="soft">
-                  {words.watch.history.markedAsIncident}
+                  marked as incident
                 </Text>
               )}
             </Table.Td>

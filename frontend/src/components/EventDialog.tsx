@@ -9,7 +9,6 @@ import { type EpochMs, fromApi, toIso } from "../logic/time";
 import { formatInstant, parseInstant, type Zone, zoneLabel } from "../logic/zone";
 import { readNow } from "../state/clock";
 import { FormDialog } from "./FormDialog";
-import { words } from "../words";
 
 interface EventDialogProps {
   /** The host whose page is open; null on the page of all events. */
@@ -57,14 +56,13 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
       }
     },
   });
-  const problem =
-    typeof times === "string" ? times : !isForAll && names.length === 0 ? words.components.eventDialog.chooseHostAllHosts : null;
+  const problem = typeof times === "string" ? times : !isForAll && names.length === 0 ? "Choose a host, or all hosts" : null;
   const isComplete = text.trim() !== "" && problem === null;
   const label = zoneLabel(zone, at);
   return (
     <FormDialog
-      title={event === null ? words.components.eventDialog.noteAnEvent : words.components.eventDialog.changeEvent}
-      action={event === null ? words.components.eventDialog.noteEvent : words.common.save}
+      title={event === null ? "Note an event" : "Change event"}
+      action={event === null ? "Note event" : "Save"}
       isReady={isComplete}
       isPending={saving.isPending}
       error={saving.error}
@@ -74,8 +72,8 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
       onClose={onClose}
     >
       <Textarea
-        label={words.components.eventDialog.whatHappened}
-        placeholder={words.components.eventDialog.deployed}
+        label="What happened"
+        placeholder="deployed 1.4"
         required
         data-autofocus
         autosize
@@ -97,7 +95,7 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
       <Group gap="xs" grow align="flex-start">
         <TextInput
           size="xs"
-          label={words.components.eventDialog.at(label)}
+          label={`At (${label})`}
           value={from}
           spellCheck={false}
           onChange={(change) => {
@@ -106,8 +104,8 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
         />
         <TextInput
           size="xs"
-          label={words.components.eventDialog.until}
-          placeholder={words.components.eventDialog.aMoment}
+          label="Until"
+          placeholder="a moment"
           value={to}
           spellCheck={false}
           onChange={(change) => {
@@ -116,12 +114,12 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
         />
       </Group>
       <div style={{ minHeight: 20, fontSize: 12, marginTop: -6 }} className={problem === null ? "soft" : undefined} role="status">
-        {problem ?? words.components.eventDialog.timeExamples}
+        {problem ?? "2026-11-21 09:05:00, 09:05 (today), now-15m, or ISO 8601 with a zone"}
       </div>
       <Group gap="xs" grow align="flex-start">
         <Select
           size="xs"
-          label={words.common.kind}
+          label="Kind"
           allowDeselect={false}
           data={(TYPED_KINDS.some((typed) => typed === kind) ? TYPED_KINDS : [...TYPED_KINDS, kind]).map((value) => ({
             value,
@@ -134,8 +132,8 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
         />
         <TagsInput
           size="xs"
-          label={words.common.tags}
-          placeholder={words.components.eventDialog.webRelease}
+          label="Tags"
+          placeholder="web release"
           splitChars={[",", " "]}
           maxTags={20}
           maxLength={MAX_TAG}
@@ -150,14 +148,11 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
         onChange={(value) => {
           setForAll(value === "all");
         }}
-        label={words.common.hosts}
+        label="Hosts"
       >
         <Group gap="md" mt={6}>
-          <Radio
-            value="some"
-            label={host !== null && names.length === 1 && names[0] === host ? host : words.components.eventDialog.theseHosts}
-          />
-          <Radio value="all" label={words.common.allHosts} />
+          <Radio value="some" label={host !== null && names.length === 1 && names[0] === host ? host : "these hosts"} />
+          <Radio value="all" label="all hosts" />
         </Group>
       </Radio.Group>
       {!isForAll && <HostChoice names={names} onChange={setNames} />}
@@ -176,8 +171,8 @@ export function HostChoice({ names, onChange }: HostChoiceProps) {
   return (
     <MultiSelect
       size="xs"
-      aria-label={words.components.eventDialog.hostsOfTheEvent}
-      placeholder={names.length === 0 ? words.components.eventDialog.chooseHosts : ""}
+      aria-label="Hosts of the event"
+      placeholder={names.length === 0 ? "choose hosts" : ""}
       searchable
       limit={100}
       data={[...new Set([...names, ...hosts])]}
@@ -192,14 +187,14 @@ function readTimes(from: string, to: string, zone: Zone): { readonly at: EpochMs
   const now = readNow();
   const at = parseInstant(from, zone, now);
   if (at === null) {
-    return words.components.eventDialog.noTimeBegin(from);
+    return `“${from}” is no time. Type for example 2026-11-21 09:05:00`;
   }
   if (to.trim() === "") {
     return { at, end: null };
   }
   const end = parseInstant(to, zone, now);
   if (end === null) {
-    return words.components.eventDialog.noTimeEnd(to);
+    return `“${to}” is no time. Type for example 2026-11-21 09:30:00, or nothing for a moment`;
   }
-  return end > at ? { at, end } : words.components.eventDialog.endMustAfterStart;
+  return end > at ? { at, end } : "The end must be after the start. Leave it empty for a moment";
 }

@@ -7,7 +7,6 @@ import { EVENT_KINDS, kindLabel, MAX_TAG, toTags } from "../logic/event";
 import { type Zone, zoneLabel } from "../logic/zone";
 import { readNow } from "../state/clock";
 import type { EventListView } from "../state/events";
-import { words } from "../words";
 
 type OnView = (change: Partial<EventListView>) => void;
 
@@ -29,8 +28,8 @@ export function EventFilters({ host, view, zone, problem, onView, children }: Ev
         <TextInput
           size="xs"
           w={220}
-          aria-label={words.components.eventFilters.searchEvents}
-          placeholder={words.components.eventFilters.wordsTextTagsAuthor}
+          aria-label="Search events"
+          placeholder="Words in text, tags or author"
           leftSection={<IconSearch size={14} />}
           value={view.search}
           onChange={(event) => {
@@ -41,8 +40,8 @@ export function EventFilters({ host, view, zone, problem, onView, children }: Ev
         <MultiSelect
           size="xs"
           w={190}
-          aria-label={words.components.eventFilters.kinds}
-          placeholder={view.kinds.length === 0 ? words.components.eventFilters.allKinds : ""}
+          aria-label="Kinds"
+          placeholder={view.kinds.length === 0 ? "all kinds" : ""}
           clearable
           data={EVENT_KINDS.map((value) => ({ value, label: kindLabel(value) }))}
           value={[...view.kinds]}
@@ -53,8 +52,8 @@ export function EventFilters({ host, view, zone, problem, onView, children }: Ev
         <TagsInput
           size="xs"
           w={170}
-          aria-label={words.common.tags}
-          placeholder={view.tags.length === 0 ? words.components.eventFilters.allTags : ""}
+          aria-label="Tags"
+          placeholder={view.tags.length === 0 ? "all tags" : ""}
           splitChars={[",", " "]}
           maxTags={20}
           maxLength={MAX_TAG}
@@ -64,16 +63,12 @@ export function EventFilters({ host, view, zone, problem, onView, children }: Ev
           }}
         />
         {(["from", "to"] as const).map((side) => (
-          <Tooltip key={side} label={words.components.eventFilters.timeExamples}>
+          <Tooltip key={side} label="2026-11-21 09:05, 09:05 (today), now-7d">
             <TextInput
               size="xs"
               w={150}
-              aria-label={
-                side === "from"
-                  ? words.components.eventFilters.from(zoneLabel(zone, readNow()))
-                  : words.components.eventFilters.to(zoneLabel(zone, readNow()))
-              }
-              placeholder={side === "from" ? words.components.eventFilters.fromExample : words.components.eventFilters.toExample}
+              aria-label={side === "from" ? `From (${zoneLabel(zone, readNow())})` : `To (${zoneLabel(zone, readNow())})`}
+              placeholder={side === "from" ? "from: now-7d" : "to: now"}
               spellCheck={false}
               value={view[side]}
               onChange={(event) => {
@@ -101,8 +96,8 @@ function HostFilter({ hosts, onView }: { readonly hosts: readonly string[]; read
     <MultiSelect
       size="xs"
       w={200}
-      aria-label={words.common.hosts}
-      placeholder={hosts.length === 0 ? words.common.allHosts : ""}
+      aria-label="Hosts"
+      placeholder={hosts.length === 0 ? "all hosts" : ""}
       searchable
       clearable
       limit={100}

@@ -3,7 +3,6 @@ import { clusterKind, clusterMarks, describeMark, type EventMark, isTracer, mark
 import { bandShare, type Margins, percent } from "../logic/surface";
 import type { Window } from "../logic/time";
 import type { Zone } from "../logic/zone";
-import { words } from "../words";
 import "./EventLayer.css";
 
 interface EventLayerProps {
@@ -91,7 +90,7 @@ export function EventNote({ marks, zone, side, x, top }: EventNoteProps) {
           {describeMark(zone, mark)}
         </div>
       ))}
-      {marks.length > MAX_TEXTS && <div>{words.components.eventLayer.moreListEvents(String(marks.length - MAX_TEXTS))}</div>}
+      {marks.length > MAX_TEXTS && <div>{`and ${String(marks.length - MAX_TEXTS)} more, in the list of events`}</div>}
     </div>
   );
 }

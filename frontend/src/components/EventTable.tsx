@@ -19,7 +19,7 @@ import { ScrollCard } from "./ScrollCard";
 import { PendingView, StateView } from "./StateView";
 import { useEventDeletion } from "./useEventDeletion";
 import { useSettled } from "./useSettled";
-import { words } from "../words";
+import { counted } from "../logic/counted";
 
 const PAGE_SIZE = 100;
 
@@ -62,26 +62,26 @@ export function EventTable({ host, view, zone, clock, onView }: EventTableProps)
               setDialog({ event: null, at: readNow() });
             }}
           >
-            {words.components.eventTable.noteAnEvent}
+            Note an event…
           </Button>
         )}
       </EventFilters>
       <ChosenWindow ends={ends} host={host} hosts={hosts} zone={zone} clock={clock} onEnds={setEnds} />
-      <ScrollCard label={words.common.events}>
+      <ScrollCard label="Events">
         {page === undefined ? (
-          <PendingView query={list} what={words.components.eventTable.events} />
+          <PendingView query={list} what="events" />
         ) : page.events.length === 0 ? (
           <StateView state={emptyState(isFiltered || view.page > 0, onView, host)} />
         ) : (
-          <Table aria-label={words.common.events} className="event-table">
+          <Table aria-label="Events" className="event-table">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{words.components.eventTable.when(zoneLabel(zone, readNow()))}</Table.Th>
-                <Table.Th>{words.common.kind}</Table.Th>
-                <Table.Th>{words.components.eventTable.whatHappened}</Table.Th>
-                <Table.Th>{words.common.hosts}</Table.Th>
-                <Table.Th>{words.common.by}</Table.Th>
-                <Table.Th>{words.components.eventTable.window}</Table.Th>
+                <Table.Th>{`When (${zoneLabel(zone, readNow())})`}</Table.Th>
+                <Table.Th>Kind</Table.Th>
+                <Table.Th>What happened</Table.Th>
+                <Table.Th>Hosts</Table.Th>
+                <Table.Th>By</Table.Th>
+                <Table.Th>Window</Table.Th>
                 <Table.Th />
               </Table.Tr>
             </Table.Thead>
@@ -123,7 +123,7 @@ export function EventTable({ host, view, zone, clock, onView }: EventTableProps)
       )}
       {page?.has_facts === false && (
         <Text fz="xs" className="soft" mt={6}>
-          {words.components.eventTable.rebootsChangedSettingsListed}
+          Reboots and changed settings are listed when hosts are chosen.
         </Text>
       )}
       {dialog && (
@@ -146,7 +146,7 @@ function emptyState(isFiltered: boolean, onView: EventTableProps["onView"], host
   return isFiltered
     ? ({
         kind: "empty",
-        title: words.components.eventTable.noEventsMatch,
+        title: "No events match",
         next: (
           <Button
             size="compact-xs"
@@ -155,14 +155,14 @@ function emptyState(isFiltered: boolean, onView: EventTableProps["onView"], host
               onView({ ...DEFAULT_EVENT_LIST, hosts: host === null ? [] : [host] });
             }}
           >
-            {words.components.eventTable.showAllEvents}
+            Show all events
           </Button>
         ),
       } as const)
     : ({
         kind: "empty",
-        title: words.components.eventTable.noEventsYet,
-        next: words.components.eventTable.pressNHostsGraphs,
+        title: "No events yet",
+        next: 'Press n on a host\'s graphs, run `normstat event add "deployed 1.4"`, or let an agent watch a log file.',
       } as const);
 }
 
@@ -179,8 +179,8 @@ function Pages({ page, nShown, nTotal, onPage }: PagesProps) {
     <Group gap="sm" mt="sm">
       <Text fz="sm" className="soft" role="status">
         {nTotal > nShown && nShown > 0
-          ? words.components.eventTable.ofEvent(formatCount(first + 1), formatCount(first + nShown), nTotal)
-          : words.components.eventTable.nEvent(nTotal)}
+          ? `${formatCount(first + 1)}–${formatCount(first + nShown)} of ${counted(nTotal, "event")}`
+          : counted(nTotal, "event")}
       </Text>
       {(page > 0 || first + nShown < nTotal) && (
         <>
@@ -192,7 +192,7 @@ function Pages({ page, nShown, nTotal, onPage }: PagesProps) {
               onPage(page - 1);
             }}
           >
-            {words.components.eventTable.newer}
+            Newer
           </Button>
           <Button
             size="compact-sm"
@@ -202,7 +202,7 @@ function Pages({ page, nShown, nTotal, onPage }: PagesProps) {
               onPage(page + 1);
             }}
           >
-            {words.components.eventTable.older}
+            Older
           </Button>
         </>
       )}
@@ -216,10 +216,10 @@ function readTimes(from: string, to: string, zone: Zone, now: EpochMs) {
   const end = to.trim() === "" ? null : parseInstant(to, zone, now);
   const wrong = from.trim() !== "" && start === null ? from : to.trim() !== "" && end === null ? to : null;
   if (wrong !== null) {
-    return { start, end, problem: words.components.eventTable.noTimeTypeExample(wrong) };
+    return { start, end, problem: `“${wrong}” is no time. Type for example 2026-11-21 09:05, 09:05 or now-7d` };
   }
   if (start !== null && end !== null && end <= start) {
-    return { start, end: null, problem: words.components.eventTable.secondTimeMustAfter };
+    return { start, end: null, problem: "The second time must be after the first" };
   }
   return { start, end, problem: null };
 }

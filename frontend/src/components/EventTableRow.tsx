@@ -17,7 +17,7 @@ import { DEFAULT_ARTEFACT_VIEW, encodeArtefactView } from "../state/artefacts";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../state/url";
 import { Instant } from "./Instant";
 import { PageButton, PageLink } from "./PageLink";
-import { words } from "../words";
+import { nodes } from "./nodes";
 import "./EventLayer.css";
 import "./EventTable.css";
 
@@ -46,24 +46,15 @@ export function ChosenWindow({ ends, host, hosts, zone, clock, onEnds }: ChosenW
   const candidates = host === null ? named.slice(0, 5) : [host];
   const window = from === null || to === null ? null : windowBetweenEvents(fromApi(from.at), fromApi(to.end ?? to.at));
   return (
-    <Group
-      className="event-window"
-      gap="xs"
-      mb="sm"
-      role="region"
-      aria-label={words.components.eventTableRow.windowBetweenTwoEvents}
-    >
+    <Group className="event-window" gap="xs" mb="sm" role="region" aria-label="Window between two events">
       <Text fz="sm">
         {window === null ? (
           <>
-            {words.components.eventTableRow.chooseAnotherEventOther(
-              <b>{from === null ? words.components.eventTableRow.ends : words.components.eventTableRow.begins}</b>,
-              (from ?? to)?.text,
-            )}
+            {nodes`${<b>{from === null ? "Ends" : "Begins"}</b>} with “${(from ?? to)?.text}”. Choose another event for the other end.`}
           </>
         ) : (
           <>
-            <b>{words.components.eventTableRow.betweenTwoEvents}</b> {formatWindow(zone, window)} {zoneLabel(zone, window.end)} (
+            <b>Between two events</b> {formatWindow(zone, window)} {zoneLabel(zone, window.end)} (
             {describeDuration(lengthOf(window))})
           </>
         )}
@@ -77,12 +68,12 @@ export function ChosenWindow({ ends, host, hosts, zone, clock, onEnds }: ChosenW
             params={{ host: name }}
             search={graphsSearch(window, window, clock)}
           >
-            {words.components.eventTableRow.graphsOf(name)}
+            {`Graphs of ${name}`}
           </PageButton>
         ))}
       {window !== null && candidates.length === 0 && (
         <Text fz="sm" className="soft">
-          {words.components.eventTableRow.chooseHostsAboveOpen}
+          Choose hosts above to open their graphs.
         </Text>
       )}
       <Button
@@ -91,7 +82,7 @@ export function ChosenWindow({ ends, host, hosts, zone, clock, onEnds }: ChosenW
           onEnds({ from: null, to: null });
         }}
       >
-        {words.components.eventTableRow.clear}
+        Clear
       </Button>
     </Group>
   );
@@ -148,9 +139,7 @@ export function EventTableRow({
             <Instant at={at} zone={zone} />
           </PageLink>
         )}
-        {end !== null && (
-          <div className="soft">{words.components.eventTableRow.for(describeDuration(toDurationMs(end - at)))}</div>
-        )}
+        {end !== null && <div className="soft">{`for ${describeDuration(toDurationMs(end - at))}`}</div>}
         {notBefore !== null && <div className="soft">{describeEarliest(zone, at, notBefore)}</div>}
       </Table.Td>
       <Table.Td style={{ whiteSpace: "nowrap" }}>
@@ -166,7 +155,7 @@ export function EventTableRow({
               params={{ artefact: String(artefact) }}
               search={encodeArtefactView({ ...DEFAULT_ARTEFACT_VIEW, clock })}
             >
-              {words.artefacts.list.open}
+              Open the artefact
             </PageLink>
           </div>
         )}
@@ -179,7 +168,7 @@ export function EventTableRow({
                 type="button"
                 fz="xs"
                 mr={8}
-                title={words.components.eventTableRow.onlyEventsTag(tag)}
+                title={`Only events with the tag ${tag}`}
                 onClick={() => {
                   onTag(tag);
                 }}
@@ -215,12 +204,12 @@ export function EventTableRow({
             mr={4}
             variant={isSame(ends[side], event) ? "filled" : "default"}
             aria-pressed={isSame(ends[side], event)}
-            aria-label={`${side === "from" ? words.components.eventTableRow.fromHere : words.components.eventTableRow.toHere}: ${event.text}`}
+            aria-label={`${side === "from" ? "From here" : "To here"}: ${event.text}`}
             onClick={() => {
               onEnds({ ...ends, [side]: isSame(ends[side], event) ? null : event });
             }}
           >
-            {side === "from" ? words.components.eventTableRow.fromHere : words.components.eventTableRow.toHere}
+            {side === "from" ? "From here" : "To here"}
           </Button>
         ))}
       </Table.Td>
@@ -228,14 +217,14 @@ export function EventTableRow({
         {mayWrite && event.id !== null && (
           <>
             {mayChange(event) && (
-              <Tooltip label={words.common.change}>
-                <ActionIcon aria-label={words.components.eventTableRow.change(event.text)} onClick={onChange}>
+              <Tooltip label="Change">
+                <ActionIcon aria-label={`Change ${event.text}`} onClick={onChange}>
                   <IconPencil size={15} />
                 </ActionIcon>
               </Tooltip>
             )}
-            <Tooltip label={words.common.delete}>
-              <ActionIcon aria-label={words.components.eventTableRow.delete(event.text)} onClick={onDelete}>
+            <Tooltip label="Delete">
+              <ActionIcon aria-label={`Delete ${event.text}`} onClick={onDelete}>
                 <IconTrash size={15} />
               </ActionIcon>
             </Tooltip>

@@ -7,7 +7,7 @@ import type { Zone } from "../logic/zone";
 import { NameField, NoteField } from "./NameAndNote";
 import { FormDialog } from "./FormDialog";
 import { WindowInputs } from "./WindowInputs";
-import { words } from "../words";
+import { counted } from "../logic/counted";
 
 interface ExcludeDialogProps {
   /** The host of the incident; null when no host was preselected. */
@@ -39,13 +39,13 @@ export function ExcludeDialog({ host, window: marked, zone, onClose }: ExcludeDi
   });
   if (marking.data) {
     return (
-      <Modal opened onClose={onClose} title={words.components.excludeDialog.periodExcluded}>
+      <Modal opened onClose={onClose} title="Period excluded">
         <Text fz="sm" mb="md" role="status">
-          {words.components.excludeDialog.excludedFromBaseline(marking.data.exclusion.name, marking.data.n_baselines)}
+          {`Excluded “${marking.data.exclusion.name}” from ${counted(marking.data.n_baselines, "baseline")}.`}
         </Text>
         <Group justify="flex-end">
           <Button data-autofocus onClick={onClose}>
-            {words.common.close}
+            Close
           </Button>
         </Group>
       </Modal>
@@ -53,8 +53,8 @@ export function ExcludeDialog({ host, window: marked, zone, onClose }: ExcludeDi
   }
   return (
     <FormDialog
-      title={words.components.excludeDialog.excludeFromBaselines}
-      action={words.components.excludeDialog.exclude}
+      title="Exclude from baselines"
+      action="Exclude"
       isReady={name.trim() !== "" && window !== null}
       isPending={marking.isPending}
       error={marking.error}
@@ -63,17 +63,17 @@ export function ExcludeDialog({ host, window: marked, zone, onClose }: ExcludeDi
       }}
       onClose={onClose}
     >
-      <Text fz="sm">{words.components.excludeDialog.periodNotNormalCurrent}</Text>
+      <Text fz="sm">This period was not normal. Current and future baselines will ignore it.</Text>
       <WindowInputs window={marked} zone={zone} onChange={setWindow} />
       {host !== null && (
-        <Radio.Group value={scope} onChange={setScope} label={words.components.excludeDialog.affectedHosts}>
+        <Radio.Group value={scope} onChange={setScope} label="Affected hosts">
           <Group gap="md" mt={6}>
             <Radio value="host" label={host} />
-            <Radio value="all" label={words.common.allHosts} />
+            <Radio value="all" label="all hosts" />
           </Group>
         </Radio.Group>
       )}
-      <NameField placeholder={words.components.excludeDialog.backupOverranIntoMorning} value={name} onChange={setName} />
+      <NameField placeholder="Backup overran into the morning" value={name} onChange={setName} />
       <NoteField maxRows={8} value={note} onChange={setNote} />
     </FormDialog>
   );

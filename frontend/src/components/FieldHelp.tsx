@@ -1,13 +1,12 @@
 import { ActionIcon, Popover, Table, Text } from "@mantine/core";
 import { IconInfoCircle } from "@tabler/icons-react";
 import type { FieldInfo, StatInfo } from "../logic/api";
-import { words } from "../words";
 import "./FieldHelp.css";
 
 const WORSE: Readonly<Record<FieldInfo["worse"], string>> = {
-  higher: words.components.fieldHelp.higherIsWorse,
-  lower: words.components.fieldHelp.lowerIsWorse,
-  neither: words.components.fieldHelp.neitherDirectionIsWorse,
+  higher: "higher is worse",
+  lower: "lower is worse",
+  neither: "neither direction is worse",
 };
 
 /** Documentation of a field: meaning, unit, kind, direction, source. */
@@ -20,9 +19,13 @@ export function FieldCard({ field }: { readonly field: FieldInfo }) {
           {field.key}
         </Text>
       </Text>
-      <Text fz="sm">{field.is_documented ? field.help : words.components.fieldHelp.columnNotSpecYet}</Text>
+      <Text fz="sm">
+        {field.is_documented
+          ? field.help
+          : "This column is not in the spec yet. Its values are stored as printed; its meaning is unknown."}
+      </Text>
       <Text fz="xs" className="soft">
-        {field.unit === "" ? words.components.fieldHelp.noUnit : field.unit} · {field.kind} · {WORSE[field.worse]}
+        {field.unit === "" ? "no unit" : field.unit} · {field.kind} · {WORSE[field.worse]}
         {field.source !== "" && ` · ${field.source}`}
       </Text>
     </div>
@@ -34,7 +37,7 @@ export function PanelHelp({ stat, fields }: { readonly stat: StatInfo; readonly 
   return (
     <Popover width={420} position="bottom-end" withArrow shadow="md" withinPortal>
       <Popover.Target>
-        <ActionIcon size="sm" aria-label={words.components.fieldHelp.whatTheseFieldsMean}>
+        <ActionIcon size="sm" aria-label="What these fields mean">
           <IconInfoCircle size={15} />
         </ActionIcon>
       </Popover.Target>
@@ -45,11 +48,11 @@ export function PanelHelp({ stat, fields }: { readonly stat: StatInfo; readonly 
         <Table withRowBorders={false} verticalSpacing={1} highlightOnHover={false} mt={4}>
           <Table.Tbody>
             <Table.Tr>
-              <Table.Td className="soft">{words.components.fieldHelp.stat}</Table.Td>
+              <Table.Td className="soft">stat</Table.Td>
               <Table.Td className="mono">{stat.name}</Table.Td>
             </Table.Tr>
             <Table.Tr>
-              <Table.Td className="soft">{words.components.fieldHelp.command}</Table.Td>
+              <Table.Td className="soft">command</Table.Td>
               <Table.Td className="mono">{stat.commands.join(" or ")}</Table.Td>
             </Table.Tr>
           </Table.Tbody>

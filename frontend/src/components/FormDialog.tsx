@@ -1,7 +1,6 @@
 import { Button, Group, Modal, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
 import { ErrorLine } from "./StateView";
-import { words } from "../words";
 
 interface FormDialogProps {
   readonly title: string;
@@ -25,7 +24,7 @@ interface FormDialogProps {
 export function FormDialog({
   title,
   size = "md",
-  action = words.common.save,
+  action = "Save",
   isDangerous = false,
   isReady = true,
   isPending = false,
@@ -52,7 +51,7 @@ export function FormDialog({
             {note}
             <Group>
               <Button variant="default" onClick={onClose}>
-                {words.common.cancel}
+                Cancel
               </Button>
               <Button type="submit" loading={isPending} disabled={!isReady} {...(isDangerous ? { color: "red" } : {})}>
                 {action}

@@ -1,6 +1,5 @@
 import { Alert, Code, List, Text } from "@mantine/core";
 import { useState } from "react";
-import { words } from "../words";
 
 /** Lists the parts of a link that could not be read, so that users know that their view may differ from a colleague's. */
 export function IgnoredNote({ ignored }: { readonly ignored: readonly string[] }) {
@@ -14,9 +13,9 @@ export function IgnoredNote({ ignored }: { readonly ignored: readonly string[] }
       color="yellow"
       py={8}
       mb="sm"
-      title={words.components.ignoredNote.partsLinkWereIgnored}
+      title="Parts of this link were ignored"
       withCloseButton
-      closeButtonLabel={words.common.close}
+      closeButtonLabel="Close"
       onClose={() => {
         setDismissed(all);
       }}
@@ -28,7 +27,7 @@ export function IgnoredNote({ ignored }: { readonly ignored: readonly string[] }
           </List.Item>
         ))}
       </List>
-      <Text fz="sm">{words.components.ignoredNote.restLinkApplied}</Text>
+      <Text fz="sm">The rest of the link is applied.</Text>
     </Alert>
   );
 }

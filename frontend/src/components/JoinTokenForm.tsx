@@ -3,7 +3,6 @@ import { useState } from "react";
 import type { JoinTokenCreate } from "../logic/api";
 import { isHostCount, LIFETIMES, MAX_USES } from "../logic/join_token";
 import { describeDuration, SECOND, toDurationMs } from "../logic/time";
-import { words } from "../words";
 import { LABEL_HEIGHT, RowForm } from "./RowForm";
 
 interface JoinTokenFormProps {
@@ -44,8 +43,8 @@ export function JoinTokenForm({ action, name, isNamed = false, isPending, error,
         <TextInput
           size="xs"
           w={200}
-          label={words.joinTokens.purpose}
-          placeholder={words.joinTokens.purposeExample}
+          label="Purpose"
+          placeholder="new web servers"
           maxLength={200}
           value={purpose}
           onChange={(event) => {
@@ -56,7 +55,7 @@ export function JoinTokenForm({ action, name, isNamed = false, isPending, error,
       <NumberInput
         size="xs"
         w={110}
-        label={words.joinTokens.uses}
+        label="Hosts, at most"
         min={1}
         max={MAX_USES}
         allowDecimal={false}
@@ -66,7 +65,7 @@ export function JoinTokenForm({ action, name, isNamed = false, isPending, error,
       <Select
         size="xs"
         w={110}
-        label={words.joinTokens.lifetime}
+        label="Valid for"
         allowDeselect={false}
         data={LIFETIMES.map((seconds) => ({ value: String(seconds), label: describeDuration(toDurationMs(seconds * SECOND)) }))}
         value={String(lifetime)}
@@ -77,8 +76,8 @@ export function JoinTokenForm({ action, name, isNamed = false, isPending, error,
       <TextInput
         size="xs"
         w={200}
-        label={words.joinTokens.names}
-        placeholder={words.joinTokens.namesExample}
+        label="Host names (optional)"
+        placeholder="web* db?"
         maxLength={1000}
         value={pattern}
         onChange={(event) => {
@@ -88,8 +87,8 @@ export function JoinTokenForm({ action, name, isNamed = false, isPending, error,
       <Checkbox
         size="xs"
         mt={LABEL_HEIGHT + 7}
-        label={words.joinTokens.takeover}
-        title={words.joinTokens.takeoverHelp}
+        label="Take over taken names"
+        title="For hosts that are installed again: the token that sends under the name so far is revoked."
         checked={takesOver}
         onChange={(event) => {
           setTakesOver(event.currentTarget.checked);

@@ -30,7 +30,7 @@ import { formatClock } from "../logic/zone";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../state/url";
 import { PageLink } from "./PageLink";
 import { useZone } from "./zone";
-import { words } from "../words";
+import { counted } from "../logic/counted";
 import "./Ledger.css";
 
 interface LedgerProps {
@@ -60,15 +60,15 @@ function HostTable({ host, lines, ...around }: HostTableProps) {
   return (
     <div className="ledger">
       <table className="ledger-table">
-        <caption>{host === null ? words.components.ledger.whoTookWhat : words.components.ledger.whoTookWhatOn(host)}</caption>
+        <caption>{host === null ? "Who took what" : `Who took what on ${host}`}</caption>
         <thead>
           <tr>
-            <th scope="col">{words.components.ledger.resource}</th>
-            <th scope="col">{words.components.ledger.now}</th>
-            <th scope="col">{words.components.ledger.normalRange}</th>
+            <th scope="col">Resource</th>
+            <th scope="col">Now</th>
+            <th scope="col">Normal range</th>
             <td className="ledger-bar-cell" />
-            <th scope="col">{words.components.ledger.who}</th>
-            <th scope="col">{words.components.ledger.certainty}</th>
+            <th scope="col">Who</th>
+            <th scope="col">Certainty</th>
           </tr>
         </thead>
         <tbody>
@@ -158,7 +158,7 @@ function Badge({ part }: { readonly part: LedgerPart }) {
   return (
     kind !== null && (
       <span className="ledger-badge" data-change={kind}>
-        {kind === "new" ? words.components.ledger.new : words.components.ledger.gone}
+        {kind === "new" ? "new" : "gone"}
       </span>
     )
   );
@@ -186,16 +186,16 @@ function Parts({ line, title, stats, window, clock }: Around & { readonly line: 
       {parts.length === 0 ? (
         <p>{describeUnseen(line)}</p>
       ) : (
-        <table className="ledger-parts" aria-label={words.components.ledger.partsOf(title)}>
+        <table className="ledger-parts" aria-label={`Parts of ${title}`}>
           <thead>
             <tr>
-              <th scope="col">{words.components.ledger.who}</th>
-              <th scope="col">{words.components.ledger.now}</th>
-              <th scope="col">{words.components.ledger.normalRange}</th>
-              <th scope="col">{words.components.ledger.change}</th>
-              <th scope="col">{words.components.ledger.shareOfTheChange}</th>
-              <th scope="col">{words.components.ledger.processIds}</th>
-              <th scope="col">{words.components.ledger.windows}</th>
+              <th scope="col">Who</th>
+              <th scope="col">Now</th>
+              <th scope="col">Normal range</th>
+              <th scope="col">Change</th>
+              <th scope="col">Share of the change</th>
+              <th scope="col">Process ids</th>
+              <th scope="col">Windows</th>
             </tr>
           </thead>
           <tbody>
@@ -245,18 +245,11 @@ function Windows({ line, clock }: { readonly line: LedgerLine; readonly clock: C
   return (
     <p className="soft">
       <Strip of={line} />{" "}
-      {words.components.ledger.windowsOf(
-        words.components.ledger.nWindows(line.windows.length),
-        describeDuration(windowLength(line)),
-      )}{" "}
+      {`${counted(line.windows.length, "window")} of the baseline, ${describeDuration(windowLength(line))} each, and the incident; farthest from their middle:`}{" "}
       {farthestWindows(line).map(({ window, amount }, index) => (
         <Fragment key={window.start}>
           {index > 0 && ", "}
-          <Linked
-            host={line.host}
-            search={link(window)}
-            text={words.components.ledger.at(amount, formatClock(zone, wholeSecond(window.start)))}
-          />
+          <Linked host={line.host} search={link(window)} text={`${amount} at ${formatClock(zone, wholeSecond(window.start))}`} />
         </Fragment>
       ))}
     </p>

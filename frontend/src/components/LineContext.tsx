@@ -6,7 +6,7 @@ import type { StreamContext } from "../logic/api";
 import { formatCount } from "../logic/number";
 import { gutterText, gutterWidth } from "../logic/stream";
 import { PendingView } from "./StateView";
-import { words } from "../words";
+import { counted } from "../logic/counted";
 import "./LineContext.css";
 
 const AROUND = [10, 50, 200] as const;
@@ -26,24 +26,20 @@ export function LineContext({ streamId, offset, onClose }: LineContextProps) {
       opened
       onClose={onClose}
       size="min(96vw, 1180px)"
-      title={
-        context.data === undefined
-          ? words.components.lineContext.lineInContext
-          : words.components.lineContext.on(context.data.spec, context.data.host)
-      }
+      title={context.data === undefined ? "Line in context" : `${context.data.spec} on ${context.data.host}`}
     >
       {context.data === undefined ? (
-        <PendingView query={context} what={words.components.lineContext.surroundingLines} />
+        <PendingView query={context} what="surrounding lines" />
       ) : (
         <>
           <ContextLines context={context.data} />
           <Group justify="space-between" mt="sm">
             <Text fz="sm" className="soft">
-              {words.components.lineContext.rawToolOutputStream(context.data.key, formatCount(offset))}
+              {`Raw tool output; stream ${context.data.key}, byte ${formatCount(offset)}.`}
             </Text>
             <Group gap={6}>
               <Text fz="sm" className="soft" component="span">
-                {words.components.lineContext.linesBeforeAndAfter}
+                Lines before and after:
               </Text>
               {AROUND.map((n) => (
                 <Button
@@ -74,7 +70,7 @@ function ContextLines({ context }: { readonly context: StreamContext }) {
   }, [context]);
   const width = `${String(gutterWidth(context.lines))}ch`;
   return (
-    <div className="context-frame" role="region" aria-label={words.components.lineContext.rawOutput} tabIndex={0}>
+    <div className="context-frame" role="region" aria-label="Raw output" tabIndex={0}>
       <ol className="context-lines mono">
         {context.lines.map((line) => (
           <li
@@ -84,12 +80,8 @@ function ContextLines({ context }: { readonly context: StreamContext }) {
             data-target={line.is_target}
             {...(line.is_target ? { "aria-current": "true" as const } : {})}
           >
-            {line.is_after_gap && <span className="context-gap">{words.components.lineContext.gapTheseBytesWere}</span>}
-            <span
-              className="context-gutter"
-              style={{ width }}
-              title={words.components.lineContext.byte(formatCount(line.offset))}
-            >
+            {line.is_after_gap && <span className="context-gap">gap: these bytes were lost on the host</span>}
+            <span className="context-gutter" style={{ width }} title={`byte ${formatCount(line.offset)}`}>
               {gutterText(line)}
             </span>
             <span className="context-mark" aria-hidden>
@@ -97,7 +89,7 @@ function ContextLines({ context }: { readonly context: StreamContext }) {
             </span>
             <span className="context-text">
               {line.text}
-              {line.is_cut && <span className="soft"> {words.components.lineContext.truncatedAtLeastByte(line.n_bytes)}</span>}
+              {line.is_cut && <span className="soft"> {`… (truncated; at least ${counted(line.n_bytes, "byte")})`}</span>}
             </span>
           </li>
         ))}

@@ -9,7 +9,7 @@ import { formatWindow, type Zone, zoneLabel } from "../logic/zone";
 import { NameField, NoteField } from "./NameAndNote";
 import { FormDialog } from "./FormDialog";
 import { undo } from "../state/undo";
-import { words } from "../words";
+import { nodes } from "./nodes";
 
 interface MarkBaselineDialogProps {
   readonly hosts: readonly string[];
@@ -22,9 +22,7 @@ interface MarkBaselineDialogProps {
 }
 
 function nameHosts(hosts: readonly string[]): string {
-  return hosts.length <= 3
-    ? hosts.join(", ")
-    : words.components.markBaselineDialog.andMoreHosts(hosts.slice(0, 2).join(", "), String(hosts.length - 2));
+  return hosts.length <= 3 ? hosts.join(", ") : `${hosts.slice(0, 2).join(", ")} and ${String(hosts.length - 2)} more hosts`;
 }
 
 /** Saves a window of one or more hosts as a baseline. */
@@ -33,7 +31,7 @@ export function MarkBaselineDialog({ hosts, window: marked, zone, onClose, onDon
   // As the window changes, until somebody writes a name.
   const [written, setName] = useState<string | null>(null);
   const named = nameHosts(hosts);
-  const name = written ?? words.components.markBaselineDialog.normalOf(named, formatWindow(zone, marked));
+  const name = written ?? `Normal of ${named}, ${formatWindow(zone, marked)}`;
   const [note, setNote] = useState("");
   const marking = useMutation({
     mutationFn: () =>
@@ -46,13 +44,13 @@ export function MarkBaselineDialog({ hosts, window: marked, zone, onClose, onDon
       }),
     onSuccess: (baseline) => {
       void client.invalidateQueries({ queryKey: ["baselines"] });
-      undo.say(words.components.markBaselineDialog.saved(baseline.name), null);
+      undo.say(`Saved the baseline ${baseline.name}`, null);
       onDone(baseline);
     },
   });
   return (
     <FormDialog
-      title={words.components.markBaselineDialog.saveAsBaseline}
+      title="Save as baseline"
       isReady={name.trim() !== ""}
       isPending={marking.isPending}
       error={marking.error}
@@ -62,21 +60,11 @@ export function MarkBaselineDialog({ hosts, window: marked, zone, onClose, onDon
       onClose={onClose}
     >
       <Text fz="sm">
-        {words.components.markBaselineDialog.willUsedNormalBehaviour(
-          <b>{named}</b>,
-          formatWindow(zone, marked),
-          zoneLabel(zone, marked.end),
-          describeDuration(lengthOf(marked)),
-        )}
+        {nodes`${<b>{named}</b>}, ${formatWindow(zone, marked)} ${zoneLabel(zone, marked.end)} (${describeDuration(lengthOf(marked))}) will be used as normal behaviour when you compare other windows.`}
       </Text>
       {children}
       <NameField value={name} onChange={setName} />
-      <NoteField
-        placeholder={words.components.markBaselineDialog.whatRunningWhyNormal}
-        maxRows={8}
-        value={note}
-        onChange={setNote}
-      />
+      <NoteField placeholder="What was running, and why this is normal" maxRows={8} value={note} onChange={setNote} />
     </FormDialog>
   );
 }

@@ -1,5 +1,4 @@
 import { Textarea, TextInput, type TextInputProps } from "@mantine/core";
-import { words } from "../words";
 
 interface NameFieldProps {
   readonly value: string;
@@ -11,7 +10,7 @@ interface NameFieldProps {
 export function NameField({ value, placeholder, onChange }: NameFieldProps) {
   return (
     <TextInput
-      label={words.common.name}
+      label="Name"
       placeholder={placeholder}
       required
       maxLength={200}
@@ -33,7 +32,7 @@ interface NoteFieldProps extends NameFieldProps {
 export function NoteField({ minRows = 2, onChange, ...rest }: NoteFieldProps) {
   return (
     <Textarea
-      label={words.common.note}
+      label="Note"
       autosize
       minRows={minRows}
       maxLength={10_000}
@@ -49,7 +48,7 @@ export function NoteField({ minRows = 2, onChange, ...rest }: NoteFieldProps) {
 export function ReasonField({ onChange, ...rest }: Pick<TextInputProps, "size" | "w" | "placeholder"> & NameFieldProps) {
   return (
     <TextInput
-      label={words.common.reason}
+      label="Reason"
       maxLength={1000}
       {...rest}
       onChange={(event) => {

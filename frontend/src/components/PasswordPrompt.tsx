@@ -3,7 +3,6 @@ import { IconKey } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Me } from "../logic/api";
 import { PageLink } from "./PageLink";
-import { words } from "../words";
 
 /** Reminds a user who logged in by a one-time link to set a password; can be dismissed for this visit. */
 export function PasswordPrompt({ me }: { readonly me: Me }) {
@@ -19,15 +18,15 @@ export function PasswordPrompt({ me }: { readonly me: Me }) {
       className="no-print"
       icon={<IconKey size={18} />}
       withCloseButton
-      closeButtonLabel={words.components.passwordPrompt.remindMeNextTime}
+      closeButtonLabel="Remind me next time"
       onClose={() => {
         setDismissed(true);
       }}
     >
       <Group gap={6}>
-        <Text fz="sm">{words.components.passwordPrompt.yourOneTimeLink}</Text>
+        <Text fz="sm">Your one-time link is used up. Set a password.</Text>
         <PageLink to="/accounts" search={{}} fz="sm" fw={600} c="inherit" underline="always">
-          {words.components.passwordPrompt.setAPassword}{" "}
+          Set a password{" "}
         </PageLink>
       </Group>
     </Alert>

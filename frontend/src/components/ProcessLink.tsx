@@ -4,7 +4,6 @@ import { surroundings } from "../logic/range";
 import type { Window } from "../logic/time";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../state/url";
 import { PageLink } from "./PageLink";
-import { words } from "../words";
 
 interface ProcessLinkProps {
   readonly host: string;
@@ -20,7 +19,7 @@ export function ProcessLink({ host, stat, instance, at }: ProcessLinkProps) {
   if (process === null) {
     return null;
   }
-  const title = `${process.pid === null ? words.common.command : words.components.processLink.process} ${processTitle(process)}`;
+  const title = `${process.pid === null ? "Command" : "Process"} ${processTitle(process)}`;
   return (
     <PageLink
       to="/hosts/$host"

@@ -5,7 +5,6 @@ import { daysOf, daysWindow } from "../logic/calendar_range";
 import type { Window } from "../logic/time";
 import { formatDate, type Zone } from "../logic/zone";
 import { readNow } from "../state/clock";
-import { words } from "../words";
 
 interface RangeCalendarProps {
   readonly window: Window;
@@ -32,10 +31,7 @@ export function RangeCalendar({ window: shown, zone, onDays }: RangeCalendarProp
       value={[...days]}
       date={month}
       onDateChange={setMonth}
-      ariaLabels={{
-        previousMonth: words.components.rangeCalendar.previousMonth,
-        nextMonth: words.components.rangeCalendar.nextMonth,
-      }}
+      ariaLabels={{ previousMonth: "Previous month", nextMonth: "Next month" }}
       onChange={(next) => {
         setDays(next);
         const [first, last] = next;

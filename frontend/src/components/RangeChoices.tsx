@@ -9,7 +9,6 @@ import { readNow } from "../state/clock";
 import { readRecent } from "../state/recent";
 import { readShifts, writeShifts } from "../state/shifts";
 import { WindowInputs } from "./WindowInputs";
-import { words } from "../words";
 
 // Only who opens the picker needs a calendar.
 const RangeCalendar = lazy(() => import("./RangeCalendar").then((module) => ({ default: module.RangeCalendar })));
@@ -33,7 +32,7 @@ export function RangeChoices({ range, window: shown, zone, onChoose }: RangeChoi
       <TypedRange zone={zone} shifts={shifts} onChoose={onChoose} />
       <div className="range-columns">
         <div>
-          <h4 className="range-title">{words.components.rangeChoices.liveTheLast}</h4>
+          <h4 className="range-title">Live: the last</h4>
           <SimpleGrid cols={5} spacing={6} verticalSpacing={6}>
             {PRESETS.map((length) => (
               <Button
@@ -91,10 +90,10 @@ function TypedRange({ zone, shifts, onChoose }: ChoiceProps & { readonly shifts:
       <TextInput
         size="xs"
         data-autofocus
-        aria-label={words.components.rangeChoices.range}
+        aria-label="Range"
         aria-describedby="typed-range"
         aria-invalid={isAsked && problem !== null}
-        placeholder={words.components.rangeChoices.rangeExamples}
+        placeholder="now-3h, yesterday 06:59-07:10, 2026-11-22 06:59 +10m"
         spellCheck={false}
         autoComplete="off"
         value={text}
@@ -106,7 +105,7 @@ function TypedRange({ zone, shifts, onChoose }: ChoiceProps & { readonly shifts:
       <Text id="typed-range" fz="xs" className={isAsked ? undefined : "soft"} mt={2} mih={18} role="status">
         {problem ??
           (found === null || typeof found === "string"
-            ? words.components.rangeChoices.typeRangePressEnter(zoneLabel(zone, readNow()))
+            ? `Type a range in ${zoneLabel(zone, readNow())} and press Enter`
             : describeRange(found, zone))}
       </Text>
     </form>
@@ -116,11 +115,11 @@ function TypedRange({ zone, shifts, onChoose }: ChoiceProps & { readonly shifts:
 function describeRange(range: Range, zone: Zone): string {
   if (range.kind === "calendar") {
     return isOfShifts(range.name)
-      ? words.components.rangeChoices.movingShift(calendarLabel(range.name), formatShifts(range.shifts))
-      : words.components.rangeChoices.moving(calendarLabel(range.name));
+      ? `${calendarLabel(range.name)}, moving on with the clock; shifts begin at ${formatShifts(range.shifts)}`
+      : `${calendarLabel(range.name)}, moving on with the clock`;
   }
   return range.kind === "live"
-    ? words.components.rangeChoices.liveTheLastRange(describeDuration(range.length))
+    ? `Live: the last ${describeDuration(range.length)}`
     : `${formatWindow(zone, range.window)} (${describeDuration(lengthOf(range.window))})`;
 }
 
@@ -137,7 +136,7 @@ function CalendarRanges({ range, zone, shifts, onShifts, onChoose }: CalendarRan
   return (
     <>
       <Group justify="space-between" align="baseline">
-        <h4 className="range-title">{words.components.rangeChoices.byTheCalendar}</h4>
+        <h4 className="range-title">By the calendar</h4>
         <button
           type="button"
           className="text-button"
@@ -147,7 +146,7 @@ function CalendarRanges({ range, zone, shifts, onShifts, onChoose }: CalendarRan
             setEditing(!isEditing);
           }}
         >
-          {words.components.rangeChoices.setShifts}
+          Set shifts
         </button>
       </Group>
       {isEditing && (
@@ -199,8 +198,8 @@ function ShiftEditor({ shifts, onShifts }: ShiftEditorProps) {
         <TextInput
           size="xs"
           flex={1}
-          label={words.components.rangeChoices.shiftsBeginAt}
-          description={words.components.rangeChoices.eachLastsUntilNext}
+          label="Shifts begin at"
+          description="Each lasts until the next one. Kept in this browser."
           error={typeof found === "string" ? found : undefined}
           spellCheck={false}
           value={text}
@@ -209,7 +208,7 @@ function ShiftEditor({ shifts, onShifts }: ShiftEditorProps) {
           }}
         />
         <Button type="submit" variant="default" disabled={typeof found === "string"}>
-          {words.components.rangeChoices.set}
+          Set
         </Button>
       </Group>
     </form>
@@ -223,8 +222,8 @@ function RecentRanges({ range: current, zone, onChoose }: ChoiceProps & { readon
   return (
     others.length > 0 && (
       <>
-        <h4 className="range-title">{words.components.rangeChoices.recent}</h4>
-        <div role="group" aria-label={words.components.rangeChoices.recentRanges}>
+        <h4 className="range-title">Recent</h4>
+        <div role="group" aria-label="Recent ranges">
           {others.map((range) => (
             <button
               key={describeRange(range, zone)}
@@ -263,7 +262,7 @@ function FixedWindow({ window: shown, zone, onApply }: FixedWindowProps) {
         }
       }}
     >
-      <h4 className="range-title">{words.components.rangeChoices.fixedRangeDaysThen}</h4>
+      <h4 className="range-title">Fixed range: days, then exact times</h4>
       <div className="range-calendar">
         <Suspense>
           <RangeCalendar
@@ -278,7 +277,7 @@ function FixedWindow({ window: shown, zone, onApply }: FixedWindowProps) {
       </div>
       <WindowInputs key={`${String(chosen.start)} ${String(chosen.end)}`} window={chosen} zone={zone} onChange={setTyped} />
       <Button type="submit" fullWidth mt={6} disabled={typed === null}>
-        {words.common.show}
+        Show
       </Button>
     </form>
   );

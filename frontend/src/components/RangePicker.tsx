@@ -7,7 +7,6 @@ import { describeDuration, lengthOf, type Window } from "../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../logic/zone";
 import { rememberRange } from "../state/recent";
 import { RangeChoices } from "./RangeChoices";
-import { words } from "../words";
 import "./RangePicker.css";
 
 interface RangePickerProps {
@@ -23,13 +22,9 @@ export function RangePicker({ range, window: shown, zone, onChange }: RangePicke
   const [isOpen, setOpen] = useState(false);
   const label =
     range.kind === "live"
-      ? words.components.rangePicker.last(describeDuration(range.length), zoneLabel(zone, shown.end))
+      ? `Last ${describeDuration(range.length)}, ${zoneLabel(zone, shown.end)}`
       : range.kind === "calendar"
-        ? words.components.rangePicker.byCalendar(
-            calendarLabel(range.name),
-            formatWindow(zone, shown),
-            zoneLabel(zone, shown.end),
-          )
+        ? `${calendarLabel(range.name)} (${formatWindow(zone, shown)} ${zoneLabel(zone, shown.end)})`
         : `${formatWindow(zone, shown)} ${zoneLabel(zone, shown.end)} (${describeDuration(lengthOf(shown))})`;
   const choose = (next: Range): void => {
     setOpen(false);
@@ -49,7 +44,7 @@ export function RangePicker({ range, window: shown, zone, onChange }: RangePicke
       <Popover.Target>
         <Button
           variant="default"
-          aria-label={words.components.rangePicker.window(label)}
+          aria-label={`Window: ${label}`}
           leftSection={<IconClock size={14} />}
           rightSection={<IconChevronDown size={13} />}
           onClick={() => {

@@ -8,7 +8,6 @@ import type { Reparse, ReparseCreate } from "../logic/api";
 import { describeReparse, findReparse, isActive, percentDone, progressInBytes } from "../logic/job";
 import { mayWrite, useMe } from "./me";
 import { ErrorLine } from "./StateView";
-import { words } from "../words";
 
 interface ReparseButtonProps {
   /** What to reparse: one stream, or the streams of a spec or a host. */
@@ -19,7 +18,7 @@ interface ReparseButtonProps {
 }
 
 /** Starts a reparse and shows its progress. Only for users who may write. */
-export function ReparseButton({ request, what, label = words.common.reparse }: ReparseButtonProps) {
+export function ReparseButton({ request, what, label = "Reparse" }: ReparseButtonProps) {
   const me = useMe();
   const client = useQueryClient();
   const [startedId, setStartedId] = useState<number | null>(null);
@@ -48,7 +47,7 @@ export function ReparseButton({ request, what, label = words.common.reparse }: R
   if (!mayWrite(me)) {
     return (
       <Text fz="sm" className="soft">
-        {words.components.reparseButton.askOperatorReparse}
+        Ask an operator to reparse it.
       </Text>
     );
   }
@@ -79,7 +78,7 @@ export function ReparseButton({ request, what, label = words.common.reparse }: R
       )}
       {reparse !== null && !isActive(reparse) && (
         <Text fz="sm" role="status" {...(reparse.state === "failed" ? { c: "var(--bad)" } : {})}>
-          {reparse.state === "done" ? words.components.reparseButton.reparsed : ""}
+          {reparse.state === "done" ? "Reparsed: " : ""}
           {describeReparse(reparse)}
         </Text>
       )}
@@ -98,15 +97,15 @@ interface RunningReparseProps {
 function RunningReparse({ reparse, what, isStopping, onStop }: RunningReparseProps) {
   const percent = percentDone(progressInBytes(reparse)) ?? 0;
   return (
-    <Group gap="sm" wrap="nowrap" role="group" aria-label={words.components.reparseButton.reparsing(what)}>
-      <Progress w={120} style={{ flex: "none" }} value={percent} aria-label={words.components.reparseButton.reparsing(what)} />
-      <Tooltip label={words.components.reparseButton.oldSamplesShownUntil}>
+    <Group gap="sm" wrap="nowrap" role="group" aria-label={`Reparsing: ${what}`}>
+      <Progress w={120} style={{ flex: "none" }} value={percent} aria-label={`Reparsing: ${what}`} />
+      <Tooltip label="The old samples are shown until the reparse is done">
         <Text fz="sm">
           {percent} %, {describeReparse(reparse)}
         </Text>
       </Tooltip>
       <Button size="compact-xs" variant="default" loading={isStopping} onClick={onStop}>
-        {words.common.stop}
+        Stop
       </Button>
     </Group>
   );

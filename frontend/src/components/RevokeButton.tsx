@@ -1,5 +1,4 @@
 import { Button } from "@mantine/core";
-import { words } from "../words";
 
 interface RevokeButtonProps {
   /** What is revoked, for those who do not see the row. */
@@ -12,7 +11,7 @@ interface RevokeButtonProps {
 export function RevokeButton({ label, isPending = false, onClick }: RevokeButtonProps) {
   return (
     <Button size="compact-xs" variant="default" loading={isPending} aria-label={label} onClick={onClick}>
-      {words.accounts.tokens.revoke}
+      Revoke
     </Button>
   );
 }

@@ -13,7 +13,7 @@ import type { Me, SecondFactorSetup, SecondFactorState } from "../logic/api";
 import { CopyBox } from "./CopyBox";
 import { FormDialog } from "./FormDialog";
 import { ErrorLine, PendingView } from "./StateView";
-import { words } from "../words";
+import { counted } from "../logic/counted";
 
 /** The second factor of one's own account: set up, recovery codes, off. */
 export function SecondFactor({ me }: { readonly me: Me }) {
@@ -28,7 +28,7 @@ export function SecondFactor({ me }: { readonly me: Me }) {
     <Paper className="card" p="md" maw={420}>
       <Stack gap="sm">
         <Title order={2} fz="md">
-          {words.secondFactor.title}
+          Second factor
         </Title>
         {codes !== null ? (
           <Codes
@@ -40,7 +40,7 @@ export function SecondFactor({ me }: { readonly me: Me }) {
             }}
           />
         ) : state.data === undefined ? (
-          <PendingView query={state} what={words.secondFactor.title} />
+          <PendingView query={state} what="Second factor" />
         ) : state.data.confirmed_at === null ? (
           <Setup
             me={me}
@@ -117,11 +117,11 @@ function Setup({ me, isRequired, onDone }: SetupProps) {
       }}
     >
       <Stack gap="sm">
-        {isRequired && <Alert color="yellow">{words.secondFactor.required}</Alert>}
-        <Text fz="sm">{words.secondFactor.help}</Text>
+        {isRequired && <Alert color="yellow">This server demands a second factor of your account. Set it up to go on.</Alert>}
+        <Text fz="sm">With an authenticator app on your phone, a stolen password alone does not open your account.</Text>
         {me.has_password && (
           <PasswordInput
-            label={words.secondFactor.password}
+            label="Password"
             autoComplete="current-password"
             required
             value={password}
@@ -132,7 +132,7 @@ function Setup({ me, isRequired, onDone }: SetupProps) {
         )}
         <ErrorLine error={beginning.error} />
         <Button type="submit" loading={beginning.isPending}>
-          {words.secondFactor.setUp}
+          Set up…
         </Button>
       </Stack>
     </form>
@@ -153,20 +153,20 @@ function Confirmation({ setup, onDone }: { readonly setup: SecondFactorSetup; re
       }}
     >
       <Stack gap="sm">
-        <Text fz="sm">{words.secondFactor.scan}</Text>
+        <Text fz="sm">1. Scan this with an authenticator app:</Text>
         <img
           src={`data:image/svg+xml;utf8,${encodeURIComponent(setup.qr_code)}`}
-          alt={words.secondFactor.qrCode}
+          alt="QR code for the authenticator app"
           width={220}
           height={220}
           style={{ alignSelf: "center" }}
         />
-        <Text fz="sm">{words.secondFactor.type}</Text>
-        <CopyBox text={setup.secret} what={words.secondFactor.theSecret} />
-        <CodeInput value={code} onChange={setCode} label={words.secondFactor.firstCode} />
+        <Text fz="sm">or type this secret into it:</Text>
+        <CopyBox text={setup.secret} what="the secret" />
+        <CodeInput value={code} onChange={setCode} label="2. Code that the app shows" />
         <ErrorLine error={confirming.error} />
         <Button type="submit" loading={confirming.isPending}>
-          {words.secondFactor.turnOn}
+          Turn on
         </Button>
       </Stack>
     </form>
@@ -175,11 +175,11 @@ function Confirmation({ setup, onDone }: { readonly setup: SecondFactorSetup; re
 
 function Codes({ codes, onClose }: { readonly codes: readonly string[]; readonly onClose: () => void }) {
   return (
-    <Alert color="green" title={words.secondFactor.codesOnce}>
+    <Alert color="green" title="Recovery codes (shown only once)">
       <Stack gap="sm">
-        <Text fz="sm">{words.secondFactor.codesHelp}</Text>
-        <CopyBox text={codes.join("\n")} what={words.secondFactor.theCodes} />
-        <Button onClick={onClose}>{words.secondFactor.stored}</Button>
+        <Text fz="sm">If you lose your phone, each of these logs you in once. Keep them where you keep your passwords.</Text>
+        <CopyBox text={codes.join("\n")} what="the recovery codes" />
+        <Button onClick={onClose}>I have stored them</Button>
       </Stack>
     </Alert>
   );
@@ -211,7 +211,7 @@ function Active({ state, onCodes, onRemoved }: ActiveProps) {
   const pending = dialog === "codes" ? renewing : removing;
   return (
     <>
-      <Text fz="sm">{words.secondFactor.isOn(state.n_recovery_codes)}</Text>
+      <Text fz="sm">{`Logins by password also ask for a code of your authenticator app. ${counted(state.n_recovery_codes, "recovery code is", "recovery codes are")} left.`}</Text>
       <Group>
         <Button
           variant="default"
@@ -219,7 +219,7 @@ function Active({ state, onCodes, onRemoved }: ActiveProps) {
             setDialog("codes");
           }}
         >
-          {words.secondFactor.newCodes}
+          New recovery codes
         </Button>
         <Button
           variant="default"
@@ -227,13 +227,13 @@ function Active({ state, onCodes, onRemoved }: ActiveProps) {
             setDialog("remove");
           }}
         >
-          {words.secondFactor.turnOff}
+          Turn off
         </Button>
       </Group>
       {dialog !== null && (
         <FormDialog
-          title={dialog === "codes" ? words.secondFactor.newCodes : words.secondFactor.turnOff}
-          action={dialog === "codes" ? words.secondFactor.newCodes : words.secondFactor.turnOff}
+          title={dialog === "codes" ? "New recovery codes" : "Turn off"}
+          action={dialog === "codes" ? "New recovery codes" : "Turn off"}
           isDangerous={dialog === "remove"}
           isReady={code.trim() !== ""}
           isPending={pending.isPending}
@@ -243,8 +243,10 @@ function Active({ state, onCodes, onRemoved }: ActiveProps) {
           }}
           onClose={close}
         >
-          <Text fz="sm">{dialog === "codes" ? words.secondFactor.newCodesHelp : words.secondFactor.turnOffHelp}</Text>
-          <CodeInput value={code} onChange={setCode} label={words.secondFactor.code} />
+          <Text fz="sm">
+            {dialog === "codes" ? "The old ones stop working." : "From then on your password alone opens your account."}
+          </Text>
+          <CodeInput value={code} onChange={setCode} label="Code" />
         </FormDialog>
       )}
     </>

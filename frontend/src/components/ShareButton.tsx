@@ -6,7 +6,7 @@ import { createShareLink, revokeShareLink, shareLinksQuery } from "../api/share_
 import { linkLifetimes, openLinks, type SharedSubject, usualLifetime, utcMinute } from "../logic/share_link";
 import { describeDuration, MINUTE, SECOND, toDurationMs } from "../logic/time";
 import { useNow } from "../state/clock";
-import { words } from "../words";
+import { counted } from "../logic/counted";
 import { CopyBox } from "./CopyBox";
 import { RevokeButton } from "./RevokeButton";
 import { ErrorLine, PendingView } from "./StateView";
@@ -27,12 +27,12 @@ export function ShareButton({ of }: ShareButtonProps) {
           setOpen(true);
         }}
       >
-        {words.sharing.share}
+        Share…
       </Button>
       <Modal
         opened={isOpen}
         size="lg"
-        title={words.sharing.title}
+        title="Share by a link"
         onClose={() => {
           setOpen(false);
         }}
@@ -52,17 +52,20 @@ function Links({ of }: ShareButtonProps) {
   const making = useMutation({ mutationFn: (lifetimeS: number) => createShareLink(of, lifetimeS), onSuccess: renew });
   const ending = useMutation({ mutationFn: revokeShareLink, onSuccess: renew });
   if (query.data === undefined) {
-    return <PendingView query={query} what={words.sharing.links} />;
+    return <PendingView query={query} what="share links" />;
   }
   const { max_days: maxDays, links } = query.data;
   if (maxDays === 0) {
-    return <Text fz="sm">{words.sharing.notAllowed}</Text>;
+    return <Text fz="sm">This server allows no share links; whoever runs it sets NORMSTAT_SHARE_MAX_DAYS.</Text>;
   }
   const lifetime = chosen ?? usualLifetime(maxDays);
   const open = openLinks(links, now);
   return (
     <Stack gap="sm">
-      <Text fz="sm">{words.sharing.help}</Text>
+      <Text fz="sm">
+        Whoever has the link sees this, as it is then, without a login, and nothing else of normstat. It ends on its own, when you
+        revoke it, and with your account.
+      </Text>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -73,7 +76,7 @@ function Links({ of }: ShareButtonProps) {
           <Select
             size="xs"
             w={160}
-            label={words.sharing.validFor}
+            label="Valid for"
             allowDeselect={false}
             data={linkLifetimes(maxDays).map((seconds) => ({
               value: String(seconds),
@@ -85,23 +88,23 @@ function Links({ of }: ShareButtonProps) {
             }}
           />
           <Button size="xs" type="submit" loading={making.isPending}>
-            {words.sharing.create}
+            Create link
           </Button>
         </Group>
       </form>
       <ErrorLine error={making.error ?? ending.error} />
       {making.data && (
-        <Alert color="green" title={words.sharing.shownOnce(utcMinute(making.data.info.expires_at))}>
-          <CopyBox text={making.data.address} what={words.sharing.theLink} />
+        <Alert color="green" title={`Valid until ${utcMinute(making.data.info.expires_at)} (shown only once)`}>
+          <CopyBox text={making.data.address} what="the link" />
         </Alert>
       )}
       {open.length > 0 && (
-        <Table aria-label={words.sharing.links}>
+        <Table aria-label="share links">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{words.sharing.sharedBy}</Table.Th>
-              <Table.Th>{words.sharing.expires}</Table.Th>
-              <Table.Th>{words.sharing.opened}</Table.Th>
+              <Table.Th>Shared by</Table.Th>
+              <Table.Th>Valid until</Table.Th>
+              <Table.Th>Opened</Table.Th>
               <Table.Th />
             </Table.Tr>
           </Table.Thead>
@@ -110,10 +113,10 @@ function Links({ of }: ShareButtonProps) {
               <Table.Tr key={link.id}>
                 <Table.Td>{link.created_by}</Table.Td>
                 <Table.Td>{utcMinute(link.expires_at)}</Table.Td>
-                <Table.Td>{words.sharing.times(link.n_opened)}</Table.Td>
+                <Table.Td>{counted(link.n_opened, "time")}</Table.Td>
                 <Table.Td className="number">
                   <RevokeButton
-                    label={words.sharing.revokeOf(utcMinute(link.expires_at))}
+                    label={`Revoke the link that is valid until ${utcMinute(link.expires_at)}`}
                     isPending={ending.isPending && ending.variables === link.id}
                     onClick={() => {
                       ending.mutate(link.id);

@@ -26,7 +26,6 @@ import { openPalette, usePalette } from "../state/palette";
 import { isFullScreen } from "../state/url";
 import { type Clock, clockOf, encodeClock } from "../state/zone_choice";
 import { ClockMenu, NoZoneNote } from "./ClockMenu";
-import { LanguageItems } from "./LanguageItems";
 import { MeContext } from "./me";
 import { PaletteButton } from "./palette/PaletteButton";
 import { PasswordPrompt } from "./PasswordPrompt";
@@ -35,31 +34,30 @@ import { PendingView } from "./StateView";
 import { UndoOutlet } from "./UndoOutlet";
 import { WatchCount, WatchCountLink } from "./WatchCount";
 import { HostZoneContext, useHostZone } from "./zone";
-import { words } from "../words";
 import "./Shell.css";
 
 /** The pages that people work with; the others are in the menu behind them. */
 const PAGES = [
-  { to: "/hosts", label: words.common.hosts },
-  { to: "/graph", label: words.components.shell.graph },
-  { to: "/watch", label: words.watch.watchPage.watch },
-  { to: "/comparison", label: words.common.compare },
-  { to: "/baselines", label: words.common.baselines },
-  { to: "/events", label: words.common.events },
-  { to: "/artefacts", label: words.artefacts.list.artefacts },
-  { to: "/experiments", label: words.experiments.experiments },
-  { to: "/reports", label: words.reports.reportsPage.reports },
+  { to: "/hosts", label: "Hosts" },
+  { to: "/graph", label: "Graph" },
+  { to: "/watch", label: "Watch" },
+  { to: "/comparison", label: "Compare" },
+  { to: "/baselines", label: "Baselines" },
+  { to: "/events", label: "Events" },
+  { to: "/artefacts", label: "Artefacts" },
+  { to: "/experiments", label: "Experiments" },
+  { to: "/reports", label: "Reports" },
 ] as const;
 
 /** Pages that are opened once in a while. */
 const MORE_PAGES = [
-  { to: "/views", label: words.common.views },
-  { to: "/imports", label: words.common.import },
-  { to: "/jobs", label: words.common.jobs },
-  { to: "/specs", label: words.common.specs },
-  { to: "/storage", label: words.common.storage },
-  { to: "/installation", label: words.installation.installation },
-  { to: "/accounts", label: words.common.accounts },
+  { to: "/views", label: "Views" },
+  { to: "/imports", label: "Import" },
+  { to: "/jobs", label: "Jobs" },
+  { to: "/specs", label: "Specs" },
+  { to: "/storage", label: "Storage" },
+  { to: "/installation", label: "Installation" },
+  { to: "/accounts", label: "Accounts" },
 ] as const;
 
 const loadPalette = () => import("./palette/Palette").then((module) => ({ default: module.Palette }));
@@ -71,9 +69,9 @@ function SchemeSwitch() {
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   const other = scheme === "dark" ? "light" : "dark";
   return (
-    <Tooltip label={words.components.shell.switchScheme(other)}>
+    <Tooltip label={`Switch to ${other}; Shift-click to follow the system`}>
       <ActionIcon
-        aria-label={words.components.shell.switchToColours(other)}
+        aria-label={`Switch to ${other} colours`}
         onClick={(event) => {
           setColorScheme(event.shiftKey ? "auto" : other);
         }}
@@ -115,20 +113,17 @@ function AccountMenu({ me }: { readonly me: Me }) {
             void navigate({ to: "/accounts", search: {} });
           }}
         >
-          {words.components.shell.passwordAndTokens}
+          Password and tokens
         </Menu.Item>
-        <Menu.Item onClick={toggleDensity}>
-          {density === "compact" ? words.components.shell.comfortableRows : words.components.shell.compactRows}
-        </Menu.Item>
+        <Menu.Item onClick={toggleDensity}>{density === "compact" ? "Comfortable rows" : "Compact rows"}</Menu.Item>
         <Menu.Item
           onClick={() => {
             leaving.mutate();
           }}
         >
-          {words.components.shell.logOut}
+          Log out
         </Menu.Item>
-        <LanguageItems />
-        {version && <Menu.Label>{words.components.shell.normstatOn(version.version, version.storage)}</Menu.Label>}
+        {version && <Menu.Label>{`normstat ${version.version} on ${version.storage}`}</Menu.Label>}
       </Menu.Dropdown>
     </Menu>
   );
@@ -148,7 +143,7 @@ function MorePages({ clock, path, pages }: MorePagesProps) {
     <Menu position="bottom-start">
       <Menu.Target>
         <button type="button" className="shell-link shell-more" {...(open === undefined ? {} : { "data-status": "active" })}>
-          {open === undefined ? words.components.shell.more : words.components.shell.moreOf(open.label)}
+          {open === undefined ? "More" : `More: ${open.label}`}
           <IconChevronDown size={13} aria-hidden />
         </button>
       </Menu.Target>
@@ -204,7 +199,7 @@ export function Shell() {
   return (
     <>
       <a className="skip-link" href="#content">
-        {words.components.shell.skipToContent}
+        Skip to content
       </a>
       <header className="shell-header no-print" hidden={isBare}>
         <Link to="/hosts" search={encodeClock(clock)} className="shell-logo">
@@ -213,9 +208,9 @@ export function Shell() {
             normstat
           </Text>
         </Link>
-        <Burger hiddenFrom="lg" size="sm" opened={isMenuOpen} onClick={menu.toggle} aria-label={words.components.shell.pages} />
+        <Burger hiddenFrom="lg" size="sm" opened={isMenuOpen} onClick={menu.toggle} aria-label="Pages" />
         {me.data && <WatchCountLink clock={clock} />}
-        <nav className="shell-nav" data-open={isMenuOpen} aria-label={words.components.shell.pages}>
+        <nav className="shell-nav" data-open={isMenuOpen} aria-label="Pages">
           {PAGES.map(({ to, label }) => (
             <Link key={to} to={to} search={encodeClock(clock)} className="shell-link" onClick={menu.close}>
               {label}
@@ -236,8 +231,8 @@ export function Shell() {
           <div className="shell-tools" data-open={isMenuOpen}>
             <ClockMenu clock={clock} />
             <SchemeSwitch />
-            <Tooltip label={words.components.shell.keyboardShortcuts}>
-              <ActionIcon aria-label={words.components.shell.keyboardShortcuts2} onClick={help.open}>
+            <Tooltip label="Keyboard shortcuts (?)">
+              <ActionIcon aria-label="Keyboard shortcuts" onClick={help.open}>
                 <IconHelp size={18} />
               </ActionIcon>
             </Tooltip>

@@ -1,13 +1,12 @@
 import { Tooltip } from "@mantine/core";
 import type { StreamState } from "../logic/api";
-import { words } from "../words";
 import "./StateBadge.css";
 
 const STATES: Readonly<Record<StreamState, { readonly letter: string; readonly text: string; readonly help: string }>> = {
-  live: { letter: "L", text: words.components.stateBadge.live, help: words.components.stateBadge.dataWithinLastSeconds },
-  late: { letter: "T", text: words.components.stateBadge.late, help: words.components.stateBadge.overdueLessThanMinutes },
-  silent: { letter: "S", text: words.components.stateBadge.silent, help: words.components.stateBadge.overdueMoreThanMinutes },
-  recorded: { letter: "R", text: words.components.stateBadge.recorded, help: words.components.stateBadge.importedFilesNoAgent },
+  live: { letter: "L", text: "live", help: "data within the last 30 seconds, or within the interval that the command names" },
+  late: { letter: "T", text: "late", help: "overdue, by less than 10 minutes" },
+  silent: { letter: "S", text: "silent", help: "overdue by more than 10 minutes" },
+  recorded: { letter: "R", text: "recorded", help: "imported from files; no agent is sending" },
 };
 
 /** A state shown by letter, shape (circle, triangle, square, diamond), word and colour. */

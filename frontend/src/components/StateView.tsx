@@ -2,7 +2,7 @@ import { Button, Code, Group, Loader, Stack, Text, Title } from "@mantine/core";
 import { IconAlertTriangle, IconPlugConnectedX, IconRefresh } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { ApiError } from "../api/client";
-import { words } from "../words";
+import { nodes } from "./nodes";
 
 /** The states of a view without data; in `ready` and `partial` the view draws itself. */
 export type PendingState =
@@ -26,7 +26,7 @@ export function StateView({ state, isCompact = false }: StateViewProps) {
         <Group justify="center" p={padding} gap="xs" role="status">
           <Loader size={isCompact ? "xs" : "sm"} color="gray" />
           <Text fz="sm" className="soft">
-            {words.components.stateView.loading(state.what === undefined ? "" : ` ${state.what}`)}
+            {`Loading${state.what === undefined ? "" : ` ${state.what}`} …`}
           </Text>
         </Group>
       );
@@ -95,13 +95,13 @@ function ErrorView({
       <Group gap={8} justify="center">
         {api && (
           <Text fz="xs" className="soft" component="span">
-            {words.components.stateView.code(<Code>{api.code}</Code>)}
-            {api.requestId !== "" && <> {words.components.stateView.request(<Code>{api.requestId}</Code>)}</>}
+            {nodes`code ${<Code>{api.code}</Code>}`}
+            {api.requestId !== "" && <> {nodes`request ${<Code>{api.requestId}</Code>}`}</>}
           </Text>
         )}
         {onRetry && (
           <Button size="compact-xs" variant="default" leftSection={<IconRefresh size={13} />} onClick={onRetry}>
-            {words.components.stateView.tryAgain}
+            Try again
           </Button>
         )}
       </Group>
@@ -120,7 +120,7 @@ export function ErrorLine({ error }: { readonly error: Error | null }) {
       {error.message}
       {api !== null && api.requestId !== "" && (
         <Text span fz="xs" className="soft">
-          {words.components.stateView.codeAndRequest(api.code, api.requestId)}
+          {` (${api.code}, request ${api.requestId})`}
         </Text>
       )}
     </Text>

@@ -1,4 +1,3 @@
-import { words } from "../words";
 import "./TagChips.css";
 
 interface TagChipsProps {
@@ -12,13 +11,13 @@ interface TagChipsProps {
 /** The tags of a host; each shows the hosts that have it. */
 export function TagChips({ host, tags, onTag, isReachable = true }: TagChipsProps) {
   return (
-    <span className="tag-chips" role="group" aria-label={words.components.tagChips.tagsOf(host)}>
+    <span className="tag-chips" role="group" aria-label={`Tags of ${host}`}>
       {tags.map((tag) => (
         <button
           key={tag}
           type="button"
           className="tag-chip"
-          title={words.components.tagChips.showHostsTag(tag)}
+          title={`Show the hosts with the tag ${tag}`}
           tabIndex={isReachable ? 0 : -1}
           onClick={() => {
             onTag(tag);

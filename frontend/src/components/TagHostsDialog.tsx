@@ -7,7 +7,7 @@ import { MAX_TAG, toTags } from "../logic/event";
 import { removableTags } from "../logic/fleet";
 import { formatCount } from "../logic/number";
 import { FormDialog } from "./FormDialog";
-import { words } from "../words";
+import { counted } from "../logic/counted";
 
 interface TagHostsDialogProps {
   readonly hosts: readonly Pick<HostInfo, "name" | "tags" | "agent_tags">[];
@@ -32,11 +32,7 @@ export function TagHostsDialog({ hosts, known, onClose }: TagHostsDialogProps) {
   const [only] = hosts;
   return (
     <FormDialog
-      title={
-        hosts.length === 1
-          ? words.components.tagHostsDialog.tagsOf(only?.name ?? "")
-          : words.components.tagHostsDialog.tagsOfHost(hosts.length)
-      }
+      title={hosts.length === 1 ? `Tags of ${only?.name ?? ""}` : `Tags of ${counted(hosts.length, "host")}`}
       isReady={add.length + remove.length > 0}
       isPending={saving.isPending}
       error={saving.error}
@@ -48,9 +44,9 @@ export function TagHostsDialog({ hosts, known, onClose }: TagHostsDialogProps) {
       <TagsInput
         data-autofocus
         size="xs"
-        label={words.components.tagHostsDialog.add}
-        description={words.components.tagHostsDialog.wordsWithoutBlanksEnter}
-        placeholder={add.length === 0 ? words.components.tagHostsDialog.tagExamples : ""}
+        label="Add"
+        description="Words without blanks; Enter after each"
+        placeholder={add.length === 0 ? "prod, db, rack-7" : ""}
         maxTags={20}
         maxLength={MAX_TAG}
         data={[...known]}
@@ -60,18 +56,14 @@ export function TagHostsDialog({ hosts, known, onClose }: TagHostsDialogProps) {
         }}
       />
       {given.length > 0 && (
-        <Checkbox.Group label={words.components.tagHostsDialog.remove} size="xs" value={[...remove]} onChange={setRemove}>
+        <Checkbox.Group label="Remove" size="xs" value={[...remove]} onChange={setRemove}>
           <Group gap="sm" mt={4}>
             {given.map(({ name, n }) => (
               <Checkbox
                 key={name}
                 size="xs"
                 value={name}
-                label={
-                  n === hosts.length
-                    ? name
-                    : words.components.tagHostsDialog.onSomeHosts(name, formatCount(n), formatCount(hosts.length))
-                }
+                label={n === hosts.length ? name : `${name} (on ${formatCount(n)} of ${formatCount(hosts.length)})`}
               />
             ))}
           </Group>
@@ -79,7 +71,7 @@ export function TagHostsDialog({ hosts, known, onClose }: TagHostsDialogProps) {
       )}
       {ofAgents.length > 0 && (
         <Text fz="sm" className="soft">
-          {words.components.tagHostsDialog.setAgentsRemovedOnly(ofAgents.map(({ name }) => name).join(", "))}
+          {`Set by agents, and removed only in their agent.conf: ${ofAgents.map(({ name }) => name).join(", ")}`}
         </Text>
       )}
     </FormDialog>

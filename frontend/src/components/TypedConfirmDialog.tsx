@@ -1,7 +1,7 @@
 import { TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { FormDialog } from "./FormDialog";
-import { words } from "../words";
+import { nodes } from "./nodes";
 
 interface TypedConfirmDialogProps {
   readonly title: string;
@@ -37,7 +37,7 @@ export function TypedConfirmDialog(props: TypedConfirmDialogProps) {
     >
       {children}
       <TextInput
-        label={<>{words.components.typedConfirmDialog.typeToConfirm(<b className="mono">{word}</b>)}</>}
+        label={<>{nodes`Type ${<b className="mono">{word}</b>} to confirm`}</>}
         data-autofocus
         autoComplete="off"
         spellCheck={false}

@@ -1,7 +1,6 @@
 import { ActionIcon, Button, Paper, Portal, Text } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { useEffect } from "react";
-import { words } from "../words";
 import "./UndoToast.css";
 
 // Long enough to read it, reach the button and press it.
@@ -17,7 +16,7 @@ interface UndoToastProps {
 }
 
 /** Says for some seconds what was done, with a button that undoes it. Give it a key that changes with what was done. */
-export function UndoToast({ text, onUndo, onClose, action = words.components.undoToast.undo }: UndoToastProps) {
+export function UndoToast({ text, onUndo, onClose, action = "Undo" }: UndoToastProps) {
   useEffect(() => {
     const timer = setTimeout(onClose, SHOWN_MS);
     return () => {
@@ -33,7 +32,7 @@ export function UndoToast({ text, onUndo, onClose, action = words.components.und
             {action}
           </Button>
         )}
-        <ActionIcon aria-label={words.components.undoToast.closeMessage} onClick={onClose}>
+        <ActionIcon aria-label="Close message" onClick={onClose}>
           <IconX size={15} />
         </ActionIcon>
       </Paper>

@@ -1,5 +1,4 @@
 import { useBlocker } from "@tanstack/react-router";
-import { words } from "../words";
 import { ConfirmDialog } from "./ConfirmDialog";
 
 interface UnsavedChangesProps {
@@ -14,14 +13,14 @@ export function UnsavedChanges({ name, isUnsaved }: UnsavedChangesProps) {
   const leaving = useBlocker({ shouldBlockFn: () => isUnsaved, enableBeforeUnload: () => isUnsaved, withResolver: true });
   return leaving.status !== "blocked" ? null : (
     <ConfirmDialog
-      title={words.specs.specEditor.leaveWithoutSaving}
-      action={words.specs.specEditor.leave}
+      title="Leave without saving?"
+      action="Leave"
       isPending={false}
       error={null}
       onConfirm={leaving.proceed}
       onClose={leaving.reset}
     >
-      {words.specs.specEditor.yourChangesNotSaved(name)}
+      {`Your changes to ${name} are not saved.`}
     </ConfirmDialog>
   );
 }

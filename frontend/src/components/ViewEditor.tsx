@@ -8,7 +8,7 @@ import { describePanel, moveItem, type ViewFile } from "../logic/view";
 import { mayWrite, useMe } from "./me";
 import { FormDialog } from "./FormDialog";
 import { NameField, NoteField } from "./NameAndNote";
-import { words } from "../words";
+import { counted } from "../logic/counted";
 import "./ViewEditor.css";
 
 interface ViewEditorProps {
@@ -44,13 +44,13 @@ export function ViewEditor({ title, initial, viewKey, stats, onSaved, onClose }:
     <FormDialog
       title={title}
       size="xl"
-      action={words.components.viewEditor.saveView}
+      action="Save view"
       isReady={isComplete}
       isPending={saving.isPending}
       error={saving.error}
       note={
         <Text fz="sm" className="soft">
-          {words.components.viewEditor.panelViewOpensAny(panels.length)}
+          {`${counted(panels.length, "panel")}. A view opens on any host and shows what that host recorded.`}
         </Text>
       }
       onSubmit={() => {
@@ -58,11 +58,11 @@ export function ViewEditor({ title, initial, viewKey, stats, onSaved, onClose }:
       }}
       onClose={onClose}
     >
-      <NameField value={name} placeholder={words.components.viewEditor.whatThesePanelsAnswer} onChange={setName} />
+      <NameField value={name} placeholder="What these panels answer, e.g. Database disks" onChange={setName} />
       <NoteField value={description} minRows={1} onChange={setDescription} />
       <Checkbox
-        label={words.components.viewEditor.shareWithAllAccounts}
-        description={mayWrite(me) ? undefined : words.components.viewEditor.sharingRequiresRoleOperator}
+        label="Share with all accounts"
+        description={mayWrite(me) ? undefined : "Sharing requires the role operator."}
         disabled={!mayWrite(me)}
         checked={isShared}
         onChange={(event) => {
@@ -94,16 +94,16 @@ function PanelRows({ panels, stats, onChange }: PanelRowsProps) {
     }
   };
   if (panels.length === 0) {
-    return <Text fz="sm">{words.components.viewEditor.noPanelsLeftCancel}</Text>;
+    return <Text fz="sm">{"No panels are left. Cancel, or add panels on a host's page and save them as a view there."}</Text>;
   }
   return (
     <div className="view-editor-panels">
-      <Table aria-label={words.components.viewEditor.panelsOfTheView} verticalSpacing={3}>
+      <Table aria-label="Panels of the view" verticalSpacing={3}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th />
-            <Table.Th>{words.components.viewEditor.title}</Table.Th>
-            <Table.Th>{words.components.viewEditor.width}</Table.Th>
+            <Table.Th>Title</Table.Th>
+            <Table.Th>Width</Table.Th>
             <Table.Th />
           </Table.Tr>
         </Table.Thead>
@@ -139,7 +139,7 @@ function PanelRows({ panels, stats, onChange }: PanelRowsProps) {
                 <Table.Td>
                   <TextInput
                     size="xs"
-                    aria-label={words.components.viewEditor.titleOfPanel(String(index + 1))}
+                    aria-label={`Title of panel ${String(index + 1)}`}
                     placeholder={what}
                     maxLength={200}
                     value={panel.title}
@@ -151,11 +151,11 @@ function PanelRows({ panels, stats, onChange }: PanelRowsProps) {
                 <Table.Td w={130}>
                   <SegmentedControl
                     size="xs"
-                    aria-label={words.components.viewEditor.widthOfPanel(String(index + 1))}
+                    aria-label={`Width of panel ${String(index + 1)}`}
                     value={panel.width}
                     data={[
-                      { value: "half", label: words.components.viewEditor.half },
-                      { value: "full", label: words.components.viewEditor.full },
+                      { value: "half", label: "half" },
+                      { value: "full", label: "full" },
                     ]}
                     onChange={(value) => {
                       change(index, { width: value });
@@ -165,7 +165,7 @@ function PanelRows({ panels, stats, onChange }: PanelRowsProps) {
                 <Table.Td w={96}>
                   <Group gap={2} wrap="nowrap">
                     <ActionIcon
-                      aria-label={words.components.viewEditor.movePanelUp(String(index + 1))}
+                      aria-label={`Move panel ${String(index + 1)} up`}
                       disabled={index === 0}
                       onClick={() => {
                         onChange(moveItem(panels, index, index - 1));
@@ -174,7 +174,7 @@ function PanelRows({ panels, stats, onChange }: PanelRowsProps) {
                       <IconArrowUp size={15} />
                     </ActionIcon>
                     <ActionIcon
-                      aria-label={words.components.viewEditor.movePanelDown(String(index + 1))}
+                      aria-label={`Move panel ${String(index + 1)} down`}
                       disabled={index === panels.length - 1}
                       onClick={() => {
                         onChange(moveItem(panels, index, index + 1));
@@ -183,7 +183,7 @@ function PanelRows({ panels, stats, onChange }: PanelRowsProps) {
                       <IconArrowDown size={15} />
                     </ActionIcon>
                     <ActionIcon
-                      aria-label={words.components.viewEditor.removePanel(String(index + 1))}
+                      aria-label={`Remove panel ${String(index + 1)}`}
                       onClick={() => {
                         onChange(panels.filter((_, at) => at !== index));
                       }}

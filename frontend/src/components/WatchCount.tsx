@@ -5,7 +5,6 @@ import { openNowQuery } from "../api/watch";
 import { formatCount } from "../logic/number";
 import type { Clock } from "../state/url";
 import { encodeClock } from "../state/zone_choice";
-import { words } from "../words";
 import "./ColourBadge.css";
 
 /** How many entries of the page Watch wait for somebody, in the colour of the worst; nothing while none does. */
@@ -14,7 +13,7 @@ export function WatchCount() {
   return open === undefined || open.n_waiting === 0 ? null : (
     <span className="shell-count" data-colour={open.worst}>
       {formatCount(open.n_waiting)}
-      <VisuallyHidden> {words.watch.watchPage.waiting(open.n_waiting)}</VisuallyHidden>
+      <VisuallyHidden> {open.n_waiting === 1 ? "waits for somebody" : "wait for somebody"}</VisuallyHidden>
     </span>
   );
 }

@@ -4,7 +4,6 @@ import { requireWindow } from "../logic/range";
 import type { Window } from "../logic/time";
 import { formatInstant, parseInstant, type Zone, zoneLabel } from "../logic/zone";
 import { readNow } from "../state/clock";
-import { words } from "../words";
 
 interface WindowInputsProps {
   readonly window: Window;
@@ -34,7 +33,7 @@ export function WindowInputs({ window, zone, onChange }: WindowInputsProps) {
       <Group gap="xs" grow>
         <TextInput
           size="xs"
-          label={words.components.windowInputs.from(label)}
+          label={`From (${label})`}
           value={from}
           spellCheck={false}
           onChange={(event) => {
@@ -43,7 +42,7 @@ export function WindowInputs({ window, zone, onChange }: WindowInputsProps) {
         />
         <TextInput
           size="xs"
-          label={words.components.windowInputs.to(label)}
+          label={`To (${label})`}
           value={to}
           spellCheck={false}
           onChange={(event) => {
@@ -56,7 +55,7 @@ export function WindowInputs({ window, zone, onChange }: WindowInputsProps) {
         className={typeof problem === "string" ? undefined : "soft"}
         role="status"
       >
-        {typeof problem === "string" ? problem : words.components.windowInputs.timeExamples}
+        {typeof problem === "string" ? problem : "2026-11-21 09:05:00, 09:05 (today), now-15m, or ISO 8601 with a zone"}
       </div>
     </>
   );

@@ -3,7 +3,6 @@ import { ARTEFACT_KEYS, deleteArtefact, restoreArtefact } from "../api/artefacts
 import type { Artefact } from "../logic/api";
 import { nameOf } from "../logic/artefact";
 import { undo } from "../state/undo";
-import { words } from "../words";
 
 const MAX_SHOWN = 60;
 
@@ -30,9 +29,9 @@ export function useArtefactDeletion(): ArtefactDeletion {
       const name = full.length <= MAX_SHOWN ? full : `${full.slice(0, MAX_SHOWN)}…`;
       void change(
         () => deleteArtefact(artefact.id),
-        words.artefacts.list.deleted(name),
+        `Deleted the artefact “${name}”`,
         () => {
-          void change(() => restoreArtefact(artefact.id), words.artefacts.list.restored(name), null);
+          void change(() => restoreArtefact(artefact.id), `Restored the artefact “${name}”`, null);
         },
       );
     },

@@ -2,7 +2,6 @@ import { useQueryClient } from "@tanstack/react-query";
 import { deleteEvent, EVENT_KEYS, restoreEvent } from "../api/events";
 import type { HostEvent } from "../logic/api";
 import { undo } from "../state/undo";
-import { words } from "../words";
 
 const MAX_SHOWN = 60;
 
@@ -27,10 +26,10 @@ export function useEventDeletion(): (event: HostEvent) => void {
     const id = event.id ?? 0;
     void change(
       () => deleteEvent(id),
-      words.components.useEventDeletion.deleted,
+      "Deleted",
       event,
       () => {
-        void change(() => restoreEvent(id), words.components.useEventDeletion.restored, event, null);
+        void change(() => restoreEvent(id), "Restored", event, null);
       },
     );
   };

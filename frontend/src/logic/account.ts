@@ -2,14 +2,13 @@
 
 import type { Role, TokenInfo } from "./api";
 import { type EpochMs, fromApi } from "./time";
-import { words } from "../words";
 
 export const ROLES: readonly Role[] = ["viewer", "operator", "administrator"];
 
 export const ROLE_LABELS: Readonly<Record<Role, string>> = {
-  viewer: words.logic.account.viewer,
-  operator: words.logic.account.operator,
-  administrator: words.logic.account.administrator,
+  viewer: "viewer",
+  operator: "operator",
+  administrator: "administrator",
 };
 
 /** Return roles as options of a menu. */
@@ -18,15 +17,15 @@ export function roleOptions(roles: readonly Role[]): { value: Role; label: strin
 }
 
 export const ROLE_HELP: Readonly<Record<Role, string>> = {
-  viewer: words.logic.account.canViewEverything,
-  operator: words.logic.account.canAlsoCreateBaselines,
-  administrator: words.logic.account.canAlsoManageAccounts,
+  viewer: "can view everything",
+  operator: "can also create baselines, import files and reparse streams",
+  administrator: "can also manage accounts, tokens, add-ons and storage",
 };
 
 /** The server's minimum; only the server checks for common passwords and the account's name. */
 const MIN_PASSWORD_LENGTH = 10;
 
-export const PASSWORD_HELP = words.logic.account.useFewUnrelatedWords;
+export const PASSWORD_HELP = "Use a few unrelated words, not the account's name or a common password.";
 
 export interface PasswordProblem {
   readonly next: string | null;
@@ -36,11 +35,8 @@ export interface PasswordProblem {
 /** Return the problem of a new password or its repetition; null if both are fine. */
 export function newPasswordProblem(next: string, again: string): PasswordProblem {
   return {
-    next:
-      Array.from(next.trim()).length < MIN_PASSWORD_LENGTH
-        ? words.logic.account.atLeastCharacters(String(MIN_PASSWORD_LENGTH))
-        : null,
-    again: again === next ? null : words.logic.account.passwordsDoNotMatch,
+    next: Array.from(next.trim()).length < MIN_PASSWORD_LENGTH ? `at least ${String(MIN_PASSWORD_LENGTH)} characters` : null,
+    again: again === next ? null : "passwords do not match",
   };
 }
 

@@ -2,15 +2,13 @@
 
 import type { BaselineInfo, BaselineList, ComparedBaseline, Comparison, HostGroupInfo } from "./api";
 import { DAY, fromApi, type Window } from "./time";
-import { words } from "../words";
+
+const againstLastDays = (n: number) => (n === 1 ? "the last day" : `the last ${String(n)} days`);
 
 export const AGOS = ["day", "week"] as const;
 export type Ago = (typeof AGOS)[number];
 
-export const AGO_LABELS: Readonly<Record<Ago, string>> = {
-  day: words.logic.against.theSameHoursYesterday,
-  week: words.logic.against.sameHoursWeekAgo,
-};
+export const AGO_LABELS: Readonly<Record<Ago, string>> = { day: "the same hours yesterday", week: "the same hours a week ago" };
 
 export type Against =
   | { readonly kind: "baseline"; readonly id: number; readonly version: number | null }
@@ -69,7 +67,7 @@ function rollingName({ name, windows }: Pick<BaselineInfo, "name" | "windows">):
   if (first === undefined || last === undefined) {
     return name;
   }
-  return words.logic.against.lastDays(Math.max(1, Math.round((fromApi(last.end) - fromApi(first.start)) / DAY)));
+  return againstLastDays(Math.max(1, Math.round((fromApi(last.end) - fromApi(first.start)) / DAY)));
 }
 
 /** Return the groups that have other hosts than these, those that contain all of these first. */
@@ -111,5 +109,5 @@ export function inputsOf({ hosts, start, end, against, divisor }: Comparison): C
 
 /** The title of the baseline's side. */
 export function baselineTitle({ name }: Pick<ComparedBaseline, "name">): string {
-  return words.logic.against.baseline(name.replace(/^(the )?baseline /, ""));
+  return `Baseline: ${name.replace(/^(the )?baseline /, "")}`;
 }

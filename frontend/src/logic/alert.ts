@@ -2,7 +2,19 @@
 
 import type { AlertChannelInfo, ChannelSettings, RouteSettings } from "./api";
 import { COLOUR_LABELS, describeSeconds, toColour } from "./watch";
-import { words } from "../words";
+
+const MESSAGE_KINDS = {
+  fired: "began",
+  worse: "got worse",
+  escalated: "escalated",
+  repeated: "lasts",
+  renewed: "renewed",
+  resolved: "over",
+};
+
+const MESSAGE_STATES = { queued: "waits", sending: "being sent", sent: "sent", failed: "failed", dropped: "dropped" };
+
+const ALERT_STATES = { waiting: "waiting", firing: "open", resolved: "over", dropped: "over before it was sent" };
 
 export const CHANNEL_KINDS = ["email", "chat", "webhook", "alertmanager", "script"] as const;
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
@@ -13,7 +25,13 @@ export const LOWEST = ["amber", "red", "black"] as const;
 export const GROUPINGS = ["story", "host", "rule", "route"] as const;
 export const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7] as const;
 
-export const KIND_LABELS: Readonly<Record<ChannelKind, string>> = words.watch.alerts.kinds;
+export const KIND_LABELS: Readonly<Record<ChannelKind, string>> = {
+  email: "Mail",
+  chat: "Chat",
+  webhook: "Webhook",
+  alertmanager: "Alertmanager",
+  script: "Script",
+};
 
 export function toKind(kind: string): ChannelKind | null {
   return CHANNEL_KINDS.find((known) => known === kind) ?? null;
@@ -150,18 +168,18 @@ export function describeMatch({ match }: Pick<RouteSettings, "match">): string {
   const { hosts, tags, groups, sources, subsystems, lowest, hours, time_zone } = match;
   const colour = toColour(lowest);
   const parts = [
-    ...(hosts.length === 0 ? [] : [words.watch.alerts.route.hosts(hosts.join(", "))]),
-    ...(tags.length === 0 ? [] : [words.watch.alerts.route.tags(tags.join(", "))]),
-    ...(groups.length === 0 ? [] : [words.watch.alerts.route.groups(groups.join(", "))]),
-    ...(sources.length === 0 ? [] : [words.watch.alerts.route.sources(sources.join(", "))]),
-    ...(subsystems.length === 0 ? [] : [words.watch.alerts.route.subsystems(subsystems.join(", "))]),
-    words.watch.alerts.route.lowest(colour === null ? lowest : COLOUR_LABELS[colour]),
+    ...(hosts.length === 0 ? [] : [`hosts ${hosts.join(", ")}`]),
+    ...(tags.length === 0 ? [] : [`tags ${tags.join(", ")}`]),
+    ...(groups.length === 0 ? [] : [`groups ${groups.join(", ")}`]),
+    ...(sources.length === 0 ? [] : [`rules ${sources.join(", ")}`]),
+    ...(subsystems.length === 0 ? [] : [`subsystems ${subsystems.join(", ")}`]),
+    `${colour === null ? lowest : COLOUR_LABELS[colour]} or worse`,
     ...(hours.length === 0
       ? []
       : [`${hours.map(({ weekdays, start, end }) => `${describeDays(weekdays)} ${start}–${end}`).join(", ")} (${time_zone})`]),
   ];
   const isAny = [hosts, tags, groups, sources, subsystems].every(({ length }) => length === 0);
-  return `${isAny ? `${words.watch.alerts.route.anyHost}; ` : ""}${parts.join("; ")}`;
+  return `${isAny ? `everything; ` : ""}${parts.join("; ")}`;
 }
 
 /** Return days of the week, consecutive ones as a range: `Mon–Fri, Sun`. */
@@ -184,20 +202,21 @@ export function describeDays(weekdays: readonly number[]): string {
 
 /** Return the short name of a day; 1 is Monday. */
 export function dayLabel(day: number): string {
-  return words.watch.alerts.days.split(" ")[day - 1] ?? String(day);
+  return "Mon Tue Wed Thu Fri Sat Sun".split(" ")[day - 1] ?? String(day);
 }
 
 /** Return what a route does: to whom it sends, when, and what follows. */
 export function describeSending(settings: RouteSettings, nameOf: (channel: number) => string): string {
   const name = (channels: readonly number[]): string => channels.map(nameOf).join(", ");
-  const { route } = words.watch.alerts;
   return [
-    route.to(name(settings.channels)),
-    settings.wait_s === 0 ? route.atOnce : route.after(describeSeconds(settings.wait_s)),
-    ...(settings.repeat_min === null ? [] : [route.repeats(describeSeconds(settings.repeat_min * 60))]),
-    ...settings.escalations.map(({ after_min, channels }) => route.escalates(describeSeconds(after_min * 60), name(channels))),
-    ...(settings.sends_resolved ? [route.tellsEnd] : []),
-    ...(settings.is_last ? [route.isLast] : []),
+    `to ${name(settings.channels)}`,
+    settings.wait_s === 0 ? "at once" : `after ${describeSeconds(settings.wait_s)}`,
+    ...(settings.repeat_min === null ? [] : [`again every ${describeSeconds(settings.repeat_min * 60)}`]),
+    ...settings.escalations.map(
+      ({ after_min, channels }) => `unacknowledged for ${describeSeconds(after_min * 60)}: also to ${name(channels)}`,
+    ),
+    ...(settings.sends_resolved ? ["says when it is over"] : []),
+    ...(settings.is_last ? ["routes below do not get it"] : []),
   ].join("; ");
 }
 
@@ -215,13 +234,13 @@ export function replaced<T>(items: readonly T[], at: number, item: T): T[] {
 
 /** Return what a message is, in words. */
 export function describeMessageKind(kind: string): string {
-  return (words.watch.alerts.messageKinds as Readonly<Record<string, string>>)[kind] ?? kind;
+  return (MESSAGE_KINDS as Readonly<Record<string, string>>)[kind] ?? kind;
 }
 
 export function describeMessageState(state: string): string {
-  return (words.watch.alerts.messageStates as Readonly<Record<string, string>>)[state] ?? state;
+  return (MESSAGE_STATES as Readonly<Record<string, string>>)[state] ?? state;
 }
 
 export function describeAlertState(state: string): string {
-  return (words.watch.alerts.alertStates as Readonly<Record<string, string>>)[state] ?? state;
+  return (ALERT_STATES as Readonly<Record<string, string>>)[state] ?? state;
 }

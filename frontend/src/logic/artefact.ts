@@ -4,7 +4,6 @@ import type { Artefact, ArtefactPartInfo, ArtefactTable, ArtefactTableColumn, Ar
 import { formatShare, formatValue, formatWithUnit } from "./number";
 import { describeDuration, type EpochMs, fromApi, toDurationMs, toEpochMs, type Window } from "./time";
 import { scaleFor } from "./unit";
-import { words } from "../words";
 
 export const EFFECTS = ["none", "light", "heavy"] as const;
 export type ArtefactEffect = (typeof EFFECTS)[number];
@@ -37,16 +36,18 @@ export function nameOf({
   id,
 }: Pick<Artefact, "title" | "question" | "command" | "file_name" | "tool" | "id">): string {
   const first = [title, question, command, file_name].map((text) => text.trim()).find((text) => text !== "");
-  return first?.split("\n")[0] ?? (tool === "" ? words.artefacts.list.number(String(id)) : tool);
+  return first?.split("\n")[0] ?? (tool === "" ? `Artefact ${String(id)}` : tool);
 }
 
 /** Return what a tool does to what it watches, in a sentence. Missing: "" for a tool that disturbs nothing. */
 export function describeEffect({ effect, tool }: Pick<Artefact, "effect" | "tool">): string {
-  const name = tool === "" ? words.artefacts.effect.thisTool : tool;
+  const name = tool === "" ? "this tool" : tool;
   if (effect === "heavy") {
-    return STOPPING.has(tool) ? words.artefacts.effect.stops(name) : words.artefacts.effect.heavy(name);
+    return STOPPING.has(tool)
+      ? `${name} stops the process twice at each system call. Its times and the host's numbers are not normal in this window; calls and errors are right.`
+      : `${name} traced so many events that it slowed down what it watched several times. Its times and the host's numbers are not normal in this window.`;
   }
-  return effect === "light" ? words.artefacts.effect.light(name) : "";
+  return effect === "light" ? `${name} costs some percent of CPU time while it watches.` : "";
 }
 
 /** Tools that stop a process twice at each call. */

@@ -5,7 +5,6 @@ import type { Columns, Distribution } from "./histogram";
 import { formatValue } from "./number";
 import { lowerBound } from "./series";
 import { type EpochMs, SECOND, toEpochMs, type Window } from "./time";
-import { words } from "../words";
 
 /** Return the window to request, in whole steps of a cell: a live page asks again when a cell is full, not every second. */
 export function balanceWindow(window: Window, nCells: number): Window {
@@ -73,9 +72,8 @@ export function worstMoment(balance: CpuBalance): BalanceMoment | null {
 /** Return a step as text: `imbalance 200 %, busiest CPU 10 at 90 %, mean 30 %`. */
 export function describeMoment({ imbalance, cpu, busy, mean }: BalanceMoment): string {
   const share = (value: number): string => `${formatValue(value, 0)} %`;
-  const index =
-    imbalance === null ? words.logic.balance.imbalanceUndefinedCpusBelow : words.logic.balance.imbalance(share(imbalance));
-  return words.logic.balance.busiestCpuAtMean(index, cpu, share(busy), share(mean));
+  const index = imbalance === null ? "imbalance undefined (CPUs below 5 % busy, or only one)" : `imbalance ${share(imbalance)}`;
+  return `${index}; busiest CPU ${cpu} at ${share(busy)}, mean ${share(mean)}`;
 }
 
 /** Return the runs of the imbalance line: neighbouring steps in which it is defined, each with the middle of its step. */

@@ -2,7 +2,6 @@
 
 import type { BandStep } from "./api";
 import { type EpochMs, lengthOf, toEpochMs, type Window } from "./time";
-import { words } from "../words";
 
 /** The bands of more lines would be one area; so many instances are drawn as a heatmap. */
 export const MAX_BANDS = 16;
@@ -66,11 +65,8 @@ export function bandPieces(steps: readonly BandStep[], window: Window): readonly
 /** The legend of the bands: how many lines have one, or why none has. */
 export function describeBands(name: string, nDrawn: number, nLines: number, reasons: readonly string[]): string {
   if (nDrawn === 0) {
-    return reasons[0] === undefined ? words.logic.band.bandOf(name) : words.logic.band.noBandOf(name, reasons[0]);
+    return reasons[0] === undefined ? `band of “${name}” …` : `no band of “${name}”: ${reasons[0]}`;
   }
-  const of =
-    nLines > nDrawn
-      ? words.logic.band.ofTheFirst(nDrawn === 1 ? words.logic.band.line : words.logic.band.lines(String(nDrawn)))
-      : "";
-  return words.logic.band.bandDrawn(name, of);
+  const of = nLines > nDrawn ? `, of the first ${nDrawn === 1 ? "line" : `${String(nDrawn)} lines`}` : "";
+  return `band of “${name}”: p5 to p95, median${of}`;
 }

@@ -5,7 +5,7 @@ import { formatCount } from "./number";
 import { describeRule } from "./rule";
 import { type DurationMs, type EpochMs, fromApi, SECOND, toDurationMs, type Window } from "./time";
 import { formatInstant, parseInstant, type Zone } from "./zone";
-import { words } from "../words";
+import { counted } from "./counted";
 
 /** Return the baselines whose name, hosts, note or author contain every word. */
 export function filterBaselines(baselines: readonly BaselineInfo[], filter: string): readonly BaselineInfo[] {
@@ -25,8 +25,8 @@ export function totalLength(baseline: Pick<BaselineInfo, "windows">): DurationMs
 export function versionOptions(newest: number): readonly { readonly value: string; readonly label: string }[] {
   const before = [...Array(newest - 1).keys()].map((index) => newest - 1 - index);
   return [
-    { value: "", label: words.logic.baseline.newestCurrently(String(newest)) },
-    ...before.map((version) => ({ value: String(version), label: words.logic.baseline.version(String(version)) })),
+    { value: "", label: `newest (currently ${String(newest)})` },
+    ...before.map((version) => ({ value: String(version), label: `version ${String(version)}` })),
   ];
 }
 
@@ -64,13 +64,13 @@ export function describeProfile(profile: BaselineInfo["profile"]): string {
     case "done":
       return "";
     case "queued":
-      return words.logic.baseline.profileQueued;
+      return "profile: queued";
     case "running":
-      return words.logic.baseline.profileOf(formatCount(profile.n_done), formatCount(profile.n_total));
+      return `profile: ${formatCount(profile.n_done)} of ${formatCount(profile.n_total)}`;
     case "failed":
-      return words.logic.baseline.profileFailed(profile.message);
+      return `profile failed: ${profile.message}`;
     case "stopped":
-      return words.logic.baseline.profile(profile.message || words.logic.baseline.stopped);
+      return `profile ${profile.message || "stopped"}`;
   }
 }
 
@@ -78,10 +78,10 @@ const HEALTH_ORDER = ["good", "stale", "insufficient_data", "empty"] as const;
 export type HealthState = HostHealth["state"];
 
 export const HEALTH_WORDS: Readonly<Record<HealthState, { readonly sign: string; readonly label: string }>> = {
-  good: { sign: "✓", label: words.logic.baseline.good },
-  stale: { sign: "…", label: words.logic.baseline.old },
-  insufficient_data: { sign: "!", label: words.logic.baseline.notEnoughData },
-  empty: { sign: "∅", label: words.logic.baseline.empty },
+  good: { sign: "✓", label: "good" },
+  stale: { sign: "…", label: "old" },
+  insufficient_data: { sign: "!", label: "not enough data" },
+  empty: { sign: "∅", label: "empty" },
 };
 
 /** Return the worst health among the hosts; null without hosts. */
@@ -92,15 +92,13 @@ export function worstHealth(health: Pick<BaselineHealth, "hosts">): HealthState 
 /** `sda, sdb and 12 more` */
 export function abbreviateNames(names: readonly string[], count: number, most = 6): string {
   const shown = names.slice(0, most);
-  return count > shown.length
-    ? words.logic.baseline.andMore(shown.join(", "), formatCount(count - shown.length))
-    : shown.join(", ");
+  return count > shown.length ? `${shown.join(", ")} and ${formatCount(count - shown.length)} more` : shown.join(", ");
 }
 
 /** Return windows as editable lines: `2026-11-21 09:05:00 to 2026-11-21 09:20:00`. */
 export function formatWindows(windows: BaselineInfo["windows"], zone: Zone): string {
   return windows
-    .map(({ start, end }) => words.logic.baseline.to(formatInstant(zone, fromApi(start)), formatInstant(zone, fromApi(end))))
+    .map(({ start, end }) => `${formatInstant(zone, fromApi(start))} to ${formatInstant(zone, fromApi(end))}`)
     .join("\n");
 }
 
@@ -112,16 +110,16 @@ export function parseWindows(text: string, zone: Zone, now: EpochMs): readonly W
     const start = parseInstant(from, zone, now);
     const end = parseInstant(to, zone, now);
     if (start === null || end === null || more.length > 0 || end <= start) {
-      return words.logic.baseline.notWindowWrite(line.trim());
+      return `“${line.trim()}” is not a window; write 2026-11-21 09:05:00 to 2026-11-21 09:20:00`;
     }
     windows.push({ start, end });
   }
-  return windows.length === 0 ? words.logic.baseline.enterLeastOneWindow : windows;
+  return windows.length === 0 ? "Enter at least one window, one per line" : windows;
 }
 
 /** Return the number of excluded periods as text; "" for none. */
 export function describeExcluded(baseline: Pick<BaselineInfo, "excluded">): string {
-  return baseline.excluded.length === 0 ? "" : words.logic.baseline.nExcludedPeriod(baseline.excluded.length);
+  return baseline.excluded.length === 0 ? "" : counted(baseline.excluded.length, "excluded period");
 }
 
 /** Return whether two lists hold the same names, in any order. */

@@ -1,7 +1,6 @@
 /** Decode the compact response of GET /series: shared axes become times, values stay unchanged. */
 
 import type { SeriesAnswer } from "./api";
-import { words } from "../words";
 
 export type Axis = SeriesAnswer["axes"][number];
 
@@ -64,7 +63,7 @@ export function decodeSeries({ axes, series, ...rest }: SeriesAnswer): SeriesBlo
       const own = times[axis];
       if (own?.length !== each.values.length) {
         throw new Error(
-          words.logic.block.inconsistentResponse(String(each.values.length), each.field, each.instance, String(own?.length)),
+          `Inconsistent response from the server: ${String(each.values.length)} values of ${each.field} ${each.instance} on an axis of ${String(own?.length)} times. Reload the page; its version may be out of date`,
         );
       }
       return { ...each, times: own };

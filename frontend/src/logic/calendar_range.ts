@@ -3,7 +3,6 @@
 import type { EpochMs, Window } from "./time";
 import { DAY, HOUR, MINUTE, SECOND, toEpochMs } from "./time";
 import { dayStart, formatDate, fromWall, toWall, type Zone } from "./zone";
-import { words } from "../words";
 
 /** When shifts begin: milliseconds after midnight, in order. Each lasts until the next one. */
 export type Shifts = readonly number[];
@@ -16,12 +15,12 @@ export const MAX_SHIFTS = 6;
 export function parseShifts(text: string): Shifts | string {
   const terms = text.split(/[\s,;]+/).filter(Boolean);
   if (terms.length === 0 || terms.length > MAX_SHIFTS) {
-    return words.logic.calendarRange.writeTimesSuch(String(MAX_SHIFTS));
+    return `Write 1 to ${String(MAX_SHIFTS)} times, such as 06:00 14:00 22:00`;
   }
   const starts = terms.map(parseStart);
   const wrong = terms[starts.indexOf(null)];
   if (wrong !== undefined) {
-    return words.logic.calendarRange.notTimeDayExample(wrong);
+    return `“${wrong}” is not a time of day. Example: 06:00 14:00 22:00`;
   }
   return [...new Set(starts.filter((start) => start !== null))].sort((a, b) => a - b);
 }
@@ -68,13 +67,13 @@ function weekStart(zone: Zone, at: EpochMs, weeksBack: number): EpochMs {
 }
 
 const CALENDAR_LABELS: Readonly<Record<CalendarName, string>> = {
-  today: words.logic.calendarRange.today,
-  yesterday: words.logic.calendarRange.yesterday,
-  "this-hour": words.logic.calendarRange.thisHour,
-  "this-shift": words.logic.calendarRange.thisShift,
-  "last-shift": words.logic.calendarRange.lastShift,
-  "this-week": words.logic.calendarRange.thisWeek,
-  "last-week": words.logic.calendarRange.lastWeek,
+  today: "Today",
+  yesterday: "Yesterday",
+  "this-hour": "This hour",
+  "this-shift": "This shift",
+  "last-shift": "Last shift",
+  "this-week": "This week",
+  "last-week": "Last week",
 };
 
 /** Return the name in the language of the page. */
@@ -120,7 +119,7 @@ export function calendarRanges(zone: Zone, now: EpochMs, shifts: Shifts = DEFAUL
   return CALENDAR_NAMES.map((name) => {
     const whole = wholeWindow(name, zone, now, shifts);
     const label = isOfShifts(name)
-      ? words.logic.calendarRange.to(calendarLabel(name), clock(whole.start), clock(whole.end))
+      ? `${calendarLabel(name)} (${clock(whole.start)} to ${clock(whole.end)})`
       : calendarLabel(name);
     return { name, label, window: calendarWindow(name, zone, now, shifts) };
   });

@@ -3,7 +3,6 @@
 import type { BaselineInfo, FieldInfo, Interval, StatInfo, SideValues } from "./api";
 import { formatWithUnit } from "./number";
 import { fromApi, type Window } from "./time";
-import { words } from "../words";
 
 export function fieldOf(stats: readonly StatInfo[], stat: string, field: string): FieldInfo | null {
   return stats.find(({ name }) => name === stat)?.fields.find(({ key }) => key === field) ?? null;
@@ -29,11 +28,11 @@ export function describeMedians(
 ): string {
   const text = (value: number | null, shown: string): string => formatWithUnit(value, computedDecimals(value, decimals), shown);
   if (baseline.median === null) {
-    return incident.median === null ? words.common.noSamples : words.logic.comparison.notThereThen(text(incident.median, unit));
+    return incident.median === null ? "no samples" : `not there, then ${text(incident.median, unit)}`;
   }
   return incident.median === null
-    ? words.logic.comparison.thenGone(text(baseline.median, unit))
-    : words.logic.comparison.to(text(baseline.median, ""), text(incident.median, unit));
+    ? `${text(baseline.median, unit)}, then gone`
+    : `${text(baseline.median, "")} to ${text(incident.median, unit)}`;
 }
 
 /** Return the longest window of a side, which its graph shows. */
@@ -48,12 +47,12 @@ export const SUMMARY_ROWS: readonly {
   readonly label: string;
   readonly isMain: boolean;
 }[] = [
-  { key: "median", label: words.logic.comparison.median, isMain: true },
+  { key: "median", label: "median", isMain: true },
   { key: "p5", label: "p5", isMain: false },
   { key: "p95", label: "p95", isMain: false },
   { key: "p99", label: "p99", isMain: true },
-  { key: "lowest", label: words.logic.comparison.lowest, isMain: false },
-  { key: "highest", label: words.logic.comparison.highest, isMain: false },
+  { key: "lowest", label: "lowest", isMain: false },
+  { key: "highest", label: "highest", isMain: false },
 ];
 
 /** Return the title of a series: `mpstat_linux · CPU 2 · %iowait`. */

@@ -3,7 +3,7 @@
 import type { Coverage } from "./api";
 import { formatBytes } from "./number";
 import { describeDuration, type EpochMs, fromApi, lengthOf, toDurationMs, toEpochMs, type Window } from "./time";
-import { words } from "../words";
+import { counted } from "./counted";
 
 /** Return the windows in order, merging those that touch or overlap. */
 export function mergeWindows(windows: readonly Window[]): readonly Window[] {
@@ -52,19 +52,15 @@ export function describeCoverage(coverage: Coverage, window: Window): CoverageTe
   const covered = coveredLength(coveredWindows(coverage), window);
   const length = lengthOf(window);
   const dropped = coverage.gaps.reduce((sum, gap) => sum + gap.n_bytes, 0);
-  const gaps = dropped === 0 ? "" : words.logic.coverage.droppedHostGap(formatBytes(dropped), coverage.gaps.length);
+  const gaps = dropped === 0 ? "" : `; ${formatBytes(dropped)} dropped on the host (${counted(coverage.gaps.length, "gap")})`;
   if (covered === 0) {
-    return { state: "none", text: words.logic.coverage.noSamplesWindow(gaps) };
+    return { state: "none", text: `no samples in this window${gaps}` };
   }
   const isFull = length - covered <= Math.max(SLACK_MS, length * SLACK);
   return isFull && dropped === 0
-    ? { state: "full", text: words.logic.coverage.samplesForAllOf(describeDuration(length)) }
+    ? { state: "full", text: `samples for all of ${describeDuration(length)}` }
     : {
         state: "partial",
-        text: words.logic.coverage.samplesForOf(
-          describeDuration(toDurationMs(Math.round(covered / 1000) * 1000)),
-          describeDuration(length),
-          gaps,
-        ),
+        text: `samples for ${describeDuration(toDurationMs(Math.round(covered / 1000) * 1000))} of ${describeDuration(length)}${gaps}`,
       };
 }

@@ -3,7 +3,7 @@
 import type { HistogramBucket, HistogramView } from "./api";
 import { readable } from "./artefact";
 import { formatCount, formatShare, formatValue } from "./number";
-import { words } from "../words";
+import { counted } from "./counted";
 
 /** The counts of one key over all reports that are shown. */
 export interface KeyCounts {
@@ -157,11 +157,11 @@ export function describeBulk(buckets: Buckets, all: KeyCounts, unit: string): st
     const first = all.counts.findIndex((count) => count > 0);
     const low = buckets[first]?.low ?? null;
     if (first === end) {
-      return words.artefacts.histogram.allIn(total, bucketName(buckets, end, unit));
+      return `all ${total} in ${bucketName(buckets, end, unit)}`;
     }
     return limit === null || low === null
-      ? words.artefacts.histogram.nEvents(all.total)
-      : words.artefacts.histogram.allBetween(total, withUnit(low, unit), withUnit(limit, unit));
+      ? counted(all.total, "event")
+      : `all ${total} between ${withUnit(low, unit)} and ${withUnit(limit, unit)}`;
   }
   const top = upperEnd(buckets, last);
   const next = all.counts.findIndex((count, place) => place > end && count > 0);
@@ -169,8 +169,8 @@ export function describeBulk(buckets: Buckets, all: KeyCounts, unit: string): st
   const from = withUnit(buckets[next]?.low ?? limit, unit);
   const share = formatShare(inside / all.total);
   return top === null
-    ? words.artefacts.histogram.restFrom(share, total, withUnit(limit, unit), rest, from)
-    : words.artefacts.histogram.restBetween(share, total, withUnit(limit, unit), rest, from, withUnit(top, unit));
+    ? `${share} of ${total} below ${withUnit(limit, unit)}; the other ${rest} at ${from} or more`
+    : `${share} of ${total} below ${withUnit(limit, unit)}; the other ${rest} from ${from} to ${withUnit(top, unit)}`;
 }
 
 function withUnit(value: number, unit: string): string {

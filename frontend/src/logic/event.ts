@@ -4,7 +4,6 @@ import type { HostEvent } from "./api";
 import { type Margins, pixelOfTime } from "./surface";
 import { type EpochMs, fromApi, MINUTE, SECOND, toEpochMs, type Window, wholeSecond } from "./time";
 import { formatClock, formatDate, formatInstant, formatWindow, type Zone } from "./zone";
-import { words } from "../words";
 
 /** Something that happened at a moment or for a time, to be marked in every graph. */
 export interface EventMark {
@@ -24,25 +23,25 @@ export interface EventMark {
 export const TYPED_KINDS = ["note", "deployment", "maintenance", "incident", "setting", "hardware"] as const;
 
 const KIND_LABELS: Readonly<Record<HostEvent["kind"], string>> = {
-  note: words.common.note,
-  deployment: words.logic.event.deployment,
-  maintenance: words.logic.event.maintenance,
-  incident: words.common.incident,
-  setting: words.logic.event.setting,
-  hardware: words.logic.event.hardware,
-  reboot: words.logic.event.reboot,
-  kernel: words.logic.event.kernel,
-  limit: words.logic.event.limit,
-  storage: words.common.storage,
-  network: words.common.network,
-  zone: words.logic.event.zone,
-  system: words.common.system,
-  log: words.logic.event.logLine,
-  clock: words.logic.event.clock,
-  tool: words.logic.event.tool,
-  loss: words.logic.event.loss,
-  tracer: words.logic.event.tracer,
-  artefact: words.logic.event.artefact,
+  note: "Note",
+  deployment: "Deployment",
+  maintenance: "Maintenance",
+  incident: "Incident",
+  setting: "Setting",
+  hardware: "Hardware",
+  reboot: "Reboot",
+  kernel: "Kernel",
+  limit: "Limit",
+  storage: "Storage",
+  network: "Network",
+  zone: "Zone",
+  system: "System",
+  log: "Log line",
+  clock: "Clock",
+  tool: "Tool",
+  loss: "Lost output",
+  tracer: "Tracer",
+  artefact: "Artefact",
 };
 
 /** All kinds, in the order of menus. */
@@ -65,7 +64,7 @@ export function toTags(terms: readonly string[]): readonly string[] {
 
 /** Return the names of the hosts of an event as text. */
 export function describeHosts(hosts: readonly string[] | null): string {
-  return hosts === null ? words.common.allHosts : hosts.join(", ");
+  return hosts === null ? "all hosts" : hosts.join(", ");
 }
 
 /** Return whether an event can be changed: somebody noted it, and no host recorded it. */
@@ -80,7 +79,7 @@ export function describeSource({ source, author }: Pick<HostEvent, "source" | "a
     case "cli":
       return author;
     case "api":
-      return words.logic.event.api(author);
+      return `${author} (API)`;
     case "agent":
     case "import":
     case "facts":
@@ -192,7 +191,7 @@ export function describeMark(zone: Zone, { at, end, notBefore, text }: EventMark
 /** Return the earliest moment of a change that was seen later, with its date if that is another day. */
 export function describeEarliest(zone: Zone, at: EpochMs, notBefore: EpochMs): string {
   const isSameDay = formatDate(zone, at) === formatDate(zone, notBefore);
-  return words.logic.event.after(isSameDay ? formatClock(zone, notBefore) : formatInstant(zone, notBefore));
+  return `after ${isSameDay ? formatClock(zone, notBefore) : formatInstant(zone, notBefore)}`;
 }
 
 /** Return the style of a cluster: that of a reboot or an incident if there is one in it. */

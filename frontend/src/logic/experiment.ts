@@ -2,8 +2,14 @@
 
 import type { ExperimentAnalysis, ExperimentRun, RunLevel, ScalingFit, VariantScaling } from "./api";
 import { formatScore } from "./number";
-import { words } from "../words";
+import { counted } from "./counted";
 import { type DurationMs, type EpochMs, fromApi, SECOND, toDurationMs, type Window } from "./time";
+
+const verdictFalls = (factor: string, slope: string, doubling: string) =>
+  `Falls with ${factor} to the power ${slope}: twice as much leaves ${doubling} of it`;
+
+const verdictPower = (factor: string, slope: string, doubling: string) =>
+  `Grows with ${factor} to the power ${slope}: twice as much costs ${doubling} times as much`;
 
 export type Tone = "good" | "limit" | "plain";
 
@@ -76,23 +82,26 @@ function parameter(fit: ScalingFit, name: string) {
 
 /** Return what a fitted model says, in words. `levels` are those of its variant. */
 export function describeFit(fit: ScalingFit, factor: string, levels: readonly RunLevel[]): Verdict {
-  const say = words.experiments.verdict;
   const last = Math.max(...fit.residuals.map(({ x }) => x));
-  const quality = fit.r2 === null ? "" : say.quality(formatDigits(fit.r2), fit.n_runs);
+  const quality = fit.r2 === null ? "" : `R² ${formatDigits(fit.r2)}, ${counted(fit.n_runs, "run")}.`;
   const most = fit.max_speedup === null ? null : formatScore(fit.max_speedup);
   switch (fit.model) {
     case "bottleneck": {
       const knee = parameter(fit, "knee");
       const peak = fit.peak_x;
       if (peak === null || knee === null) {
-        return { text: say.noKnee(factor, formatDigits(last)), detail: quality, tone: "good" };
+        return {
+          text: `Nothing is full up to ${factor}=${formatDigits(last)}: it grows in proportion`,
+          detail: quality,
+          tone: "good",
+        };
       }
       // The first level that was measured at the knee or beyond it.
       const full = levels.find(({ x }) => x !== null && x >= peak * 0.95);
       const gain = full?.speedup?.value ?? null;
-      const detail = `${say.knee(formatDigits(knee.value), intervalOf(knee))} ${quality}`;
+      const detail = `Knee at ${formatDigits(knee.value)} (95 % interval ${intervalOf(knee)}). ${quality}`;
       return {
-        text: say.saturated(factor, full?.level ?? formatDigits(peak), gain === null ? (most ?? "") : formatScore(gain)),
+        text: `Full at ${factor}=${full?.level ?? formatDigits(peak)}: ${gain === null ? (most ?? "") : formatScore(gain)} times as fast as the reference; more adds nothing`,
         detail,
         tone: "limit",
       };
@@ -100,28 +109,36 @@ export function describeFit(fit: ScalingFit, factor: string, levels: readonly Ru
     case "amdahl": {
       const serial = parameter(fit, "alpha");
       const share = serial === null ? "" : formatDigits(100 * serial.value);
-      const detail = serial === null ? quality : `${say.interval(intervalOf(serial, 100, " %"))} ${quality}`;
+      const detail = serial === null ? quality : `95 % interval ${intervalOf(serial, 100, " %")}. ${quality}`;
       const { low, high } = serial ?? { low: null, high: null };
       if (low === null || high === null) {
-        return { text: say.unknownSerial(factor, formatDigits(last)), detail, tone: "plain" };
+        return { text: `Too few runs up to ${factor}=${formatDigits(last)} to tell the serial share`, detail, tone: "plain" };
       }
       return most === null || low === 0
-        ? { text: say.noSerial(factor, formatDigits(last), formatDigits(100 * high)), detail, tone: "good" }
-        : { text: say.serial(share, most), detail, tone: "limit" };
+        ? {
+            text: `No limit seen up to ${factor}=${formatDigits(last)}: the serial share is below ${formatDigits(100 * high)} %`,
+            detail,
+            tone: "good",
+          }
+        : { text: `${share} % serial: at most ${most} times as fast`, detail, tone: "limit" };
     }
     case "usl": {
       const alpha = parameter(fit, "alpha");
       const beta = parameter(fit, "beta");
-      const detail = `${say.usl(formatDigits(100 * (alpha?.value ?? 0)), formatDigits(100 * (beta?.value ?? 0)))} ${quality}`;
+      const detail = `Contention ${formatDigits(100 * (alpha?.value ?? 0))} %, coherency ${formatDigits(100 * (beta?.value ?? 0))} %. ${quality}`;
       return fit.peak_x === null
-        ? { text: say.noPeak(most ?? "∞"), detail, tone: most === null ? "good" : "limit" }
-        : { text: say.peak(factor, formatScore(fit.peak_x), most ?? ""), detail, tone: "limit" };
+        ? { text: `No peak: at most ${most ?? "∞"} times as fast`, detail, tone: most === null ? "good" : "limit" }
+        : {
+            text: `Fastest with ${factor}=${formatScore(fit.peak_x)} (${most ?? ""} times as fast as 1); more makes it slower`,
+            detail,
+            tone: "limit",
+          };
     }
     case "power": {
       const slope = parameter(fit, "slope");
       const value = slope?.value ?? 0;
-      const detail = slope === null ? quality : `${say.interval(intervalOf(slope))} ${quality}`;
-      const said = value < 0 ? say.falls : say.power;
+      const detail = slope === null ? quality : `95 % interval ${intervalOf(slope)}. ${quality}`;
+      const said = value < 0 ? verdictFalls : verdictPower;
       return { text: said(factor, formatDigits(value), formatScore(2 ** value)), detail, tone: "plain" };
     }
   }
@@ -129,7 +146,7 @@ export function describeFit(fit: ScalingFit, factor: string, levels: readonly Ru
 
 function intervalOf(found: { readonly low: number | null; readonly high: number | null }, factor = 1, unit = ""): string {
   return found.low === null || found.high === null
-    ? words.experiments.verdict.noInterval
+    ? "unknown: too few runs"
     : `${formatDigits(factor * found.low)} – ${formatDigits(factor * found.high)}${unit}`;
 }
 
@@ -156,7 +173,7 @@ export function extremeOf(analysis: ExperimentAnalysis): string | null {
   }
   const ratio = formatScore(high.result.mean / low.result.mean);
   const name = (level: RunLevel): string => (level.variant === "" ? level.level : `${level.variant}, ${level.level}`);
-  return words.experiments.verdict.extreme(result.name, name(high), ratio, name(low));
+  return `${result.name} of ${name(high)} is ${ratio} times that of ${name(low)}`;
 }
 
 /** Return factors as text, one a line: what a person edits. */

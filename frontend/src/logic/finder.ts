@@ -4,7 +4,7 @@
  */
 
 import type { SearchAnswer, SearchHit, SearchKind } from "./api";
-import { words } from "../words";
+import { counted } from "./counted";
 
 const EXACT = 0;
 const START = 1;
@@ -128,19 +128,19 @@ export interface ItemGroup {
 }
 
 const TITLES: Readonly<Record<ItemKind, string>> = {
-  page: words.logic.finder.pages,
-  action: words.logic.finder.actions,
-  host: words.common.hosts,
-  tag: words.common.tags,
-  metric: words.logic.finder.metrics,
-  instance: words.logic.finder.disksCpusOtherInstances,
-  command: words.logic.finder.commands,
-  process: words.common.processes,
-  view: words.common.views,
-  baseline: words.common.baselines,
-  comparison: words.logic.finder.savedComparisons,
-  artefact: words.artefacts.list.artefacts,
-  event: words.common.events,
+  page: "Pages",
+  action: "Actions",
+  host: "Hosts",
+  tag: "Tags",
+  metric: "Metrics",
+  instance: "Disks, CPUs and other instances",
+  command: "Commands",
+  process: "Processes",
+  view: "Views",
+  baseline: "Baselines",
+  comparison: "Saved comparisons",
+  artefact: "Artefacts",
+  event: "Events",
   other_metric: "",
 };
 /** The order of groups that fit equally well. */
@@ -174,7 +174,7 @@ export function toItem(hit: SearchHit, host: string | null): PaletteItem {
 }
 
 function hintOf(hit: SearchHit, host: string | null): string {
-  const where = hit.host === null || hit.host === host ? "" : hit.n_hosts > 1 ? words.logic.finder.onHost(hit.n_hosts) : hit.host;
+  const where = hit.host === null || hit.host === host ? "" : hit.n_hosts > 1 ? `on ${counted(hit.n_hosts, "host")}` : hit.host;
   return hit.kind === "host" ? "" : [hit.unit ?? "", where].filter(Boolean).join(" · ");
 }
 
@@ -196,8 +196,8 @@ export function groupItems(
       title:
         kind === "other_metric"
           ? host === null
-            ? words.logic.finder.metricsOfNoHost
-            : words.logic.finder.metricsNotSent(host)
+            ? "Metrics that no host sends"
+            : `Metrics that ${host} does not send`
           : TITLES[kind],
       items: groups.length > 1 && answer !== undefined ? all.slice(0, MAX_SHARED_ROWS) : all,
       n_found: counts.get(kind) ?? all.length,

@@ -5,16 +5,15 @@ import { formatValue } from "./number";
 import { type EpochMs, MINUTE, toEpochMs, toIso, type Window } from "./time";
 import { scaleFor } from "./unit";
 import { COLOURS, toColour } from "./watch";
-import { words } from "../words";
 
 export const RESOURCES = ["cpu", "run_queue", "disk", "memory", "network"] as const;
 export type Resource = (typeof RESOURCES)[number];
 export const RESOURCE_LABELS: Readonly<Record<Resource, string>> = {
   cpu: "CPU",
-  run_queue: words.logic.fleet.runQueue,
-  disk: words.common.disk,
-  memory: words.common.memory,
-  network: words.common.network,
+  run_queue: "Run queue",
+  disk: "Disk",
+  memory: "Memory",
+  network: "Network",
 };
 
 export const FLEET_SORTS = ["unusual", "name", "state", "seen", ...RESOURCES] as const;
@@ -25,13 +24,13 @@ export type Cell = "0" | "1" | "2" | "3" | "unjudged" | "none" | "unread";
 
 const CELLS: Readonly<Record<string, Cell>> = { "0": "0", "1": "1", "2": "2", "3": "3", "?": "unjudged", ".": "unread" };
 export const CELL_WORDS: Readonly<Record<Cell, string>> = {
-  "0": words.logic.fleet.withinNaturalVariability,
-  "1": words.logic.fleet.slightlyUnusual,
-  "2": words.common.unusual,
-  "3": words.logic.fleet.veryUnusual,
-  unjudged: words.logic.fleet.samplesButNoNormal,
-  none: words.common.noSamples,
-  unread: words.logic.fleet.notReadYet,
+  "0": "within natural variability",
+  "1": "slightly unusual",
+  "2": "unusual",
+  "3": "very unusual",
+  unjudged: "samples, but no normal to compare with",
+  none: "no samples",
+  unread: "not read yet",
 };
 /** How high a cell is drawn, so that colour is not the only sign. */
 export const CELL_HEIGHTS: Readonly<Record<Cell, number>> = {
@@ -70,7 +69,7 @@ export function describeRibbon(ribbon: string): string {
     const n = counts.get(cell) ?? 0;
     return n === 0 ? [] : [`${String(n)} min ${CELL_WORDS[cell]}`];
   });
-  return words.logic.fleet.lastHour(parts.join(", "));
+  return `Last hour: ${parts.join(", ")}`;
 }
 
 const HEIGHTS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -130,9 +129,8 @@ export function formatShort(value: number | null, unit: string): string {
 
 /** Return a sparkline in words: `vda busy: 98 %, normally 0 to 6 %`. */
 export function describeLine({ label, unit, now, low, high }: FleetLine): string {
-  const value = now === null ? words.logic.fleet.noSamplesLastMinutes : formatShort(now, unit);
-  const normal =
-    low === null || high === null ? "" : words.logic.fleet.normallyTo(formatShort(low, unit), formatShort(high, unit));
+  const value = now === null ? "no samples in the last minutes" : formatShort(now, unit);
+  const normal = low === null || high === null ? "" : `, normally ${formatShort(low, unit)} to ${formatShort(high, unit)}`;
   return `${label}: ${value}${normal}`;
 }
 

@@ -2,7 +2,7 @@
 
 import type { Comparison, FindingKind, FindingGroup, Subsystem } from "./api";
 import { formatCount, formatScore } from "./number";
-import { words } from "../words";
+import { counted } from "./counted";
 
 export const GROUP_SORTS = ["anomaly_score", "change_ratio", "impact", "name"] as const;
 /** The keys of a record, in their order. */
@@ -13,40 +13,40 @@ function keysOf<K extends string>(record: Readonly<Record<K, unknown>>): readonl
 export type GroupSort = (typeof GROUP_SORTS)[number];
 
 export const GROUP_SORT_LABELS: Readonly<Record<GroupSort, string>> = {
-  anomaly_score: words.logic.group.anomalyScore,
-  change_ratio: words.logic.group.changeRatio,
-  impact: words.logic.group.impact,
+  anomaly_score: "anomaly score",
+  change_ratio: "change ratio",
+  impact: "impact",
   name: "name",
 };
 
 export const SUBSYSTEM_LABELS: Readonly<Record<Subsystem, string>> = {
   cpu: "CPU",
-  memory: words.common.memory,
-  disk: words.common.disk,
-  network: words.common.network,
-  process: words.common.processes,
-  system: words.common.system,
-  other: words.logic.group.others,
+  memory: "Memory",
+  disk: "Disk",
+  network: "Network",
+  process: "Processes",
+  system: "System",
+  other: "Others",
 };
 
 export const SUBSYSTEMS = keysOf(SUBSYSTEM_LABELS);
 
 /** The kinds of change: a label and an explanation. */
 export const KIND_WORDS: Readonly<Record<FindingKind, { readonly label: string; readonly help: string }>> = {
-  level: { label: words.logic.group.level, help: words.logic.group.wholeSeriesHigherLower },
-  top: { label: words.logic.group.highestValues, help: words.logic.group.itsHighestSamplesChanged },
-  bottom: { label: words.logic.group.lowestValues, help: words.logic.group.itsLowestSamplesChanged },
-  stall: { label: words.logic.group.stalls, help: words.logic.group.repeatedlyFallsZero },
-  spikes: { label: words.logic.group.spikes, help: words.logic.group.shortPeaksBaselineDoes },
-  movement: { label: words.logic.group.jitter, help: words.logic.group.movesMoreLessSample },
-  rhythm: { label: words.logic.group.rhythm, help: words.logic.group.goesUpDownWithPeriod },
-  frozen: { label: words.logic.group.frozen, help: words.logic.group.noLongerChangesSample },
-  saturated: { label: words.logic.group.atALimit, help: words.logic.group.staysLimit },
-  trend: { label: words.logic.group.trend, help: words.logic.group.risesFallsThroughoutWindow },
-  missing: { label: words.logic.group.missing, help: words.logic.group.samplesAreMissing },
-  appeared: { label: words.logic.group.appeared, help: words.logic.group.hasSamplesIncidentOnly },
-  disappeared: { label: words.logic.group.disappeared, help: words.logic.group.hasSamplesBaselineOnly },
-  zero: { label: words.logic.group.noLongerZero, help: words.logic.group.nearlyAlwaysZeroBaseline },
+  level: { label: "level", help: "the whole series is higher or lower" },
+  top: { label: "highest values", help: "its highest samples changed" },
+  bottom: { label: "lowest values", help: "its lowest samples changed" },
+  stall: { label: "stalls", help: "it repeatedly falls to zero" },
+  spikes: { label: "spikes", help: "short peaks that the baseline does not have" },
+  movement: { label: "jitter", help: "it moves more or less from sample to sample" },
+  rhythm: { label: "rhythm", help: "it goes up and down with a period that the baseline does not show" },
+  frozen: { label: "frozen", help: "it no longer changes from sample to sample" },
+  saturated: { label: "at a limit", help: "it stays at a limit" },
+  trend: { label: "trend", help: "it rises or falls throughout the window" },
+  missing: { label: "missing", help: "samples are missing" },
+  appeared: { label: "appeared", help: "it has samples in the incident only" },
+  disappeared: { label: "disappeared", help: "it has samples in the baseline only" },
+  zero: { label: "no longer zero", help: "it was nearly always zero in the baseline" },
 };
 
 export const FINDING_KINDS = keysOf(KIND_WORDS);
@@ -171,11 +171,10 @@ export function describeMembers(
   }
   if (group.instances.length === 1) {
     const name = `${instanceTitle} ${first}`.trim();
-    return group.n_instances > 1 ? words.logic.group.instanceOf(name, formatCount(group.n_instances)) : name;
+    return group.n_instances > 1 ? `${name}, of ${formatCount(group.n_instances)}` : name;
   }
-  const noun =
-    instanceTitle === "" ? words.logic.group.instances : instanceTitle.endsWith("s") ? `${instanceTitle}es` : `${instanceTitle}s`;
-  return words.logic.group.membersOf(formatCount(group.n_members), formatCount(group.n_instances), noun);
+  const noun = instanceTitle === "" ? "instances" : instanceTitle.endsWith("s") ? `${instanceTitle}es` : `${instanceTitle}s`;
+  return `${formatCount(group.n_members)} of ${formatCount(group.n_instances)} ${noun}`;
 }
 
 /** Kinds of change of a series that has samples on one side only. */
@@ -183,24 +182,21 @@ const UNMATCHED_KINDS: readonly FindingKind[] = ["appeared", "disappeared"];
 
 /** `12.4 times its natural variability`; what is on one side only is measured by what comes and goes in the baseline. */
 export function describeChangeRatio(ratio: number, kind: FindingKind): string {
-  return words.logic.group.times(
-    formatScore(ratio),
-    UNMATCHED_KINDS.includes(kind) ? words.logic.group.whatComesGoesAnyway : words.logic.group.itsNaturalVariability,
-  );
+  return `${formatScore(ratio)} times ${UNMATCHED_KINDS.includes(kind) ? "what comes and goes anyway" : "its natural variability"}`;
 }
 
 /** The number of series in each list; they add up. */
 export function describeAccount(comparison: Comparison): string {
   const { n_series, n_findings, n_groups, n_unchanged, counts } = comparison;
   const parts = [
-    words.logic.group.nChanged(formatCount(n_findings), n_groups === n_findings ? "" : words.logic.group.inGroup(n_groups)),
-    words.logic.group.nUnchanged(formatCount(n_unchanged)),
-    words.logic.group.nAppeared(formatCount(counts.appeared)),
-    words.logic.group.nDisappeared(formatCount(counts.disappeared)),
-    words.logic.group.withInsufficientData(formatCount(counts.insufficient_data)),
-    ...(counts.muted === 0 ? [] : [words.logic.group.nMuted(formatCount(counts.muted))]),
+    `${formatCount(n_findings)} changed${n_groups === n_findings ? "" : ` (in ${counted(n_groups, "group")})`}`,
+    `${formatCount(n_unchanged)} unchanged`,
+    `${formatCount(counts.appeared)} appeared`,
+    `${formatCount(counts.disappeared)} disappeared`,
+    `${formatCount(counts.insufficient_data)} with insufficient data`,
+    ...(counts.muted === 0 ? [] : [`${formatCount(counts.muted)} muted`]),
   ];
-  return words.logic.group.ofSeries(n_series, parts.join(", "));
+  return `Of ${counted(n_series, "series", "series")}: ${parts.join(", ")}`;
 }
 
 /** The change ratios of all kinds, largest first. */
@@ -222,8 +218,8 @@ export interface MutedSeries {
 
 /** `vmstat_linux cpu_us of sda on web1`, `… of all instances on all hosts`. */
 export function describeMute({ host, stat, field, instance }: MutedSeries): string {
-  const of = instance === null ? words.logic.group.ofAllInstances : instance === "" ? "" : words.logic.group.ofInstance(instance);
-  return words.logic.group.seriesOn(stat, field, of, host ?? words.common.allHosts);
+  const of = instance === null ? " of all instances" : instance === "" ? "" : ` of ${instance}`;
+  return `${stat} ${field}${of} on ${host ?? "all hosts"}`;
 }
 
 /** Return the choices for muting a group: its one instance, the field of all instances, and that on every host. */
@@ -234,18 +230,13 @@ export function muteChoices(
   const { host, stat, field } = group;
   const [first = ""] = group.instances;
   const isOne = group.instances.length === 1 && first !== "";
-  const all = first === "" ? "" : words.logic.group.ofAllInstances;
+  const all = first === "" ? "" : " of all instances";
   return [
     ...(isOne
-      ? [
-          {
-            label: words.logic.group.onlyOn(`${instanceTitle} ${first}`.trim(), host),
-            mute: { host, stat, field, instance: first },
-          },
-        ]
+      ? [{ label: `only ${`${instanceTitle} ${first}`.trim()}, on ${host}`, mute: { host, stat, field, instance: first } }]
       : []),
-    { label: words.logic.group.fieldOn(field, all, host), mute: { host, stat, field, instance: null } },
-    { label: words.logic.group.onEveryHost(field, all), mute: { host: null, stat, field, instance: null } },
+    { label: `${field}${all}, on ${host}`, mute: { host, stat, field, instance: null } },
+    { label: `${field}${all}, on every host`, mute: { host: null, stat, field, instance: null } },
   ];
 }
 

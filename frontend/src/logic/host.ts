@@ -2,7 +2,6 @@
 
 import type { HostInfo, LineCounts } from "./api";
 import { formatCount } from "./number";
-import { words } from "../words";
 
 /** Return the hosts whose name or system contain every word. */
 export function filterHosts(hosts: readonly HostInfo[], filter: string): readonly HostInfo[] {
@@ -17,7 +16,7 @@ export function describeClockOffset(offset_s: number | null): string {
   }
   const size = Math.abs(offset_s);
   if (size < 2) {
-    return words.logic.host.inSync;
+    return "in sync";
   }
   const sign = offset_s < 0 ? "−" : "+";
   return size >= 120 ? `${sign}${(size / 60).toFixed(0)} min` : `${sign}${size.toFixed(0)} s`;
@@ -25,7 +24,7 @@ export function describeClockOffset(offset_s: number | null): string {
 
 /** Return the rise of rejected lines as text: `120 in the last hour, 3 in the hour before`. */
 export function describeRise(host: Pick<HostInfo, "n_rejected_last_hour" | "n_rejected_hour_before">): string {
-  return words.logic.host.lastHourHourBefore(formatCount(host.n_rejected_last_hour), formatCount(host.n_rejected_hour_before));
+  return `${formatCount(host.n_rejected_last_hour)} in the last hour, ${formatCount(host.n_rejected_hour_before)} in the hour before`;
 }
 
 /** Return the kinds that a table shows: samples and rejected lines always, others if not empty. */
@@ -42,13 +41,13 @@ export function totalLines(counts: LineCounts): number {
 
 /** The kinds of lines with their meaning, in the order of the tables. */
 export const LINE_KINDS: readonly { readonly key: keyof LineCounts; readonly label: string; readonly help: string }[] = [
-  { key: "sample", label: words.common.samplesInText, help: words.logic.host.rowsParsedIntoSamples },
-  { key: "header", label: words.logic.host.headers, help: words.logic.host.linesNameColumns },
-  { key: "timestamp", label: words.logic.host.timestamps, help: words.logic.host.linesOnlyHoldTime },
-  { key: "since_boot", label: words.logic.host.sinceBoot, help: words.logic.host.firstReportsAveragesSince },
-  { key: "state_change", label: words.logic.host.stateChanges, help: words.logic.host.suchCpuGoingOnline },
-  { key: "ignored", label: words.logic.host.ignored, help: words.logic.host.linesIgnoredSpecOutput },
-  { key: "rejected", label: words.logic.host.rejected, help: words.logic.host.linesCouldNotParsed },
+  { key: "sample", label: "samples", help: "rows parsed into samples" },
+  { key: "header", label: "headers", help: "lines that name the columns" },
+  { key: "timestamp", label: "timestamps", help: "lines that only hold a time" },
+  { key: "since_boot", label: "since boot", help: "first reports: averages since boot, not stored as samples" },
+  { key: "state_change", label: "state changes", help: "such as a CPU going online or offline" },
+  { key: "ignored", label: "ignored", help: "lines ignored by the spec, or output of a tool without a spec" },
+  { key: "rejected", label: "rejected", help: "lines that could not be parsed; see Rejected lines" },
 ];
 
 /** Return whether a host's clock is off by so much that times of hosts cannot be compared. */

@@ -7,7 +7,7 @@ import { formatCount, formatValue } from "./number";
 import { extremesOf, lowerBound, typicalStep } from "./series";
 import { describeDuration, type EpochMs, fromApi, lengthOf, toDurationMs, toEpochMs, toIso, type Window } from "./time";
 import { ELAPSED, formatInstant, type Zone } from "./zone";
-import { words } from "../words";
+import { counted } from "./counted";
 
 export const REDUCTIONS = ["sum", "avg", "min", "max", "p95"] as const;
 export type Reduction = (typeof REDUCTIONS)[number];
@@ -45,11 +45,11 @@ export interface HostLines extends Omit<HostSeriesAnswer, "axes" | "lines"> {
 }
 
 const REDUCTION_WORDS: Readonly<Record<Reduction, string>> = {
-  sum: words.logic.hostLines.sum,
-  avg: words.logic.hostLines.average,
-  min: words.logic.hostLines.minimum,
-  max: words.logic.hostLines.maximum,
-  p95: words.logic.hostLines.percentile95,
+  sum: "sum",
+  avg: "average",
+  min: "minimum",
+  max: "maximum",
+  p95: "95th percentile",
 };
 
 /** Return a reduction as a word: `95th percentile`. */
@@ -66,7 +66,7 @@ export function decodeHostLines({ axes, lines, ...rest }: HostSeriesAnswer, zone
     lines: lines.map(({ axis, start, ...line }, index) => {
       const own = times[axis];
       if (own?.length !== line.values.length) {
-        throw new Error(words.logic.hostLines.inconsistentResponseServerReload);
+        throw new Error("Inconsistent response from the server. Reload the page; its version may be out of date");
       }
       return {
         ...line,
@@ -90,46 +90,44 @@ function nameLines(lines: readonly HostSeriesLine[], zone: Zone): readonly strin
   const instances = new Set(lines.map(({ instance }) => instance));
   return lines.map(({ host, start, instance, across, n_hosts }) => {
     if (n_hosts !== null) {
-      return words.logic.hostLines.ofAllHosts(reductionWord(across ?? "sum"));
+      return `${reductionWord(across ?? "sum")} of all hosts`;
     }
     const isOneOfSeveral = instances.size > 1 && (hosts.get(host) ?? 0) > 1;
     const named = isOneOfSeveral && instance !== "" ? `${host} ${instance}` : host;
-    return start === null ? named : words.logic.hostLines.from(named, formatInstant(zone, fromApi(start)));
+    return start === null ? named : `${named}, from ${formatInstant(zone, fromApi(start))}`;
   });
 }
 
 /** Return where a line's numbers come from: `vmstat_linux.cpu_us`, `mpstat_solaris.usr_pct, average of 64 instances`. */
 export function describeSource({ column, across, n_instances, instance, n_hosts }: HostLine): string {
   if (n_hosts !== null) {
-    return n_instances === 1 ? words.logic.hostLines.oneSeries : words.logic.hostLines.series(formatCount(n_instances));
+    return n_instances === 1 ? "one series" : `${formatCount(n_instances)} series`;
   }
   if (across !== null) {
-    return words.logic.hostLines.ofInstance(column, reductionWord(across), n_instances);
+    return `${column}, ${reductionWord(across)} of ${counted(n_instances, "instance")}`;
   }
   return instance === "" ? column : `${column}, ${instance}`;
 }
 
 const SOURCES: Readonly<Record<HostSeriesAnswer["source"], string>> = {
-  raw: words.logic.hostLines.raw,
-  rollup_minute: words.logic.hostLines.fromMinutes,
-  rollup_hour: words.logic.hostLines.fromHours,
-  mixed: words.logic.hostLines.fromRollupsAndRaw,
+  raw: "raw",
+  rollup_minute: "from minutes",
+  rollup_hour: "from hours",
+  mixed: "from rollups and raw",
 };
 
 /** Return the line above a graph: how many of the hosts are drawn, how, and how many lines are not. */
 export function describeHostLines(block: HostLines): string {
   const { n_asked, n_hosts, n_raw, n_points, n_lines_left_out, step_ms } = block;
-  const asked = block.lines.some(({ start }) => start !== null)
-    ? words.logic.hostLines.nRun(n_asked)
-    : words.logic.hostLines.nHost(n_asked);
-  const drawn = n_hosts === n_asked ? asked : words.logic.hostLines.of(formatCount(n_hosts), asked);
+  const asked = block.lines.some(({ start }) => start !== null) ? counted(n_asked, "run") : counted(n_asked, "host");
+  const drawn = n_hosts === n_asked ? asked : `${formatCount(n_hosts)} of ${asked}`;
   const how =
     step_ms !== null
-      ? words.logic.hostLines.sampleInStepsOf(n_raw, describeDuration(toDurationMs(step_ms)))
+      ? `${counted(n_raw, "sample")} in steps of ${describeDuration(toDurationMs(step_ms))}`
       : block.resolution === "raw"
-        ? words.logic.hostLines.rawAllSample(n_raw)
-        : words.logic.hostLines.sampleExtremesEachPixel(SOURCES[block.source], formatCount(n_points), n_raw);
-  const left = n_lines_left_out === 0 ? "" : words.logic.hostLines.lineNotDrawn(n_lines_left_out);
+        ? `raw: all ${counted(n_raw, "sample")}`
+        : `${SOURCES[block.source]}: ${formatCount(n_points)} of ${counted(n_raw, "sample")}, extremes of each pixel`;
+  const left = n_lines_left_out === 0 ? "" : `; ${counted(n_lines_left_out, "line")} not drawn`;
   return `${drawn}; ${how}${left}`;
 }
 
@@ -142,12 +140,7 @@ export function describeMissing(block: HostLines): string {
     return "";
   }
   const fewest = Math.min(...counts);
-  return words.logic.hostLines.stepSomeHostsHave(
-    formatCount(nPartial),
-    counts.length,
-    formatCount(fewest),
-    formatCount(block.n_hosts),
-  );
+  return `In ${formatCount(nPartial)} of ${counted(counts.length, "step")} some hosts have no samples, and only the others count (at the fewest ${formatCount(fewest)} of ${formatCount(block.n_hosts)}).`;
 }
 
 /** Return the number of hosts in the point at an instant; null outside of the points, and for the line of one host. */
@@ -259,7 +252,7 @@ export function toCsv(block: HostLines): string {
 /** Return a metric for a menu: `CPU time of programs (%), 3 hosts`. */
 export function metricLabel({ title, unit, n_hosts }: HostMetric, nAsked: number): string {
   const named = title.endsWith(")") || unit === "" ? title : `${title} (${unit})`;
-  return n_hosts === nAsked ? named : words.logic.hostLines.ofHost(named, formatCount(n_hosts), nAsked);
+  return n_hosts === nAsked ? named : `${named}, ${formatCount(n_hosts)} of ${counted(nAsked, "host")}`;
 }
 
 export interface MetricGroup {
@@ -276,7 +269,7 @@ export function metricOptions(metrics: readonly HostMetric[], nAsked: number): r
     groups.set(metric.group, own);
   }
   return [...groups].map(([group, own]) => ({
-    group: group === "" ? words.logic.hostLines.sameEverySystem : group,
+    group: group === "" ? "The same on every system" : group,
     items: own.sort((a, b) => b.n_hosts - a.n_hosts).map((metric) => ({ value: metric.key, label: metricLabel(metric, nAsked) })),
   }));
 }

@@ -2,7 +2,11 @@
 
 import type { HostZone } from "./api";
 import type { Zone } from "./zone";
-import { words } from "../words";
+
+const hostZoneUnreported = (hosts: string) =>
+  hosts === ""
+    ? "No agent has reported its time zone, so times are in UTC. An agent reports it if its stats.conf has the line host_facts."
+    : `No agent has reported the time zone of ${hosts}, so times are in UTC. An agent reports it if its stats.conf has the line host_facts.`;
 
 const MAX_LISTED = 3;
 
@@ -62,7 +66,7 @@ export function chooseHostZone(hosts: readonly HostZone[]): HostZoneChoice {
 function listed(names: readonly string[], separator: string): string {
   const rest = names.length - MAX_LISTED;
   const shown = names.slice(0, MAX_LISTED).join(separator);
-  return rest > 0 ? words.logic.hostZone.andMore(shown, rest) : shown;
+  return rest > 0 ? `${shown} and ${String(rest)} more` : shown;
 }
 
 /** Return why times are in UTC, for the named hosts or all. Missing: null where the hosts have a zone. */
@@ -71,16 +75,14 @@ export function noZoneReason({ problem }: HostZoneChoice, hosts: readonly string
     case undefined:
       return null;
     case "unreported":
-      return words.logic.hostZone.unreported(listed(hosts, ", "));
+      return hostZoneUnreported(listed(hosts, ", "));
     case "several":
-      return words.logic.hostZone.several(
-        listed(
-          problem.zones.map(({ zone, hosts: own }) => `${zone}: ${listed(own, ", ")}`),
-          "; ",
-        ),
-      );
+      return `The hosts of this page are in different time zones, so times are in UTC (${listed(
+        problem.zones.map(({ zone, hosts: own }) => `${zone}: ${listed(own, ", ")}`),
+        "; ",
+      )}). Choose fewer hosts to see their own time.`;
     case "unknown-name":
-      return words.logic.hostZone.unknownName(problem.name);
+      return `This browser does not know the time zone ${problem.name} of the host, so times are in UTC.`;
   }
 }
 
@@ -95,8 +97,8 @@ export function groupZones(hosts: readonly HostZone[], all: readonly Zone[]): re
   const known = new Set(all);
   const reported = hosts.map(({ time_zone }) => (time_zone === null ? null : parseHostZone(time_zone)));
   const first = [...new Set(reported.filter((zone) => zone !== null && known.has(zone)))].filter((zone) => zone !== null).sort();
-  const rest = { group: words.logic.hostZone.others, items: all.filter((zone) => !first.includes(zone)) };
-  return first.length === 0 ? [rest] : [{ group: words.logic.hostZone.ofHosts, items: first }, rest];
+  const rest = { group: "Others", items: all.filter((zone) => !first.includes(zone)) };
+  return first.length === 0 ? [rest] : [{ group: "Zones of the hosts", items: first }, rest];
 }
 
 /** Return the zone as the server takes it, which knows names only: whole hours have one, other offsets become UTC. */

@@ -5,7 +5,7 @@ import { isActive } from "./job";
 import { formatCount } from "./number";
 import { surroundings } from "./range";
 import { type EpochMs, fromApi, toEpochMs, toIso, type Window } from "./time";
-import { words } from "../words";
+import { counted } from "./counted";
 
 /** Options for reading the files, as typed into the form. Empty: detected from the files. */
 export interface ImportOptions {
@@ -38,10 +38,10 @@ const HOST_NAME = /^[A-Za-z0-9_][A-Za-z0-9._:-]{0,199}$/;
 function dateProblem(date: string): string | null {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(date) ?? [];
   if (year === undefined || month === undefined || day === undefined) {
-    return words.logic.imports.useTheForm;
+    return "use the form 2026-11-21";
   }
   const at = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
-  return at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day) ? null : words.logic.imports.dayDoesNotExist;
+  return at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day) ? null : "this day does not exist";
 }
 
 /** Return what is wrong with the form; empty if it can be sent. `startAt` is the parsed start. */
@@ -49,20 +49,20 @@ export function optionProblems(options: ImportOptions, startAt: number | null): 
   const problems: Partial<Record<keyof ImportOptions, string>> = {};
   const host = options.host.trim();
   if (host === "") {
-    problems.host = words.logic.imports.enterHostFiles;
+    problems.host = "enter the host of the files";
   } else if (!HOST_NAME.test(host)) {
-    problems.host = words.logic.imports.lettersDigitsOnlyMost;
+    problems.host = "letters, digits and . _ : - only, at most 200";
   }
   const wrongDate = options.date === "" ? null : dateProblem(options.date);
   if (wrongDate !== null) {
     problems.date = wrongDate;
   }
   if (options.start.trim() !== "" && startAt === null) {
-    problems.start = words.logic.imports.writeIsoZone;
+    problems.start = "write 2026-11-21 09:05:00, or ISO 8601 with a zone";
   }
   const interval = options.interval.trim();
   if (interval !== "" && !(/^\d+(\.\d+)?$/.test(interval) && Number(interval) >= 0.001 && Number(interval) <= MAX_INTERVAL_S)) {
-    problems.interval = words.logic.imports.secondsNumberYear;
+    problems.interval = "seconds: a number from 0.001 to a year";
   }
   return problems;
 }
@@ -142,7 +142,7 @@ export function retryRequest(
     ["spec", "spec"],
   ] as const) {
     if (wants(option) && values[option].trim() === "") {
-      problems[field] = words.logic.imports.needed;
+      problems[field] = "needed";
     }
   }
   if (!isComplete(problems)) {
@@ -209,47 +209,43 @@ export function totalsOf({ files, n_files }: Pick<Import, "files" | "n_files">):
 /** `12,000 samples`, `12,000 samples, 40 of them new`, `12,000 samples, all loaded before`. */
 export function describeSamples(n_samples: number, n_new: number): string {
   if (n_samples === 0) {
-    return words.common.noSamples;
+    return "no samples";
   }
-  const all = words.logic.imports.nSample(n_samples);
+  const all = counted(n_samples, "sample");
   if (n_new === n_samples) {
     return all;
   }
-  return n_new === 0 ? words.logic.imports.allLoadedBefore(all) : words.logic.imports.ofThemNew(all, formatCount(n_new));
+  return n_new === 0 ? `${all}, all loaded before` : `${all}, ${formatCount(n_new)} of them new`;
 }
 
 /** Describe the result of an import, or its progress, in a sentence. */
 export function describeImport(item: Import): string {
   if (item.is_undo) {
-    return isActive(item) ? words.logic.imports.removingItsSamples : item.message;
+    return isActive(item) ? "removing its samples" : item.message;
   }
   if (item.state === "failed") {
-    return item.message === "" ? words.logic.imports.itFailed : item.message;
+    return item.message === "" ? "it failed" : item.message;
   }
   const totals = totalsOf(item);
   const n_listed = item.files.length;
   if (totals.n_files === 0) {
-    return isActive(item)
-      ? words.logic.imports.notStartedYet
-      : item.message === ""
-        ? words.logic.imports.nothingCouldBeRead
-        : item.message;
+    return isActive(item) ? "not started yet" : item.message === "" ? "nothing could be read" : item.message;
   }
   const parts = [describeSamples(totals.n_samples, totals.n_new)];
   if (n_listed > 0 && n_listed < totals.n_files) {
     // The list has only the first files of each import, so the sums do not cover all files.
-    parts[0] = words.logic.imports.fileInTheFirst(totals.n_files, formatCount(n_listed), parts[0] ?? "");
+    parts[0] = `${counted(totals.n_files, "file")}; in the first ${formatCount(n_listed)}: ${parts[0] ?? ""}`;
   } else if (totals.n_files > 1) {
     parts.unshift(
       totals.n_read === totals.n_files
-        ? words.logic.imports.nFile(totals.n_files)
-        : words.logic.imports.ofFileRead(formatCount(totals.n_read), totals.n_files),
+        ? counted(totals.n_files, "file")
+        : `${formatCount(totals.n_read)} of ${counted(totals.n_files, "file")} read`,
     );
   } else if (totals.n_read === 0 && !isActive(item)) {
-    parts.splice(0, 1, words.logic.imports.nothingCouldBeRead);
+    parts.splice(0, 1, "nothing could be read");
   }
   if (totals.n_rejected > 0) {
-    parts.push(words.logic.imports.nRejectedLine(totals.n_rejected));
+    parts.push(counted(totals.n_rejected, "rejected line"));
   }
   if (item.message !== "") {
     parts.push(item.message);
@@ -279,21 +275,21 @@ export function partFiles(files: readonly ImportedFile[]): {
     // Sorting is stable, so equal entries stay in the order of the archive.
     read: [...read].sort((a, b) => Number(b.n_rejected > 0) - Number(a.n_rejected > 0)),
     unread: [...byNote]
-      .map(([note, paths]) => ({ note: note === "" ? words.logic.imports.nothingCouldBeRead : inPageWords(note), paths }))
+      .map(([note, paths]) => ({ note: note === "" ? "nothing could be read" : inPageWords(note), paths }))
       .sort((a, b) => b.paths.length - a.paths.length),
   };
 }
 
 const OPTION_LABELS: Readonly<Record<string, string>> = {
-  "--tz": words.logic.imports.timeZone,
-  "--date": words.logic.imports.date,
-  "--start": words.logic.imports.firstReportAt,
-  "--interval": words.logic.imports.secondsBetweenReports,
-  "--spec": words.logic.imports.spec,
-  "--host": words.logic.imports.host,
-  "--zone": words.logic.imports.timeZone,
-  "--first-is-real": words.logic.imports.firstReportReal,
-  "--each-host": words.logic.imports.eachHost,
+  "--tz": "“Time zone”",
+  "--date": "“Date”",
+  "--start": "“First report at”",
+  "--interval": "“Seconds between reports”",
+  "--spec": "“Spec”",
+  "--host": "“Host”",
+  "--zone": "“Time zone”",
+  "--first-is-real": "“The first report is real”",
+  "--each-host": "“Each host under its own name”",
 };
 
 /** Replace the command-line options in a note of the server by the labels of the form. */

@@ -2,7 +2,7 @@
 
 import type { Job, JobState, Reparse, ReparseCreate } from "./api";
 import { formatBytes, formatCount } from "./number";
-import { words } from "../words";
+import { counted } from "./counted";
 
 /** A job whose progress is counted in bytes. */
 export interface ByteJob {
@@ -17,11 +17,11 @@ export function isActive(job: Pick<ByteJob, "state">): boolean {
 }
 
 export const JOB_WORDS: Readonly<Record<JobState, string>> = {
-  queued: words.logic.job.queued,
-  running: words.logic.job.running,
-  done: words.logic.job.done,
-  failed: words.logic.job.failed,
-  stopped: words.logic.job.stopped,
+  queued: "queued",
+  running: "running",
+  done: "done",
+  failed: "failed",
+  stopped: "stopped",
 };
 
 /** The progress of a job: done and total in a unit; the total is null while unknown. */
@@ -44,7 +44,7 @@ export function describeProgress({ n_done, n_total, unit }: JobProgress): string
   }
   const format = unit === "bytes" ? formatBytes : formatCount;
   const terms = unit === "bytes" ? "" : ` ${unit}`;
-  return n_total === null ? `${format(n_done)}${terms}` : words.logic.job.of(format(n_done), format(n_total), terms);
+  return n_total === null ? `${format(n_done)}${terms}` : `${format(n_done)} of ${format(n_total)}${terms}`;
 }
 
 /** Return whether a reparse was started by exactly this request. */
@@ -67,41 +67,35 @@ export function findReparse(reparses: readonly Reparse[], request: ReparseCreate
 export function describeReparse(reparse: Reparse): string {
   switch (reparse.state) {
     case "queued":
-      return words.logic.job.queued;
+      return "queued";
     case "running":
       return reparse.n_streams > 1
-        ? words.logic.job.readingStreamOf(
-            formatCount(Math.min(reparse.n_streams, reparse.n_streams_done + 1)),
-            formatCount(reparse.n_streams),
-            describeProgress(progressInBytes(reparse)),
-          )
-        : words.logic.job.reading(describeProgress(progressInBytes(reparse)));
+        ? `reading stream ${formatCount(Math.min(reparse.n_streams, reparse.n_streams_done + 1))} of ${formatCount(reparse.n_streams)}, ${describeProgress(progressInBytes(reparse))}`
+        : `reading, ${describeProgress(progressInBytes(reparse))}`;
     case "done":
       return [
         reparse.n_samples_after === reparse.n_samples_before
-          ? words.logic.job.sampleAsBefore(reparse.n_samples_after)
-          : words.logic.job.sampleNowBefore(reparse.n_samples_after, formatCount(reparse.n_samples_before)),
-        reparse.n_rejected_after === 0
-          ? words.logic.job.noLineRejected
-          : words.logic.job.lineStillRejected(reparse.n_rejected_after),
+          ? `${counted(reparse.n_samples_after, "sample")}, as before`
+          : `${counted(reparse.n_samples_after, "sample")} now, ${formatCount(reparse.n_samples_before)} before`,
+        reparse.n_rejected_after === 0 ? "no line rejected" : `${counted(reparse.n_rejected_after, "line")} still rejected`,
       ].join("; ");
     case "failed":
-      return reparse.message === "" ? words.logic.job.failedOldSamplesKept : reparse.message;
+      return reparse.message === "" ? "failed; the old samples are kept" : reparse.message;
     case "stopped":
-      return words.logic.job.stoppedStreamsNotYet;
+      return "stopped; streams not yet reparsed are unchanged";
   }
 }
 
 export const JOB_KINDS: Readonly<Record<Job["kind"], string>> = {
-  import: words.common.import,
-  reparse: words.common.reparse,
-  profile: words.logic.job.profile,
-  rollup: words.logic.job.rollups,
-  sealing: words.logic.job.sealing,
-  retention: words.logic.job.retention,
-  deletion: words.logic.job.hostDeletion,
-  backtest: words.logic.job.backtest,
-  packing: words.logic.job.packing,
+  import: "Import",
+  reparse: "Reparse",
+  profile: "Profile",
+  rollup: "Rollups",
+  sealing: "Sealing",
+  retention: "Retention",
+  deletion: "Host deletion",
+  backtest: "Backtest",
+  packing: "Packing raw bytes",
 };
 
 /** Return the target of a job: `quiet, web1`. */

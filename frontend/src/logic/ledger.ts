@@ -4,7 +4,16 @@ import type { Comparison, DrawnTotal, LedgerLine, LedgerPart, SideValues, Sparkl
 import { formatValue } from "./number";
 import { type DurationMs, toDurationMs, toEpochMs, type Window } from "./time";
 import { scaleFor } from "./unit";
-import { words } from "../words";
+
+const ledgerUsed = (amount: string) => `${amount} of a CPU`;
+
+const ledgerRead = (amount: string) => `read ${amount}`;
+
+const ledgerWrote = (amount: string) => `wrote ${amount}`;
+
+const ledgerWaited = (amount: string) => `waited for a disk ${amount} of the time`;
+
+const ledgerChildren = (amount: string) => `short-lived children: ${amount} of a CPU`;
 
 /** Of a bar whose end is not known, beyond what is drawn. */
 const HEADROOM = 1.15;
@@ -33,10 +42,10 @@ export function isNormal({ certainty }: Pick<LedgerLine, "certainty">): boolean 
 
 const RESOURCES: Readonly<Record<LedgerLine["resource"], string>> = {
   cpu: "CPU",
-  memory: words.common.memory,
-  disk: words.common.disk,
-  network: words.common.network,
-  processes: words.logic.ledger.newProcesses,
+  memory: "Memory",
+  disk: "Disk",
+  network: "Network",
+  processes: "New processes",
 };
 
 /** Return the name of a resource: `Disk`, with that of the device: `vda`. */
@@ -50,11 +59,7 @@ export function lineTitle(line: LedgerLine): string {
   return device === "" ? title : `${title} ${device}`;
 }
 
-const CERTAINTIES: Readonly<Record<LedgerLine["certainty"], string>> = {
-  sure: words.logic.ledger.sure,
-  likely: words.logic.ledger.likely,
-  nothing: words.logic.ledger.asNormal,
-};
+const CERTAINTIES: Readonly<Record<LedgerLine["certainty"], string>> = { sure: "sure", likely: "likely", nothing: "as normal" };
 
 export function certaintyOf({ certainty }: LedgerLine): string {
   return CERTAINTIES[certainty];
@@ -78,7 +83,7 @@ function decimalsOf(value: number): number {
 /** Return a range; a unit that both ends share is said once: `12 to 19 %`. */
 function formatRange(low: number, high: number, unit: string): string {
   const [first, last] = [formatAmount(low, unit), formatAmount(high, unit)];
-  return first === last ? last : words.logic.ledger.range(withoutSharedUnit(first, last, low), last);
+  return first === last ? last : `${withoutSharedUnit(first, last, low)} to ${last}`;
 }
 
 /** Return an amount without the unit that the other one has, too. */
@@ -97,7 +102,7 @@ function measureOf({ resource, unit, capacity }: LedgerLine): Measure {
   if (resource === "cpu" && capacity !== null) {
     return { factor: 100 / capacity, unit: "%" };
   }
-  return { factor: 1, unit: resource === "disk" && unit === "1/s" ? words.logic.ledger.requestsPerSecond : unit };
+  return { factor: 1, unit: resource === "disk" && unit === "1/s" ? "requests/s" : unit };
 }
 
 /** Return how a part is shown. CPU time is that of one CPU, as in the sentences: whoever keeps one of 64 busy uses 100 %. */
@@ -159,7 +164,7 @@ export function describeNow(line: LedgerLine): string {
     return now;
   }
   const whole = formatAmount(line.capacity, unit);
-  return words.logic.ledger.of(withoutSharedUnit(now, whole, line.incident), whole);
+  return `${withoutSharedUnit(now, whole, line.incident)} of ${whole}`;
 }
 
 export function describeNormal(line: LedgerLine): string {
@@ -194,17 +199,17 @@ export function describeAmount(part: LedgerPart, value: number): string {
 }
 
 const QUANTITIES: Readonly<Record<LedgerPart["quantity"], (amount: string) => string>> = {
-  cpu: words.logic.ledger.used,
+  cpu: ledgerUsed,
   memory: (amount) => amount,
-  read: words.logic.ledger.read,
-  written: words.logic.ledger.wrote,
-  blocked: words.logic.ledger.waited,
-  children: words.logic.ledger.children,
+  read: ledgerRead,
+  written: ledgerWrote,
+  blocked: ledgerWaited,
+  children: ledgerChildren,
 };
 
 /** Return what a part took: `98 % of a CPU`; of one that is gone what it took before. */
 export function describeTaken(part: LedgerPart): string {
-  return part.is_gone ? words.logic.ledger.before(describeAmount(part, part.baseline)) : describeAmount(part, part.incident);
+  return part.is_gone ? `${describeAmount(part, part.baseline)} in the baseline` : describeAmount(part, part.incident);
 }
 
 /** Return the normal range of a part. */
@@ -226,7 +231,7 @@ export function describeShare({ share, change, quantity }: LedgerPart): string {
     return "";
   }
   const text = formatAmount(100 * share, "%");
-  return change > 0 ? words.logic.ledger.ofTheRise(text) : words.logic.ledger.ofTheFall(text);
+  return change > 0 ? `${text} of the rise` : `${text} of the fall`;
 }
 
 /** Return what is said where nobody is named. */
@@ -236,33 +241,36 @@ export function describeUnseen(line: LedgerLine): string {
   }
   if (line.remainder === null && line.parts.length === 0) {
     // No tool that is read tells whose traffic it was.
-    return isNormal(line) && line.resource !== "network" ? words.logic.ledger.nobodyChanged : words.logic.ledger.noToolShowsWho;
+    return isNormal(line) && line.resource !== "network"
+      ? "Nobody that was recorded took much more or less"
+      : "No recorded tool shows who";
   }
   return describeRemainder(line);
 }
 
 /** Return the name of a part: what the server calls it, but for those that are no names. */
 export function nameOf(line: LedgerLine, { kind, name }: LedgerPart): string {
-  return kind === "others" ? words.logic.ledger.others : kind === "remainder" ? describeRemainder(line) : name;
+  return kind === "others" ? "Others" : kind === "remainder" ? describeRemainder(line) : name;
 }
 
 /** Return the name of what no part explains. */
 function describeRemainder({ resource }: LedgerLine): string {
   return resource === "memory"
-    ? words.logic.ledger.notSeenOfMemory
+    ? "Not seen: the kernel, and processes that were not recorded"
     : resource === "cpu"
-      ? words.logic.ledger.notSeenOfCpu
-      : words.logic.ledger.notSeen;
+      ? "Not seen: processes too short to be sampled, the kernel"
+      : "Not seen";
 }
 
 /** Return why a line is sure, likely or as normal. */
 export function describeReason(line: LedgerLine): string {
   const { ratio, weight, capacity, is_full, outside } = line;
   if (ratio < 1) {
-    return outside === 0 ? words.logic.ledger.withinItsNormalRange : words.logic.ledger.noFarther;
+    return outside === 0 ? "within its normal range." : "no farther outside its normal range than a normal window goes.";
   }
-  const times = words.logic.ledger.timesAsFar(formatValue(ratio, ratio < 10 ? 1 : 0));
-  const part = capacity === null || is_full ? "" : words.logic.ledger.ofTheCapacity(formatAmount(100 * weight, "%"));
+  const times = `${formatValue(ratio, ratio < 10 ? 1 : 0)} times as far outside its normal range as a normal window goes`;
+  const part =
+    capacity === null || is_full ? "" : `; ${formatAmount(100 * weight, "%")} of the capacity is more or less than normal`;
   return `${times}${part}.`;
 }
 

@@ -4,7 +4,6 @@ import type { BandPiece } from "./band";
 import { formatWithUnit } from "./number";
 import { type LegendEntry, lowerBound, sampleAt } from "./series";
 import type { EpochMs } from "./time";
-import { words } from "../words";
 
 /** The value axis of a graph: its ends (of a logarithmic axis: powers of ten), and where it is drawn. */
 export interface DrawnAxis {
@@ -80,9 +79,7 @@ export function bandAt(pieces: readonly BandPiece[], at: number): BandValues | n
 /** Return how far a value is from the band: `within the band`, `82.1 % above p95`. */
 export function describeDistance(value: number, { low, high }: BandValues, decimals: number, unit: string): string {
   if (value > high) {
-    return words.logic.nearest.aboveTheBand(formatWithUnit(value - high, decimals, unit));
+    return `${formatWithUnit(value - high, decimals, unit)} above the band`;
   }
-  return value < low
-    ? words.logic.nearest.belowTheBand(formatWithUnit(low - value, decimals, unit))
-    : words.logic.nearest.withinTheBand;
+  return value < low ? `${formatWithUnit(low - value, decimals, unit)} below the band` : "within the band";
 }

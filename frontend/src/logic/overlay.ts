@@ -4,7 +4,6 @@ import type { BandPiece } from "./band";
 import type { SeriesBlock } from "./block";
 import { type LegendEntry, piecesOf } from "./series";
 import { DAY, type DurationMs, type EpochMs, toDurationMs, toEpochMs, type Window } from "./time";
-import { words } from "../words";
 
 export type Overlay = { readonly kind: "ago"; readonly by: DurationMs } | { readonly kind: "host"; readonly host: string };
 
@@ -30,10 +29,7 @@ export function parseOverlay(text: string): Overlay | null {
 
 /** Return what an overlay is, for legends and menus: `yesterday`, `last week`, or the host. */
 export function overlayName(overlay: Overlay): string {
-  const agoLabels: Readonly<Record<"day" | "week", string>> = {
-    day: words.logic.overlay.yesterday,
-    week: words.logic.overlay.lastWeek,
-  };
+  const agoLabels: Readonly<Record<"day" | "week", string>> = { day: "yesterday", week: "last week" };
   return overlay.kind === "host" ? overlay.host : agoLabels[overlay.by === DAY ? "day" : "week"];
 }
 
@@ -72,12 +68,10 @@ export function overlayPieces({ times, values }: LegendEntry["series"]): readonl
 export function describeOverlay(overlay: Overlay, nLines: number, trouble: string | null, isLoading: boolean): string {
   const name = overlayName(overlay);
   if (trouble !== null) {
-    return words.logic.overlay.nothingOf(name, trouble);
+    return `nothing of ${name}: ${trouble}`;
   }
   if (nLines === 0) {
-    return isLoading
-      ? `${name} …`
-      : words.logic.overlay.noSamplesPanel(overlay.kind === "host" ? words.logic.overlay.onInThisWindow(name) : name);
+    return isLoading ? `${name} …` : `no samples of this panel ${overlay.kind === "host" ? `on ${name} in this window` : name}`;
   }
-  return words.logic.overlay.dashed(name, overlay.kind === "host" ? "" : words.logic.overlay.sameTimeDay);
+  return `dashed: ${name}${overlay.kind === "host" ? "" : ", the same time of day"}`;
 }

@@ -1,7 +1,6 @@
 /** The panels of a host page: those of the catalogue and those added in the link. No tool is known by name. */
 
 import type { FieldInfo, StatInfo } from "./api";
-import { words } from "../words";
 
 /** The instances of a stat that a panel draws. `one` = a stat with one row per report. */
 export type InstanceChoice =
@@ -48,15 +47,15 @@ export interface Section {
 }
 
 const SECTIONS: readonly (readonly [string, string])[] = [
-  ["added", words.logic.panel.addedPanels],
+  ["added", "Added panels"],
   ["cpu", "CPU"],
-  ["memory", words.common.memory],
-  ["disk", words.common.disk],
-  ["network", words.common.network],
-  ["process", words.common.processes],
-  ["lock", words.logic.panel.locks],
-  ["trace", words.logic.panel.traces],
-  ["other", words.logic.panel.others],
+  ["memory", "Memory"],
+  ["disk", "Disk"],
+  ["network", "Network"],
+  ["process", "Processes"],
+  ["lock", "Locks"],
+  ["trace", "Traces"],
+  ["other", "Others"],
 ];
 
 /**
@@ -116,17 +115,17 @@ export function describeChoice(choice: InstanceChoice, instanceTitle: string): s
     case "one":
       return "";
     case "all":
-      return words.logic.panel.all;
+      return "all";
     case "top":
-      return words.logic.panel.top(String(choice.n));
+      return `top ${String(choice.n)}`;
     case "heatmap":
-      return words.logic.panel.allHeatmap;
+      return "all, heatmap";
     case "balance":
-      return words.logic.panel.busyAndImbalance;
+      return "busy and imbalance";
     case "only":
       return choice.names.length <= 3
         ? `${instanceTitle} ${choice.names.join(", ")}`.trim()
-        : words.logic.panel.chosen(String(choice.names.length));
+        : `${String(choice.names.length)} chosen`;
   }
 }
 
@@ -157,7 +156,7 @@ export function plansOf(
   const groups = byUnit(panel.fields.flatMap((key) => known.get(key) ?? []));
   return groups.map(([unit, fields], index) => ({
     id: index === 0 ? panel.key : `${panel.key}.${String(index + 1)}`,
-    title: groups.length > 1 ? `${panel.title}, ${unit === "" ? words.common.number : unit}` : panel.title,
+    title: groups.length > 1 ? `${panel.title}, ${unit === "" ? "number" : unit}` : panel.title,
     section: panel.section,
     stat,
     fields,
@@ -215,7 +214,7 @@ export function idleField({
 function balancePlans(stat: StatInfo, choices: ReadonlyMap<string, InstanceChoice>): readonly PanelPlan[] {
   const idle = idleField(stat);
   const key = `${stat.name}.balance`;
-  const panel = { key, title: words.logic.panel.cpus, section: "cpu", fields: idle === null ? [] : [idle.key] };
+  const panel = { key, title: "CPUs", section: "cpu", fields: idle === null ? [] : [idle.key] };
   return plansOf(stat, panel, choices.get(key) ?? { kind: "balance" }, choices.has(key), false, null);
 }
 
@@ -271,11 +270,8 @@ export function fieldOptions(stat: StatInfo): readonly OptionGroup[] {
   const groups = new Map<string, { value: string; label: string }[]>();
   for (const field of stat.fields) {
     const unit = field.unit === "" ? "" : ` (${field.unit})`;
-    const item = {
-      value: field.key,
-      label: `${field.column}${unit}${field.is_documented ? "" : words.logic.panel.undocumented}`,
-    };
+    const item = { value: field.key, label: `${field.column}${unit}${field.is_documented ? "" : ", undocumented"}` };
     groups.set(field.group, [...(groups.get(field.group) ?? []), item]);
   }
-  return [...groups].map(([group, items]) => ({ group: group === "" ? words.logic.panel.columns : group, items }));
+  return [...groups].map(([group, items]) => ({ group: group === "" ? "columns" : group, items }));
 }

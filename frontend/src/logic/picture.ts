@@ -4,7 +4,7 @@ import { inkOf, type Scheme, type Stroke } from "./palette";
 import { bandShare, type Margins, pixelOfTime } from "./surface";
 import { describeDuration, type EpochMs, lengthOf, type Window } from "./time";
 import { formatWindow, type Zone, zoneLabel } from "./zone";
-import { words } from "../words";
+import { counted } from "./counted";
 
 /** A row of the legend. */
 export interface PictureRow {
@@ -172,7 +172,7 @@ function legendFrom(input: PictureInput, top: number): { readonly svg: string; r
   const nShown = Math.min(rows.length, MAX_ROWS);
   const more = rows.length - nShown;
   if (more > 0) {
-    parts.push(textAt(PAD + SWATCH, top + (nShown + 2) * ROW - 4, words.logic.picture.moreLines(more), { fill: soft }));
+    parts.push(textAt(PAD + SWATCH, top + (nShown + 2) * ROW - 4, `and ${counted(more, "more line")}`, { fill: soft }));
   }
   return { svg: parts.join(""), height: (nShown + 1 + Number(more > 0)) * ROW + 8 };
 }
@@ -198,7 +198,7 @@ export function buildPicture(input: PictureInput): Picture {
   const left = input.events.length - MAX_EVENTS;
   const texts = [
     ...input.events.slice(0, MAX_EVENTS).map(({ text }, index) => ({ text: `(${String(index + 1)}) ${text}`, fill: event })),
-    ...(left > 0 ? [{ text: words.logic.picture.moreEvents(left), fill: event }] : []),
+    ...(left > 0 ? [{ text: `and ${counted(left, "more event")}`, fill: event }] : []),
     ...input.notes.map((text) => ({ text, fill: soft })),
   ];
   const foot = texts.map(({ text, fill }) => {

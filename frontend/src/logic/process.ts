@@ -5,7 +5,6 @@ import { formatValue, formatWithUnit } from "./number";
 import type { PanelPlan } from "./panel";
 import { type EpochMs, fromApi, type Window } from "./time";
 import { scaleFor } from "./unit";
-import { words } from "../words";
 
 /** A command, or a process with its PID. */
 interface Named {
@@ -36,20 +35,20 @@ export function processTitle({ command, pid }: Named): string {
 
 const QUANTITIES: Readonly<Record<string, string>> = {
   cpu: "CPU",
-  cpu_user: words.logic.process.user,
-  cpu_system: words.common.system,
-  cpu_wait: words.logic.process.cpuWait,
-  lock_wait: words.logic.process.lockWait,
-  syscalls: words.logic.process.systemCalls,
-  reads: words.logic.process.reads,
-  writes: words.logic.process.writes,
-  memory: words.common.memory,
-  major_faults: words.logic.process.majorFaults,
-  minor_faults: words.logic.process.minorFaults,
-  switches: words.logic.process.switches,
-  forced_switches: words.logic.process.forcedSwitches,
-  threads: words.logic.process.threads,
-  processes: words.common.processes,
+  cpu_user: "User",
+  cpu_system: "System",
+  cpu_wait: "CPU wait",
+  lock_wait: "Lock wait",
+  syscalls: "System calls",
+  reads: "Reads",
+  writes: "Writes",
+  memory: "Memory",
+  major_faults: "Major faults",
+  minor_faults: "Minor faults",
+  switches: "Switches",
+  forced_switches: "Forced switches",
+  threads: "Threads",
+  processes: "Processes",
 };
 
 /** Return the heading of a column of the list. */
@@ -85,12 +84,12 @@ export function formatQuantityRange(low: number, high: number, unit: string): st
 
 const GROUPS: readonly (readonly [string, string, readonly string[]])[] = [
   ["cpu", "CPU", ["cpu_pct", "usr_pct", "usr", "system_pct", "sys_pct", "sys", "wait_pct", "lat_pct", "lat"]],
-  ["io", words.logic.process.diskReadsAndWrites, ["kb_rd_per_s", "kb_wr_per_s"]],
-  ["memory", words.common.memory, ["rss_kb", "rss", "res"]],
-  ["faults", words.logic.process.pageFaults, ["minflt_per_s", "majflt_per_s"]],
-  ["switches", words.logic.process.contextSwitches, ["cswch_per_s", "nvcswch_per_s", "vcx", "icx"]],
-  ["threads", words.logic.process.threads, ["threads", "nlwp", "nth", "thr"]],
-  ["processes", words.common.processes, ["processes", "running", "blocked", "zombies"]],
+  ["io", "Disk reads and writes", ["kb_rd_per_s", "kb_wr_per_s"]],
+  ["memory", "Memory", ["rss_kb", "rss", "res"]],
+  ["faults", "Page faults", ["minflt_per_s", "majflt_per_s"]],
+  ["switches", "Context switches", ["cswch_per_s", "nvcswch_per_s", "vcx", "icx"]],
+  ["threads", "Threads", ["threads", "nlwp", "nth", "thr"]],
+  ["processes", "Processes", ["processes", "running", "blocked", "zombies"]],
 ];
 
 /** Return the graphs of a process or command: one for each quantity of each stat that has series of it. */

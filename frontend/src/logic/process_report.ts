@@ -3,7 +3,6 @@
 import type { NormalValues, ProcessReport, ReportedProcess } from "./api";
 import { type EpochMs, describeDuration, fromApi, parseIso, SECOND, toDurationMs, toIso, wholeSecond } from "./time";
 import { formatClock, type Zone } from "./zone";
-import { words } from "../words";
 
 /** The instant whose processes are shown; `stat` null: as the server chooses. */
 export interface ShownInstant {
@@ -30,13 +29,13 @@ export function describeReport(report: ProcessReport, zone: Zone): string | null
   if (reported_at === null || title === undefined) {
     return null;
   }
-  const at = words.logic.processReport.at(title, formatClock(zone, wholeSecond(fromApi(reported_at))));
+  const at = `${title} at ${formatClock(zone, wholeSecond(fromApi(reported_at)))}`;
   if (!is_of_interval) {
-    return words.logic.processReport.asItWasThen(at);
+    return `${at}, as it was then`;
   }
   return interval_s === null
-    ? words.logic.processReport.firstReportRunDoes(at)
-    : words.logic.processReport.covers(at, describeDuration(toDurationMs(interval_s * SECOND)));
+    ? `${at}, the first report of its run: it does not say what time it covers`
+    : `${at}, covers ${describeDuration(toDurationMs(interval_s * SECOND))}`;
 }
 
 /** Return how much older the report is than the instant, if another report was due since. Missing: null if not. */
@@ -99,15 +98,15 @@ export function isAboveNormal({ totals, bands }: Pick<NormalValues, "totals" | "
 }
 
 const STATES: Readonly<Record<string, { readonly title: string; readonly slot: number }>> = {
-  user: { title: words.logic.processReport.userCode, slot: 0 },
-  system: { title: words.logic.processReport.kernel, slot: 1 },
-  guest: { title: words.logic.processReport.virtualProcessors, slot: 2 },
-  trap: { title: words.logic.processReport.traps, slot: 8 },
-  text_fault: { title: words.logic.processReport.pageFaultsOfText, slot: 4 },
-  data_fault: { title: words.logic.processReport.pageFaultsOfData, slot: 9 },
-  lock: { title: words.logic.processReport.userLocks, slot: 3 },
-  sleep: { title: words.logic.processReport.asleep, slot: 5 },
-  cpu_wait: { title: words.logic.processReport.waitingForACpu, slot: 7 },
+  user: { title: "user code", slot: 0 },
+  system: { title: "kernel", slot: 1 },
+  guest: { title: "virtual processors", slot: 2 },
+  trap: { title: "traps", slot: 8 },
+  text_fault: { title: "page faults of text", slot: 4 },
+  data_fault: { title: "page faults of data", slot: 9 },
+  lock: { title: "user locks", slot: 3 },
+  sleep: { title: "asleep", slot: 5 },
+  cpu_wait: { title: "waiting for a CPU", slot: 7 },
 };
 
 /** Return the name of a state. */
@@ -145,7 +144,5 @@ export function stateParts(states: readonly string[], values: readonly (number |
 
 /** Return a bar as text: `user code 61 %, kernel 12 %`. */
 export function describeStates(parts: readonly StatePart[]): string {
-  return parts.length === 0
-    ? words.logic.processReport.noTime
-    : parts.map(({ state, value }) => `${stateTitle(state)} ${String(value)} %`).join(", ");
+  return parts.length === 0 ? "no time" : parts.map(({ state, value }) => `${stateTitle(state)} ${String(value)} %`).join(", ");
 }

@@ -3,7 +3,6 @@
 import { DAY, type DurationMs, type EpochMs, HOUR, lengthOf, MINUTE, SECOND, toDurationMs, toEpochMs, type Window } from "./time";
 import { type CalendarName, calendarWindow, isOfShifts, type Shifts } from "./calendar_range";
 import type { Zone } from "./zone";
-import { words } from "../words";
 
 export type Range =
   | { readonly kind: "live"; readonly length: DurationMs }
@@ -179,20 +178,20 @@ export function suggestedBaselines(incident: Window): readonly { readonly label:
   const length = lengthOf(incident);
   const back = (by: number): Window => ({ start: toEpochMs(incident.start - by), end: toEpochMs(incident.end - by) });
   return [
-    { label: words.logic.range.justBefore, window: back(length) },
-    { label: words.logic.range.hourBefore, window: { start: toEpochMs(incident.start - HOUR), end: incident.start } },
-    { label: words.logic.range.dayBeforeSameTime, window: back(DAY) },
-    { label: words.logic.range.weekBeforeSameTime, window: back(7 * DAY) },
+    { label: "just before", window: back(length) },
+    { label: "hour before", window: { start: toEpochMs(incident.start - HOUR), end: incident.start } },
+    { label: "day before, same time", window: back(DAY) },
+    { label: "week before, same time", window: back(7 * DAY) },
   ];
 }
 
 /** Return the window between two typed instants, or an error message. */
 export function requireWindow(start: EpochMs | null, end: EpochMs | null): Window | string {
   if (start === null || end === null) {
-    return words.logic.range.notATime(start === null ? words.common.from : words.logic.range.to);
+    return `${start === null ? "From" : "To"} is not a valid time; write 2026-11-21 09:05:00, 09:05, yesterday 09:05 or now-15m`;
   }
   if (end - start < MIN_LENGTH) {
-    return words.logic.range.fromNotBeforeTo;
+    return "From must be at least one second before To";
   }
-  return end - start > MAX_LENGTH ? words.logic.range.windowLongerThanTen : { start, end };
+  return end - start > MAX_LENGTH ? "The window is longer than ten years" : { start, end };
 }

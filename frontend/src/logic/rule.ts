@@ -1,19 +1,18 @@
 /** Recurring rules of baselines: as text, and as RRULE (RFC 5545) from the form. */
 
 import { type DurationMs, describeDuration, HOUR, MINUTE, SECOND, toDurationMs } from "./time";
-import { words } from "../words";
 
 export const WEEKDAYS = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"] as const;
 export type Weekday = (typeof WEEKDAYS)[number];
 
 export const WEEKDAY_LABELS: Readonly<Record<Weekday, string>> = {
-  MO: words.logic.rule.mon,
-  TU: words.logic.rule.tue,
-  WE: words.logic.rule.wed,
-  TH: words.logic.rule.thu,
-  FR: words.logic.rule.fri,
-  SA: words.logic.rule.sat,
-  SU: words.logic.rule.sun,
+  MO: "Mon",
+  TU: "Tue",
+  WE: "Wed",
+  TH: "Thu",
+  FR: "Fri",
+  SA: "Sat",
+  SU: "Sun",
 };
 
 const WORKDAYS: readonly Weekday[] = ["MO", "TU", "WE", "TH", "FR"];
@@ -27,7 +26,7 @@ export function weeklyRule(days: readonly Weekday[]): string {
 /** Return days of the week as text, such as `Mon–Fri`. */
 function describeDays(days: readonly Weekday[]): string {
   if (days.length === WORKDAYS.length && WORKDAYS.every((day) => days.includes(day))) {
-    return words.logic.rule.weekdays;
+    return "weekdays";
   }
   return days.map((day) => WEEKDAY_LABELS[day]).join(", ");
 }
@@ -49,12 +48,12 @@ export function describeRrule(rrule: string): string {
   const isPlain =
     [...parts.keys()].every((name) => known.has(name)) && days.every((day) => WEEKDAYS.some((each) => each === day));
   if (isPlain && parts.get("FREQ") === "DAILY" && days.length === 0) {
-    return words.logic.rule.everyDay;
+    return "every day";
   }
   if (isPlain && days.length > 0) {
     return describeDays(WEEKDAYS.filter((day) => days.includes(day)));
   }
-  return isPlain && parts.get("FREQ") === "WEEKLY" ? words.logic.rule.everyWeek : rrule;
+  return isPlain && parts.get("FREQ") === "WEEKLY" ? "every week" : rrule;
 }
 
 /** Return the time of day after a duration: `17:00` for `09:00` and 8 hours; wraps at midnight. */
@@ -81,17 +80,13 @@ export function describeRule({ rrule, clock, duration_s, keep_days, zone }: Rule
     length < 24 * HOUR
       ? `${clock}–${clockAfter(clock, length)}`
       : length === 24 * HOUR && clock === "00:00"
-        ? words.logic.rule.allDay
-        : words.logic.rule.fromFor(clock, describeDuration(length));
-  return `${describeRrule(rrule)} ${when} ${zone}${keep_days === null ? "" : words.logic.rule.keepingTheLast(describeKept(keep_days))}`;
+        ? "all day"
+        : `from ${clock} for ${describeDuration(length)}`;
+  return `${describeRrule(rrule)} ${when} ${zone}${keep_days === null ? "" : `, keeping the last ${describeKept(keep_days)}`}`;
 }
 
 function describeKept(days: number): string {
-  return days % 7 === 0 && days >= 14
-    ? words.logic.rule.weeks(String(days / 7))
-    : days === 1
-      ? words.logic.rule.day
-      : words.logic.rule.days(String(days));
+  return days % 7 === 0 && days >= 14 ? `${String(days / 7)} weeks` : days === 1 ? "day" : `${String(days)} days`;
 }
 
 /** Return the duration between two times of day, over midnight if the end is not after the start; null if one is invalid. */

@@ -2,7 +2,10 @@
 
 import type { ScoreHistory } from "./api";
 import { type EpochMs, toEpochMs, type Window } from "./time";
-import { words } from "../words";
+
+const scoresRollingUntil = (name: string) => `normal here: the host's last days, until the baseline ${name} has a profile`;
+
+const scoresEarlierInstead = (name: string) => `normal here: an earlier baseline, until ${name} has a profile`;
 
 /** From these anomaly scores on, a step has the levels 1, 2 and 3. */
 export const SCORE_LEVELS = [0.2, 0.4, 0.6] as const;
@@ -95,18 +98,19 @@ export function countJudged(history: ScoreHistory): number | null {
 
 /** Return what the host is compared with, or why with nothing. Missing: "" for a person's baseline, and where there is none */
 export function describeScoreNormal(normal: ScoreHistory["normal"]): string {
-  const own = words.logic.scores;
   if (normal.unbuilt !== null) {
-    return (normal.kind === "rolling" ? own.rollingUntil : own.earlierInstead)(normal.unbuilt);
+    return (normal.kind === "rolling" ? scoresRollingUntil : scoresEarlierInstead)(normal.unbuilt);
   }
   if (normal.kind === "rolling") {
-    return normal.too_short === null ? own.rolling : own.rollingInstead(normal.too_short);
+    return normal.too_short === null
+      ? "normal here: the host's last days, because nobody marked a baseline"
+      : `normal here: the host's last days, because the baseline ${normal.too_short} is shorter than 8 minutes`;
   }
-  const short = normal.too_short === null ? "" : own.tooShort(normal.too_short);
+  const short = normal.too_short === null ? "" : `the baseline ${normal.too_short} is shorter than 8 minutes, too short for this`;
   const text = {
     baseline: "",
-    building: own.building,
-    learning: own.learning(Math.floor(normal.recorded_h ?? 0), normal.needed_h),
+    building: "not compared yet: the profile of what is normal is being built",
+    learning: `not compared yet: learning what is normal, ${String(Math.floor(normal.recorded_h ?? 0))} h of ${String(normal.needed_h)} h recorded`,
     none: "",
   }[normal.kind];
   return [text, short].filter(Boolean).join(" · ");

@@ -4,7 +4,6 @@ import { type Against, AGO_LABELS, type Ago, newestBaseline } from "./against";
 import type { BaselineInfo, Comparison } from "./api";
 import { storiesOf } from "./story";
 import { DAY, HOUR, lengthOf, toEpochMs, type Window } from "./time";
-import { words } from "../words";
 
 /** What a selection is compared with: a baseline, or an earlier time. */
 export const EARLIER = ["before", "day", "week"] as const;
@@ -20,7 +19,7 @@ export function formatReference(reference: Reference): string {
 
 /** Return the label of an earlier time. */
 export function earlierLabel(when: Earlier): string {
-  return when === "before" ? words.logic.selection.theHourBeforeIt : AGO_LABELS[when];
+  return when === "before" ? "the hour before it" : AGO_LABELS[when];
 }
 
 /** Return what to compare with unless the user chooses: the baseline behind the graphs, else the newest, else the hour before. */

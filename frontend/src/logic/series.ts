@@ -5,7 +5,7 @@ import type { Series, SeriesBlock } from "./block";
 import { formatCount, formatWithUnit } from "./number";
 import { meantSlot } from "./palette";
 import { type EpochMs, fromApi, type Window } from "./time";
-import { words } from "../words";
+import { counted } from "./counted";
 
 /** Return the first index whose time is not before `at`. */
 export function lowerBound(times: readonly number[], at: number): number {
@@ -108,31 +108,29 @@ type Resolved = Pick<SeriesBlock, "resolution" | "source" | "n_points" | "n_raw"
 
 /** Return the number of samples as text; the response counts values if a sample has several fields. */
 function describeRaw({ series, n_raw }: Resolved): string {
-  return new Set(series.map(({ field }) => field)).size > 1
-    ? words.logic.series.nValue(n_raw)
-    : words.logic.series.nSample(n_raw);
+  return new Set(series.map(({ field }) => field)).size > 1 ? counted(n_raw, "value") : counted(n_raw, "sample");
 }
 
 const SOURCES: Readonly<Record<SeriesBlock["source"], string>> = {
-  raw: words.logic.series.raw,
-  rollup_minute: words.logic.series.fromMinutes,
-  rollup_hour: words.logic.series.fromHours,
-  mixed: words.logic.series.fromRollupsAndRaw,
+  raw: "raw",
+  rollup_minute: "from minutes",
+  rollup_hour: "from hours",
+  mixed: "from rollups and raw",
 };
 
 /** Return the resolution of a graph as text: `raw: all 900 samples`, or the source, the number of points and their selection. */
 export function describeResolution(block: Resolved): string {
   if (block.resolution === "raw") {
-    return block.n_raw === 0 ? words.common.noSamples : words.logic.series.rawAll(describeRaw(block));
+    return block.n_raw === 0 ? "no samples" : `raw: all ${describeRaw(block)}`;
   }
-  const counts = words.logic.series.of(formatCount(block.n_points), describeRaw(block));
-  return words.logic.series.extremesOfEachPixel(SOURCES[block.source], counts);
+  const counts = `${formatCount(block.n_points)} of ${describeRaw(block)}`;
+  return `${SOURCES[block.source]}: ${counts}, extremes of each pixel`;
 }
 
 /** Return the line above a graph: its resolution and the number of instances not drawn. */
 export function describeBlock(block: Resolved & Pick<SeriesBlock, "n_instances_left_out">): string {
   const left = block.n_instances_left_out;
-  return left === 0 ? describeResolution(block) : words.logic.series.instanceNotDrawn(describeResolution(block), left);
+  return left === 0 ? describeResolution(block) : `${describeResolution(block)}; ${counted(left, "instance")} not drawn`;
 }
 
 /** Return the fetched window, which may differ from the visible one. */

@@ -3,18 +3,18 @@
 import type { AskedSeries } from "./api";
 import { computedDecimals } from "./comparison";
 import { formatCount, formatScore, formatValue, formatWithUnit } from "./number";
-import { words } from "../words";
+import { counted } from "./counted";
 
 export type Verdict = AskedSeries["verdict"];
 
 export const VERDICT_LABELS: Readonly<Record<Verdict, string>> = {
-  unusual: words.common.unusual,
-  likely: words.logic.seriesVerdict.likely,
-  unchanged: words.logic.seriesVerdict.unchanged,
-  appeared: words.logic.seriesVerdict.appeared,
-  disappeared: words.logic.seriesVerdict.disappeared,
-  insufficient_data: words.logic.seriesVerdict.notEnoughSamples,
-  muted: words.logic.seriesVerdict.muted,
+  unusual: "unusual",
+  likely: "likely unusual",
+  unchanged: "unchanged",
+  appeared: "+ appeared",
+  disappeared: "− disappeared",
+  insufficient_data: "not enough samples",
+  muted: "muted",
 };
 
 /** Return the median with its unit, and the range with the number of samples. */
@@ -27,13 +27,11 @@ export function describeSide(
     return { value: "–", range: "" };
   }
   const value = formatWithUnit(median, computedDecimals(median, decimals), unit);
-  const samples = words.logic.seriesVerdict.nSample(n);
+  const samples = counted(n, "sample");
   const hasRange = n > 1 && lowest !== highest;
   return {
     value,
-    range: hasRange
-      ? words.logic.seriesVerdict.to(formatValue(lowest, decimals), formatValue(highest, decimals), samples)
-      : samples,
+    range: hasRange ? `${formatValue(lowest, decimals)} to ${formatValue(highest, decimals)}; ${samples}` : samples,
   };
 }
 
@@ -54,7 +52,7 @@ export function describeDifference({
 
 /** Return which rows a page shows: `51–100 of 1,234`. */
 export function pageText(offset: number, count: number, all: number): string {
-  return words.logic.seriesVerdict.of(formatCount(offset + 1), formatCount(offset + count), formatCount(all));
+  return `${formatCount(offset + 1)}–${formatCount(offset + count)} of ${formatCount(all)}`;
 }
 
 /** Series in a page of a table. */

@@ -6,7 +6,6 @@
 import type { Finding, SideValues, SparklineColumns } from "./api";
 import { piecesOf } from "./series";
 import { type LabelledAxis, labelledAxis } from "./unit";
-import { words } from "../words";
 
 export const WIDTH = 320;
 export const HEIGHT = 100;
@@ -163,7 +162,7 @@ export function buildSketch(finding: Pick<Finding, "baseline" | "incident" | "sp
     median: baseline.median === null ? null : yOf(baseline.median),
     incident: sparkline === null ? "" : columnsPath(sparkline, yOf),
     baseline: sparkline?.baseline == null ? "" : columnsPath(sparkline.baseline, yOf),
-    note: baseline.n === 0 ? words.logic.sketch.noSamplesBaseline : incident.n === 0 ? words.logic.sketch.noSamplesIncident : "",
+    note: baseline.n === 0 ? "no samples in the baseline" : incident.n === 0 ? "no samples in the incident" : "",
     distribution: { baseline: barsPath(before, largest, -1), incident: barsPath(during, largest, 1) },
   };
 }

@@ -2,23 +2,23 @@
 
 import type { FieldInfo, SpecPreviewRow, SpecInfo, SpecPreview } from "./api";
 import { LINE_KINDS } from "./host";
-import { words } from "../words";
+import { counted } from "./counted";
 
 export const FIELD_KINDS: readonly FieldInfo["kind"][] = ["gauge", "rate", "counter", "percent", "count", "time"];
 
 export const KIND_HELP: Readonly<Record<FieldInfo["kind"], string>> = {
-  gauge: words.logic.specs.instantaneousValueSuchFree,
-  rate: words.logic.specs.eventsPerSecondOver,
-  counter: words.logic.specs.countsUpSinceStart,
-  percent: words.logic.specs.aPercentage,
-  count: words.logic.specs.numberEventsInterval,
-  time: words.logic.specs.aDuration,
+  gauge: "an instantaneous value, such as free memory",
+  rate: "events per second over the interval",
+  counter: "counts up since the start; use its differences",
+  percent: "a percentage",
+  count: "number of events in the interval",
+  time: "a duration",
 };
 
 export const WORSE_CHOICES: readonly { readonly value: FieldInfo["worse"]; readonly label: string }[] = [
-  { value: "neither", label: words.logic.specs.neitherIsWorse },
-  { value: "higher", label: words.logic.specs.higherIsWorse },
-  { value: "lower", label: words.logic.specs.lowerIsWorse },
+  { value: "neither", label: "neither is worse" },
+  { value: "higher", label: "higher is worse" },
+  { value: "lower", label: "lower is worse" },
 ];
 
 const SYSTEMS: Readonly<Record<string, string>> = {
@@ -27,8 +27,8 @@ const SYSTEMS: Readonly<Record<string, string>> = {
   aix: "AIX",
   freebsd: "FreeBSD",
   macos: "macOS",
-  unix: words.logic.specs.otherUnix,
-  any: words.logic.specs.anySystem,
+  unix: "other Unix",
+  any: "any system",
 };
 
 /** Return the display name of a system: `Linux`, `AIX`, `any system`; other values unchanged. */
@@ -61,17 +61,17 @@ const SPEC_NAME = /^[a-z][a-z0-9_]{0,39}$/;
 /** Return the problem of a new spec's name; null if it is valid. */
 export function nameProblem(name: string, known: readonly SpecInfo[]): string | null {
   if (name === "") {
-    return words.logic.specs.enterAName;
+    return "enter a name";
   }
   if (!SPEC_NAME.test(name)) {
-    return words.logic.specs.useLowerCaseLetters;
+    return "use lower-case letters, digits and _, starting with a letter, at most 40 characters";
   }
   const taken = known.find((spec) => spec.name === name || spec.stats.includes(name));
   return taken === undefined
     ? null
     : taken.is_builtin
-      ? words.logic.specs.builtChooseAnotherName(name)
-      : words.logic.specs.alreadyExistsOpenEdit(name);
+      ? `${name} is built in; choose another name`
+      : `${name} already exists; open it to edit it`;
 }
 
 /** The rows of one stat with all of their columns, in order. */
@@ -99,11 +99,11 @@ export function previewTables(rows: readonly SpecPreviewRow[]): readonly Preview
 
 /** Return the pasted lines by kind as text: `12 rows; 2 rejected lines; headers: 1 line`. */
 export function describePreview(preview: SpecPreview): string {
-  const parts = [words.logic.specs.nRow(preview.n_rows), words.logic.specs.nRejectedLine(preview.n_rejected)];
+  const parts = [counted(preview.n_rows, "row"), counted(preview.n_rejected, "rejected line")];
   for (const { key, label } of LINE_KINDS) {
     const n = preview.n_lines[key] ?? 0;
     if (n > 0 && key !== "sample" && key !== "rejected") {
-      parts.push(words.logic.specs.line(label, n));
+      parts.push(`${label}: ${counted(n, "line")}`);
     }
   }
   return parts.join("; ");
@@ -112,10 +112,12 @@ export function describePreview(preview: SpecPreview): string {
 /** Return advice about a problem in a preview; null if there is none. */
 export function previewAdvice(preview: SpecPreview): string | null {
   if (preview.n_rows === 0) {
-    return words.logic.specs.noRowsFoundHeader;
+    return "No rows found. The header in the TOML text must name the columns exactly as they appear in the pasted header line.";
   }
   if (preview.n_rejected > 0) {
-    return words.logic.specs.rejectedLinesKeptCounted;
+    return "Rejected lines are kept and counted, and can be reparsed later. Use an ignore pattern for lines that never hold data.";
   }
-  return preview.rows.every(({ time }) => time === null) ? words.logic.specs.linesHaveNoTimestamps : null;
+  return preview.rows.every(({ time }) => time === null)
+    ? "The lines have no timestamps and would be rejected. Let the agent run the tool in a loop, which prints the time before each report, or give the import a start time and an interval."
+    : null;
 }

@@ -6,17 +6,16 @@ import { formatValue } from "./number";
 import { seriesKey } from "./series";
 import { type EpochMs, MINUTE, SECOND, toEpochMs, type Window } from "./time";
 import { isState, nameState, type Scale } from "./unit";
-import { words } from "../words";
 
 export const STATISTICS = ["last", "lowest", "mean", "p95", "highest"] as const;
 export type Statistic = (typeof STATISTICS)[number];
 
 export const STATISTIC_LABELS: Readonly<Record<Statistic, string>> = {
-  last: words.logic.statistics.last,
+  last: "last",
   lowest: "min",
-  mean: words.logic.statistics.avg,
+  mean: "avg",
   p95: "p95",
-  highest: words.logic.statistics.max,
+  highest: "max",
 };
 
 const UPPER = 0.95;
@@ -104,7 +103,7 @@ export function changeOf(
   }
   const { baseline } = line;
   if (baseline === null) {
-    return { text: words.logic.statistics.notInTheBaseline, tone: "neither", size: Number.POSITIVE_INFINITY };
+    return { text: "not in the baseline", tone: "neither", size: Number.POSITIVE_INFINITY };
   }
   if (baseline.mean === null || baseline.lowest === null || baseline.highest === null) {
     return NO_CHANGE;
@@ -124,15 +123,11 @@ export function changeOf(
 function describeChange(mean: number, normal: number, unit: string): string {
   if (unit === "%") {
     const points = mean - normal;
-    return words.logic.statistics.points(points < 0 ? "−" : "+", formatValue(Math.abs(points), Math.abs(points) < 10 ? 1 : 0));
+    return `${points < 0 ? "−" : "+"}${formatValue(Math.abs(points), Math.abs(points) < 10 ? 1 : 0)} points`;
   }
   const ratio = mean / normal;
   if (!Number.isFinite(ratio) || ratio <= 0) {
-    return normal === 0
-      ? words.logic.statistics.from
-      : mean < normal
-        ? words.logic.statistics.lower
-        : words.logic.statistics.higher;
+    return normal === 0 ? "from 0" : mean < normal ? "lower" : "higher";
   }
   return `×${formatValue(ratio, ratio >= 10 || Number.isInteger(ratio) ? 0 : ratio >= 1 ? 1 : 2)}`;
 }

@@ -3,7 +3,7 @@
 import type { Retention, RetentionRule, RetentionRulePut, RetentionRun, StorageInfo } from "./api";
 import { formatBytes, formatCount, formatWithUnit } from "./number";
 import { DAY, type EpochMs, toEpochMs } from "./time";
-import { words } from "../words";
+import { counted } from "./counted";
 
 /** The page shows a warning below WARN_DAYS until the disk is full, an error below URGENT_DAYS. */
 export const WARN_DAYS = 30;
@@ -21,17 +21,15 @@ export interface Forecast {
 /** Return days as text, no more exact than a forecast: `less than a day`, `12 days`, `5 months`, `3 years`. */
 export function describeDays(days: number): string {
   if (days < 1) {
-    return words.logic.storage.lessThanADay;
+    return "less than a day";
   }
   if (days < 60) {
-    return words.logic.storage.nDay(Math.floor(days));
+    return counted(Math.floor(days), "day");
   }
   if (days < 730) {
-    return words.logic.storage.months(formatCount(Math.floor(days / 30.44)));
+    return `${formatCount(Math.floor(days / 30.44))} months`;
   }
-  return days < 20 * 365.25
-    ? words.logic.storage.years(formatCount(Math.floor(days / 365.25)))
-    : words.logic.storage.moreThanYears;
+  return days < 20 * 365.25 ? `${formatCount(Math.floor(days / 365.25))} years` : "more than 20 years";
 }
 
 /** Return when the disk will be full, and how urgent that is. */
@@ -39,18 +37,26 @@ export function forecastOf({ disk, growth_bytes_per_day, days_until_full, is_bef
   if (days_until_full !== null) {
     const text = describeDays(days_until_full);
     if (is_before_sealing && days_until_full >= DAYS_TO_SEAL) {
-      return { level: "calm", text, note: words.logic.storage.firstDaysAreRows };
+      return {
+        level: "calm",
+        text,
+        note: "Samples of the first days are rows. Sealed, a day after their end, they take a small part of that, and the disk lasts longer.",
+      };
     }
-    const advice = words.logic.storage.freeSpaceAddDisk;
+    const advice = "Free space, add disk, or set retention rules below. Agents keep their data while the disk is full.";
     const level = days_until_full < URGENT_DAYS ? "urgent" : days_until_full < WARN_DAYS ? "warn" : "calm";
-    return { level, text, note: level === "calm" ? "" : level === "warn" ? advice : words.logic.storage.diskNearlyFull(advice) };
+    return { level, text, note: level === "calm" ? "" : level === "warn" ? advice : `The disk is nearly full. ${advice}` };
   }
   if (disk.free_bytes === null) {
-    return { level: "unknown", text: words.common.unknown, note: words.logic.storage.databaseRunsAnotherMachine };
+    return { level: "unknown", text: "unknown", note: "The database runs on another machine." };
   }
   return growth_bytes_per_day === null
-    ? { level: "unknown", text: words.logic.storage.unknownYet, note: words.logic.storage.growthRateNeedsMeasurements }
-    : { level: "calm", text: words.logic.storage.neverAtThisRate, note: words.logic.storage.databaseHasNotGrown };
+    ? {
+        level: "unknown",
+        text: "unknown yet",
+        note: "Growth is known an hour after the first measurement, and sure after a week.",
+      }
+    : { level: "calm", text: "never at this rate", note: "The database has not grown in the last week." };
 }
 
 export interface StandbyFact {
@@ -67,10 +73,10 @@ export function describeStandby({ standby }: StorageInfo): StandbyFact | null {
   const { state, lag_s, message } = standby;
   if (state === "used" && lag_s !== null) {
     const lag = formatWithUnit(lag_s, lag_s < 10 ? 1 : 0, "s");
-    return { level: "calm", text: words.storage.summary.standbyUsed(lag), note: words.storage.summary.standbyReads };
+    return { level: "calm", text: `${lag} behind`, note: "graphs, comparisons and exports are read from it" };
   }
-  const why = words.storage.summary.standbyPrimary(message);
-  return { level: state === "unknown" ? "calm" : "warn", text: words.storage.summary.standbyNotUsed, note: why };
+  const why = `${message}. The primary serves all reads.`;
+  return { level: state === "unknown" ? "calm" : "warn", text: "not used", note: why };
 }
 
 /** Return growth as text: `+1.2 GB`, `−3 MB`, `0 B`. */
@@ -91,13 +97,13 @@ export interface DiskSlice {
 }
 
 const PART_WORDS: Readonly<Record<string, string>> = {
-  samples: words.common.samplesInText,
-  sealed: words.logic.storage.sealed,
-  chunks: words.logic.storage.rawBytes,
-  artefacts: words.logic.storage.artefacts,
-  rollups: words.logic.storage.rollups,
-  profiles: words.logic.storage.profiles,
-  other: words.logic.storage.otherTables,
+  samples: "samples",
+  sealed: "sealed samples",
+  chunks: "raw bytes",
+  artefacts: "artefacts",
+  rollups: "rollups",
+  profiles: "profiles of baselines",
+  other: "other tables",
 };
 
 /**
@@ -109,8 +115,8 @@ export function slicesOf({ parts, disk, database_bytes }: StorageInfo): readonly
   if (disk.free_bytes !== null && disk.total_bytes !== null) {
     const others = Math.max(0, disk.total_bytes - disk.free_bytes - database_bytes);
     slices.push(
-      { key: "elsewhere", label: words.logic.storage.otherFiles, bytes: others },
-      { key: "free", label: words.logic.storage.free, bytes: disk.free_bytes },
+      { key: "elsewhere", label: "other files", bytes: others },
+      { key: "free", label: "free", bytes: disk.free_bytes },
     );
   }
   const whole = slices.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -123,14 +129,9 @@ export function describePacking({ raw }: Pick<StorageInfo, "raw">): string {
     return "";
   }
   if (raw.n_packed_bytes === 0) {
-    return words.storage.summary.rawBytesNotPacked(formatBytes(raw.n_bytes), formatBytes(raw.chunk_table_bytes));
+    return `Raw bytes: ${formatBytes(raw.n_bytes)} received; they take ${formatBytes(raw.chunk_table_bytes)} until they are packed, a day after they arrived.`;
   }
-  return words.storage.summary.rawBytesPacked(
-    formatBytes(raw.n_bytes),
-    formatBytes(raw.n_packed_bytes),
-    formatBytes(raw.packed_table_bytes),
-    formatBytes(raw.chunk_table_bytes),
-  );
+  return `Raw bytes: ${formatBytes(raw.n_bytes)} received. ${formatBytes(raw.n_packed_bytes)} of them are packed into ${formatBytes(raw.packed_table_bytes)}; those of the last days take ${formatBytes(raw.chunk_table_bytes)}.`;
 }
 
 export interface Sized {
@@ -197,7 +198,7 @@ export function daysProblem(text: string): string | null {
   }
   return /^\d{1,6}$/.test(trimmed) && Number(trimmed) >= 1 && Number(trimmed) <= MAX_DAYS
     ? null
-    : words.logic.storage.enterWholeDaysLeave(formatCount(MAX_DAYS));
+    : `Enter whole days, 1 to ${formatCount(MAX_DAYS)}, or leave empty for forever`;
 }
 
 /** Return the drafts as the API takes them, without a catch-all rule that keeps everything; null if a draft is invalid. */
@@ -245,10 +246,7 @@ export interface Consequence {
 }
 
 /** What each consequence deletes, by its name. */
-export const DELETED_LABELS: Readonly<Record<Consequence["what"], string>> = {
-  samples: words.common.samplesInText,
-  raw_bytes: words.logic.storage.rawBytes,
-};
+export const DELETED_LABELS: Readonly<Record<Consequence["what"], string>> = { samples: "samples", raw_bytes: "raw bytes" };
 
 /** Return what new rules delete that the old ones keep. */
 export function consequencesOf(old: Rules, next: Rules, now: EpochMs): readonly Consequence[] {
@@ -266,26 +264,26 @@ export function consequencesOf(old: Rules, next: Rules, now: EpochMs): readonly 
 
 /** Return a retention period as text: `30 days`, `forever`. */
 export function describeKept(days: number | null): string {
-  return days === null ? words.logic.storage.forever : words.logic.storage.nDay(days);
+  return days === null ? "forever" : counted(days, "day");
 }
 
 /** Return what a retention run removed or is removing, as text. */
 export function describeRun(run: RetentionRun): string {
   const removed = [
-    ...(run.n_samples > 0 ? [words.logic.storage.nSample(run.n_samples)] : []),
-    ...(run.n_chunk_bytes > 0 ? [words.logic.storage.ofRawBytes(formatBytes(run.n_chunk_bytes))] : []),
-    ...(run.n_results > 0 ? [words.logic.storage.nResult(run.n_results)] : []),
+    ...(run.n_samples > 0 ? [counted(run.n_samples, "sample")] : []),
+    ...(run.n_chunk_bytes > 0 ? [`${formatBytes(run.n_chunk_bytes)} of raw bytes`] : []),
+    ...(run.n_results > 0 ? [`${counted(run.n_results, "result")} of watching`] : []),
   ].join(" and ");
   switch (run.state) {
     case "queued":
-      return words.logic.storage.queued;
+      return "queued";
     case "running":
-      return removed === "" ? words.logic.storage.searchingForOldData : words.logic.storage.deletedSoFar(removed);
+      return removed === "" ? "searching for old data" : `deleted ${removed} so far`;
     case "done":
-      return removed === "" ? words.logic.storage.noOldDataFound : words.logic.storage.deleted(removed);
+      return removed === "" ? "no old data found" : `deleted ${removed}`;
     case "failed":
     case "stopped":
-      return `${run.message === "" ? run.state : run.message}${removed === "" ? "" : words.logic.storage.andDeleted(removed)}`;
+      return `${run.message === "" ? run.state : run.message}${removed === "" ? "" : `; deleted ${removed}`}`;
   }
 }
 

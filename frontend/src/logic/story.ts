@@ -3,7 +3,6 @@
 import type { Circumstance, Comparison, FindingGroup, SideValues, StatInfo, Story, StoryProcess } from "./api";
 import { describeDuration, lengthOf, SECOND, toDurationMs, toEpochMs, type Window, wholeSecond } from "./time";
 import { formatClock, formatDate, formatInstant, type Zone } from "./zone";
-import { words } from "../words";
 
 /** Rows that fit one screen; the rest is one press away. */
 export const MAX_STORIES = 7;
@@ -61,7 +60,7 @@ export function describeOnset(onsetMs: number | null, incident: Window, zone: Zo
   const after = Math.floor((onsetMs - incident.start) / SECOND) * SECOND;
   return {
     at: formatTime(onsetMs, incident, zone),
-    into: after <= 0 ? words.logic.story.startIncident : words.logic.story.intoTheIncident(describeDuration(toDurationMs(after))),
+    into: after <= 0 ? "at the start of the incident" : `${describeDuration(toDurationMs(after))} into the incident`,
   };
 }
 
@@ -78,16 +77,11 @@ export function describeTimes({ start_ms, end_ms }: Circumstance, incident: Wind
   return start_ms === null ? "" : [...new Set(times)].join(" to ");
 }
 
-const CHANGES: Readonly<Record<StoryProcess["change"], string>> = {
-  new: words.logic.story.new,
-  gone: words.logic.story.gone,
-  more: words.logic.story.more,
-  less: words.logic.story.less,
-};
+const CHANGES: Readonly<Record<StoryProcess["change"], string>> = { new: "new", gone: "gone", more: "more", less: "less" };
 
 /** `new, since 09:35:12`, `gone`. */
 export function describeProcess({ change, start_ms }: StoryProcess, incident: Window, zone: Zone): string {
-  return start_ms === null ? CHANGES[change] : words.logic.story.since(CHANGES[change], formatTime(start_ms, incident, zone));
+  return start_ms === null ? CHANGES[change] : `${CHANGES[change]}, since ${formatTime(start_ms, incident, zone)}`;
 }
 
 /** Return the fields of a process that changed, strongest first; else the first ones of its stat. */
@@ -110,15 +104,15 @@ function exactOf(value: number | null): string {
 
 function describeSide({ n, median, mean, p5, p95, lowest, highest }: SideValues, unit: string): string {
   if (n === 0 || median === null) {
-    return words.common.noSamples;
+    return "no samples";
   }
   const values = [
-    words.logic.story.median(exactOf(median)),
-    words.logic.story.mean(exactOf(mean)),
-    words.logic.story.p5ToP95(exactOf(p5), exactOf(p95)),
-    words.logic.story.lowestToHighest(exactOf(lowest), exactOf(highest)),
+    `median ${exactOf(median)}`,
+    `mean ${exactOf(mean)}`,
+    `p5 to p95 ${exactOf(p5)} to ${exactOf(p95)}`,
+    `lowest to highest ${exactOf(lowest)} to ${exactOf(highest)}`,
   ];
-  return `${values.join(", ")}${unit === "" ? "" : words.logic.story.in(unit)}`;
+  return `${values.join(", ")}${unit === "" ? "" : `, in ${unit}`}`;
 }
 
 /** Return the unrounded values of a group's strongest member, for the tooltip of a sentence with rounded ones. */
@@ -128,11 +122,7 @@ export function describeExactly(group: FindingGroup): string {
     return "";
   }
   const name = [group.stat, member.instance, group.column].filter((part) => part !== "").join(" ");
-  return words.logic.story.incidentBaseline(
-    name,
-    describeSide(member.incident, group.unit),
-    describeSide(member.baseline, group.unit),
-  );
+  return `${name}. Incident: ${describeSide(member.incident, group.unit)}. Baseline: ${describeSide(member.baseline, group.unit)}.`;
 }
 
 /** Return the unrounded values behind the sentence of a story, one line for each clause. */

@@ -3,16 +3,16 @@
 import type { ContextLine, HostAccounts, LineCounts, StreamAccount } from "./api";
 import { LINE_KINDS } from "./host";
 import { formatBytes, formatCount } from "./number";
-import { words } from "../words";
+import { counted } from "./counted";
 
 export const STREAM_FILTERS = ["all", "rejected", "outdated", "lost"] as const;
 export type StreamFilter = (typeof STREAM_FILTERS)[number];
 
 export const FILTER_LABELS: Readonly<Record<StreamFilter, string>> = {
-  all: words.logic.stream.allStreams,
-  rejected: words.logic.stream.withRejectedLines,
-  outdated: words.logic.stream.outdated,
-  lost: words.logic.stream.withLostBytes,
+  all: "all streams",
+  rejected: "with rejected lines",
+  outdated: "outdated",
+  lost: "with lost bytes",
 };
 
 /** The text of at most this many rejected lines is stored per reason and stream; the same limit is in storage/stream_rows.py. */
@@ -67,40 +67,38 @@ export function describeSinceBoot({ stream }: StreamAccount): string {
     return "";
   }
   if (command.startsWith("@")) {
-    return words.logic.stream.noSamplesEachCall;
+    return "no samples: each call prints its report since boot only; add an interval and a count, as in @60 mpstat 5 2";
   }
-  return state === "live" ? "" : words.logic.stream.noSamplesPrintedReport;
+  return state === "live" ? "" : "no samples: it printed its report since boot only; call the tool with an interval";
 }
 
 /** Return the version of the spec that a stream was parsed with, as text. */
 export function describeVersion({ spec_version, catalogue_version, is_outdated, stream }: StreamAccount): string {
   if (catalogue_version === null) {
-    return words.logic.stream.noSpecBytesKept(stream.spec);
+    return `no spec ${stream.spec}; bytes are kept, lines are only counted`;
   }
   if (!is_outdated) {
-    return words.logic.stream.versionOfTheSpec(String(catalogue_version));
+    return `version ${String(catalogue_version)} of the spec`;
   }
   return spec_version === 0
-    ? words.logic.stream.noSpecWhenReceived(String(catalogue_version))
-    : words.logic.stream.versionSpecCurrent(String(spec_version), String(catalogue_version));
+    ? `no spec when received; now version ${String(catalogue_version)}`
+    : `version ${String(spec_version)} of the spec (current: ${String(catalogue_version)})`;
 }
 
 /** Return a count of rejected lines as text: `12`, or `1,000 or more` at the storage limit. */
 export function formatReasonCount(n: number): string {
-  return n >= MAX_KEPT ? words.logic.stream.orMore(formatCount(MAX_KEPT)) : formatCount(n);
+  return n >= MAX_KEPT ? `${formatCount(MAX_KEPT)} or more` : formatCount(n);
 }
 
 /** Return a summary of everything that a host sent. */
 export function describeAccounts(accounts: HostAccounts): string {
   const parts = [
-    words.logic.stream.inStream(formatBytes(accounts.n_bytes), accounts.n_streams),
-    words.logic.stream.nLinesOfSamples(accounts.n_lines.sample),
-    accounts.n_lines.rejected === 0
-      ? words.logic.stream.noRejectedLine
-      : words.logic.stream.nRejectedLine(accounts.n_lines.rejected),
+    `${formatBytes(accounts.n_bytes)} in ${counted(accounts.n_streams, "stream")}`,
+    counted(accounts.n_lines.sample, "line of samples", "lines of samples"),
+    accounts.n_lines.rejected === 0 ? "no rejected line" : counted(accounts.n_lines.rejected, "rejected line"),
   ];
   if (accounts.n_gap_bytes > 0) {
-    parts.push(words.logic.stream.lostOnTheHost(formatBytes(accounts.n_gap_bytes)));
+    parts.push(`${formatBytes(accounts.n_gap_bytes)} lost on the host`);
   }
   return parts.join(" · ");
 }

@@ -3,7 +3,6 @@
 import type { Margins } from "./surface";
 import { DAY, type EpochMs, HOUR, MINUTE, SECOND, type Window } from "./time";
 import { ELAPSED, fromWall, toWall, type Zone } from "./zone";
-import { words } from "../words";
 
 export interface TimeTick {
   readonly at: EpochMs;
@@ -93,20 +92,7 @@ export function labelledTicks(
   });
 }
 
-const MONTHS = [
-  words.logic.ticks.jan,
-  words.logic.ticks.feb,
-  words.logic.ticks.mar,
-  words.logic.ticks.apr,
-  words.logic.ticks.may,
-  words.logic.ticks.jun,
-  words.logic.ticks.jul,
-  words.logic.ticks.aug,
-  words.logic.ticks.sep,
-  words.logic.ticks.oct,
-  words.logic.ticks.nov,
-  words.logic.ticks.dec,
-];
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 function labelOf(wall: number, step: number): string {
   const text = new Date(wall).toISOString();

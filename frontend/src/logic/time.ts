@@ -1,7 +1,5 @@
 /** Instants, durations and windows. No plain number carries time: milliseconds are branded. */
 
-import { words } from "../words";
-
 declare const instant: unique symbol;
 declare const duration: unique symbol;
 
@@ -105,13 +103,13 @@ export function describeDuration(length: DurationMs): string {
 export function describeAge(at: EpochMs, now: EpochMs): string {
   const age = now - at;
   if (age < -1_500) {
-    return words.logic.time.in(describeDuration(toDurationMs(Math.max(SECOND, Math.round(-age / SECOND) * SECOND))));
+    return `in ${describeDuration(toDurationMs(Math.max(SECOND, Math.round(-age / SECOND) * SECOND)))}`;
   }
   if (age < 1_500) {
-    return words.logic.time.justNow;
+    return "just now";
   }
   const [, unit = SECOND] = SHORT_UNITS.find(([, size]) => age >= size) ?? [];
-  return words.logic.time.ago(describeDuration(toDurationMs(Math.floor(age / unit) * unit)));
+  return `${describeDuration(toDurationMs(Math.floor(age / unit) * unit))} ago`;
 }
 
 /** Return the instant truncated to seconds. */

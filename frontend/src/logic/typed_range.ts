@@ -15,7 +15,6 @@ import {
   type Window,
 } from "./time";
 import { dayStart, fromWall, parseEpoch, parseInstant, toWall, type Zone } from "./zone";
-import { words } from "../words";
 
 const EXAMPLES = "now-3h, yesterday 06:59-07:10, or 2026-11-22 06:59 +10m";
 
@@ -51,16 +50,16 @@ export function parseRange(text: string, zone: Zone, now: EpochMs, shifts: Shift
   }
   const window = parseLengthened(typed, typing) ?? parseSides(typed, typing) ?? parseAlone(typed, typing);
   if (typeof window === "string") {
-    return words.logic.typedRange.examples(window, EXAMPLES);
+    return `${window}. Examples: ${EXAMPLES}`;
   }
   return checkLength(window) ?? { kind: "fixed", window };
 }
 
 function checkLength(window: Window): string | null {
   if (window.end - window.start < MIN_LENGTH) {
-    return words.logic.typedRange.beginNotBeforeEnd;
+    return "The range must begin at least one second before it ends. Example: now-2h to now-1h";
   }
-  return window.end - window.start > MAX_LENGTH ? words.logic.typedRange.lengthOutOfBounds : null;
+  return window.end - window.start > MAX_LENGTH ? "The range must be 1 s to 10 years long" : null;
 }
 
 /** Return a length with its units as one letter: `3 hours` as `3h`. */
@@ -82,9 +81,9 @@ function parseLive(typed: string): Range | string | null {
     return null;
   }
   if (found === null) {
-    return words.logic.typedRange.notLengthExamples(length);
+    return `“${length}” is not a length of time. Examples: now-3h, now-15m, now-1h30m`;
   }
-  return found >= MIN_LENGTH && found <= MAX_LENGTH ? { kind: "live", length: found } : words.logic.typedRange.lengthOutOfBounds;
+  return found >= MIN_LENGTH && found <= MAX_LENGTH ? { kind: "live", length: found } : "The range must be 1 s to 10 years long";
 }
 
 /** Return the range of that name, in English or the language of the page: `yesterday`, `this shift`. */
@@ -210,20 +209,20 @@ function readMoment(text: string, { zone, now }: Typing): Moment | string {
   const midnight = day === undefined ? null : parseInstant(day, zone, now);
   const ms = clock === undefined ? null : clockOf(clock);
   if (day !== undefined && midnight === null) {
-    return words.logic.typedRange.isNotADate(day);
+    return `“${day}” is not a date`;
   }
   if (clock !== undefined && ms === null) {
-    return words.logic.typedRange.notTimeDay(clock);
+    return `“${clock}” is not a time of day`;
   }
   return { at: null, day: midnight === null ? null : toWall(zone, midnight), clock: ms };
 }
 
 function describeUnread(typed: string): string {
   if (typed === "") {
-    return words.logic.typedRange.endRangeMissing;
+    return "An end of the range is missing";
   }
   const [, length] = /^now ?[+-] ?(.*)$/i.exec(typed) ?? [];
-  return length === undefined ? words.logic.typedRange.isNotATime(typed) : words.logic.typedRange.notLengthTime(length);
+  return length === undefined ? `“${typed}” is not a time` : `“${length}” is not a length of time`;
 }
 
 /** Return milliseconds after midnight. Missing: null for a time that no day has. */

@@ -2,7 +2,6 @@
 
 import type { FleetUseRow, UseCell, UseMatrix } from "./api";
 import type { ExploredMetric } from "./explore";
-import { words } from "../words";
 
 export const USE_KINDS = ["utilisation", "saturation", "errors"] as const;
 
@@ -21,9 +20,9 @@ export function metricOf({ stat, field, instance }: UseCell): ExploredMetric | n
 /** Return the limits of a cell: `warning from 80 %, critical from 95 %`. "" where there are none */
 export function limitsOf(cell: Pick<UseCell, "warning_from" | "warning_above" | "critical_from">): string {
   return [
-    cell.warning_from === "" ? "" : words.host.useTab.warningFrom(cell.warning_from),
-    cell.warning_above === "" ? "" : words.host.useTab.warningAbove(cell.warning_above),
-    cell.critical_from === "" ? "" : words.host.useTab.criticalFrom(cell.critical_from),
+    cell.warning_from === "" ? "" : `warning from ${cell.warning_from}`,
+    cell.warning_above === "" ? "" : `warning above ${cell.warning_above}`,
+    cell.critical_from === "" ? "" : `critical from ${cell.critical_from}`,
   ]
     .filter((text) => text !== "")
     .join(", ");

@@ -2,7 +2,6 @@
 
 import type { PanelSource, StatInfo, ViewInfo, ViewPanel } from "./api";
 import { formatChoice, type InstanceChoice, parseChoice, type PanelPlan, plansOf } from "./panel";
-import { words } from "../words";
 
 /** A view on one host: its panels, and those that the host has nothing for. */
 export interface ViewSection {
@@ -152,17 +151,17 @@ export function parseViewFile(text: string): ViewFile | string {
   try {
     raw = JSON.parse(text);
   } catch {
-    return words.logic.view.fileNotJsonChoose;
+    return "This file is not JSON. Choose a file that was exported from a view.";
   }
   if (typeof raw !== "object" || raw === null || !("format" in raw) || raw.format !== FORMAT) {
-    return words.logic.view.fileNotViewFormat(FORMAT);
+    return `This file is not a view: "format" is not "${FORMAT}".`;
   }
   if (!("version" in raw) || raw.version !== FILE_VERSION) {
-    return words.logic.view.fileWrittenAnotherVersion;
+    return "This file was written by another version of normstat, in a format that this one does not read.";
   }
   const { name, description, panels } = raw as Partial<Record<keyof ViewFile, unknown>>;
   if (typeof name !== "string" || typeof description !== "string" || !Array.isArray(panels)) {
-    return words.logic.view.fileIncompleteViewHas;
+    return 'This file is incomplete: a view has "name", "description" and "panels".';
   }
   return { name, description, panels: panels as ViewFile["panels"] };
 }

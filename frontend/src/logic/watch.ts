@@ -23,7 +23,7 @@ import {
   wholeSecond,
   type Window,
 } from "./time";
-import { words } from "../words";
+import { counted } from "./counted";
 
 /** The states of rules, best first, as the server counts them. */
 export const COLOURS = ["white", "blue", "green", "amber", "red", "black"] as const;
@@ -40,12 +40,12 @@ export function toColour(name: string): Colour | null {
 }
 
 export const COLOUR_LABELS: Readonly<Record<Colour, string>> = {
-  white: words.watch.colours.white,
-  blue: words.watch.colours.blue,
-  green: words.watch.colours.green,
-  amber: words.watch.colours.amber,
-  red: words.watch.colours.red,
-  black: words.watch.colours.black,
+  white: "hardly used",
+  blue: "used less",
+  green: "fine",
+  amber: "warning",
+  red: "critical",
+  black: "programs stop",
 };
 
 /** Return what a rule saw: `smtx 900 /s, sys 40 %`. */
@@ -55,7 +55,7 @@ export function describeSeen(saw: readonly SeenValue[]): string {
 
 /** Return an instance as people call it: a CPU has only a number. */
 export function nameInstance(instance: string, of: string): string {
-  return of === "cpu" && instance !== "" ? words.watch.onNow.cpu(instance) : instance;
+  return of === "cpu" && instance !== "" ? `CPU ${instance}` : instance;
 }
 
 type InstancesFound = Pick<OnNow, "n_instances"> & {
@@ -67,7 +67,7 @@ type InstancesFound = Pick<OnNow, "n_instances"> & {
 export function describeInstances({ episodes, n_instances, of = "" }: InstancesFound, most = 3): string {
   const names = episodes.map(({ instance }) => nameInstance(instance, of)).filter((name) => name !== "");
   const shown = names.slice(0, most).join(", ");
-  return n_instances > most && shown !== "" ? words.watch.onNow.andMore(shown, String(n_instances - most)) : shown;
+  return n_instances > most && shown !== "" ? `${shown} and ${String(n_instances - most)} more` : shown;
 }
 
 /** The source of the episodes that the continuous comparison finds: it has no rule. */
@@ -122,23 +122,23 @@ export function wholeSeconds(window: Window): Window {
 export function describeEnd(endedBy: string | null): string {
   switch (endedBy) {
     case null:
-      return words.watch.ends.lasts;
+      return "lasts";
     case "fine":
-      return words.watch.ends.fine;
+      return "fine again";
     case "no_samples":
-      return words.watch.ends.noSamples;
+      return "no more samples";
     case "withdrawn":
-      return words.watch.ends.withdrawn;
+      return "withdrawn: late samples disproved it";
     case "rule_off":
-      return words.watch.ends.ruleOff;
+      return "rule changed or switched off";
     default:
-      return words.watch.ends.unknown;
+      return "not reported any more";
   }
 }
 
 /** Return what is watched: `11 rules watch 3 hosts`. */
 export function describeWatched({ n_rules, n_hosts }: Pick<WatchSummary, "n_rules" | "n_hosts">): string {
-  return words.watch.onNow.rulesWatchHosts(n_rules, n_hosts);
+  return `${counted(n_rules, "rule")} ${n_rules === 1 ? "watches" : "watch"} ${counted(n_hosts, "host")}`;
 }
 
 /** A time in one state; null: unknown. */
@@ -185,12 +185,12 @@ export function describeRule({
   problem,
 }: Pick<WatchRuleInfo, "is_watching" | "is_enabled" | "stopped_why" | "problem">): string {
   if (problem !== "") {
-    return words.watch.rules.unreadable(problem);
+    return `cannot be read: ${problem}`;
   }
   if (stopped_why !== "") {
-    return words.watch.rules.stopped(stopped_why);
+    return `stopped: ${stopped_why}`;
   }
-  return is_watching && is_enabled ? words.watch.rules.watches : words.watch.rules.off;
+  return is_watching && is_enabled ? "watches" : "off";
 }
 
 /** A time in which a rule found something on a host, its instances folded. */
@@ -256,12 +256,12 @@ export function worstHostsFirst(hosts: RuleDetail["hosts"]): RuleDetail["hosts"]
 /** Return what a mute covers: `host web1, rule mutex`. */
 export function describeMute({ host, tag, source, instance }: Pick<WatchMute, "host" | "tag" | "source" | "instance">): string {
   const parts = [
-    ...(host === null ? [] : [words.watch.mutes.ofHost(host)]),
-    ...(tag === null ? [] : [words.watch.mutes.ofTag(tag)]),
-    ...(source === null ? [] : [words.watch.mutes.ofRule(source)]),
+    ...(host === null ? [] : [`host ${host}`]),
+    ...(tag === null ? [] : [`hosts with the tag ${tag}`]),
+    ...(source === null ? [] : [`rule ${source}`]),
     ...(instance === null ? [] : [instance]),
   ];
-  return parts.length === 0 ? words.watch.mutes.everything : parts.join(", ");
+  return parts.length === 0 ? "everything" : parts.join(", ");
 }
 
 /** Return whether a mute is planned, counts now, or has ended. */

@@ -2,7 +2,7 @@
 
 import type { DeliveryState, Topic, WebhookDelivery, WebhookInfo, WebhookPut } from "./api";
 import { type EpochMs, fromApi } from "./time";
-import { words } from "../words";
+import { counted } from "./counted";
 
 interface TopicWords {
   readonly label: string;
@@ -11,19 +11,27 @@ interface TopicWords {
 }
 
 export const TOPIC_WORDS: Readonly<Record<Topic, TopicWords>> = {
-  "event.created": words.webhooks.topics.eventCreated,
-  "event.changed": words.webhooks.topics.eventChanged,
-  "event.deleted": words.webhooks.topics.eventDeleted,
-  "baseline.created": words.webhooks.topics.baselineCreated,
-  "baseline.changed": words.webhooks.topics.baselineChanged,
-  "baseline.deleted": words.webhooks.topics.baselineDeleted,
-  "comparison.saved": words.webhooks.topics.comparisonSaved,
-  "comparison.deleted": words.webhooks.topics.comparisonDeleted,
-  "experiment_run.stored": words.webhooks.topics.runStored,
-  test: words.webhooks.topics.test,
+  "event.created": { label: "Event noted", help: "A person, script, agent or import noted an event, or restored a deleted one." },
+  "event.changed": { label: "Event changed", help: "A person or script changed an event. The message has it as it is now." },
+  "event.deleted": { label: "Event deleted", help: "A person or script deleted an event. The message has it as it was." },
+  "baseline.created": { label: "Baseline created", help: "A person or script created a baseline." },
+  "baseline.changed": {
+    label: "Baseline changed",
+    help: "A person or script changed or archived a baseline. Windows that rules add by themselves are not told.",
+  },
+  "baseline.deleted": { label: "Baseline deleted", help: "A person or script deleted a baseline." },
+  "comparison.saved": { label: "Comparison saved", help: "A comparison was saved. The receiver gets its result from the API." },
+  "comparison.deleted": { label: "Comparison deleted", help: "A saved comparison was deleted." },
+  "experiment_run.stored": { label: "Run stored", help: "A run of an experiment was stored. The message has its results." },
+  test: { label: "Test", help: "A message that says that it is a test." },
 };
 
-export const DELIVERY_STATES: Readonly<Record<DeliveryState, string>> = words.webhooks.deliveries.states;
+export const DELIVERY_STATES: Readonly<Record<DeliveryState, string>> = {
+  queued: "waits",
+  sending: "being sent",
+  sent: "sent",
+  failed: "failed",
+};
 
 /** A webhook as it is typed. */
 export interface WebhookForm {
@@ -65,16 +73,16 @@ export function chooseTopics(chosen: readonly string[], offered: readonly Topic[
 /** Return what a webhook is told of in words. */
 export function describeTopics(topics: readonly Topic[], offered: readonly Topic[]): string {
   return offered.every((topic) => topics.includes(topic))
-    ? words.webhooks.list.everything
+    ? "everything"
     : topics.map((topic) => TOPIC_WORDS[topic].label).join(", ");
 }
 
 /** Return what waits, in words. */
 export function describeWaiting({ n_unsent, n_failed }: Pick<WebhookInfo, "n_unsent" | "n_failed">): string {
   if (n_unsent === 0) {
-    return n_failed === 0 ? words.webhooks.list.nothingWaits : "";
+    return n_failed === 0 ? "none waits, none failed" : "";
   }
-  return words.webhooks.list.nWait(n_unsent);
+  return `${counted(n_unsent, "message")} ${n_unsent === 1 ? "waits" : "wait"}`;
 }
 
 /** Return until when a webhook waits because an attempt failed; null if it does not. */

@@ -10,7 +10,6 @@ import type { Window } from "../logic/time";
 import { type Decoded, oneOf, parseId, type RawSearch, Reader, VERSION } from "./search";
 import { formatWindowText, parseFilter, parseWindowText } from "./url";
 import { type Clock, decodeClock, encodeClock } from "./zone_choice";
-import { words } from "../words";
 
 export const COMPARISON_TABS = ["findings", "likely", "unchanged", "unmatched", "insufficient-data", "muted"] as const;
 export type ComparisonTab = (typeof COMPARISON_TABS)[number];
@@ -98,7 +97,7 @@ function decodeAgainst(reader: Reader): Against | null {
   ];
   const [first = null, ...more] = found.filter((against) => against !== null);
   if (more.length > 0) {
-    reader.ignored.push(words.state.comparison.baselineBaselineWindowAgo);
+    reader.ignored.push("baseline, baseline_window, ago, other_host, group: give only one of them");
   }
   return first;
 }

@@ -1,7 +1,5 @@
 /** URL search parameters: read one by one, recording those that cannot be read. Pure. */
 
-import { words } from "../words";
-
 export const VERSION = 1;
 
 /** The raw search parameters: names with one or several values. */
@@ -22,7 +20,7 @@ export class Reader {
     this.left = new Map(Object.entries(raw).map(([name, value]) => [name, typeof value === "string" ? [value] : (value ?? [])]));
     const version = this.one("v", (text) => (/^\d+$/.test(text) ? Number(text) : null));
     if (version !== null && version > VERSION) {
-      this.ignored.push(words.state.search.newerLink(String(version)));
+      this.ignored.push(`v=${String(version)}: the link is from a newer normstat; some of it may be missing`);
     }
   }
 
@@ -42,7 +40,7 @@ export class Reader {
   one<T>(name: string, parse: (text: string) => T | null): T | null {
     const [first, ...more] = this.all(name, parse);
     if (more.length > 0) {
-      this.ignored.push(words.state.search.givenTimes(name, String(more.length + 1)));
+      this.ignored.push(`${name}: given ${String(more.length + 1)} times`);
     }
     return first ?? null;
   }

@@ -1,7 +1,6 @@
 /** What was just done and can be undone, and deletions that wait for that. One store for all pages, so that going on loses nothing. */
 
 import { useSyncExternalStore } from "react";
-import { words } from "../words";
 
 export interface Undoable {
   /** Changes with each thing done. */
@@ -42,7 +41,7 @@ export class UndoStore {
   readonly get = (): UndoState => this.state;
 
   /** Say what was done, with the way back. */
-  say(text: string, onUndo: (() => void) | null, action = words.state.undo.undo): Undoable {
+  say(text: string, onUndo: (() => void) | null, action = "Undo"): Undoable {
     this.count += 1;
     const undoable = { id: this.count, text, action, onUndo };
     this.set({ ...this.state, shown: undoable });
@@ -102,7 +101,7 @@ export class UndoStore {
     try {
       await waiting.send();
     } catch (error) {
-      this.say(words.state.undo.notDeleted(error instanceof Error ? error.message : String(error)), null);
+      this.say(`Not deleted: ${error instanceof Error ? error.message : String(error)}`, null);
     }
     this.come(key);
   }

@@ -15,7 +15,6 @@ import { STREAM_FILTERS, type StreamFilter } from "../logic/stream";
 import { formatDuration, parseDuration, parseIso, toIso, type Window } from "../logic/time";
 import { type Decoded, formatSearch, oneOf, parseId, type RawSearch, Reader, VERSION } from "./search";
 import { type Clock, decodeClock, encodeClock } from "./zone_choice";
-import { words } from "../words";
 
 export type { Clock };
 
@@ -170,7 +169,7 @@ function decodeProcess(reader: Reader): ProcessName | null {
   const command = reader.one("command", parseCommand);
   const pid = reader.one("pid", parsePid);
   if (command === null && pid !== null) {
-    reader.ignored.push(words.state.url.pidWithoutACommand);
+    reader.ignored.push("pid: without a command");
   }
   return command === null ? null : { command, pid };
 }
@@ -232,7 +231,7 @@ export function decodeRange(reader: Reader): Range {
     return { kind: "fixed", window: { start: from, end: to } };
   }
   if (from !== null || to !== null) {
-    reader.ignored.push(words.state.url.fromToNoWindow);
+    reader.ignored.push("from, to: no window");
   }
   return calendar ?? (length === null ? DEFAULT_RANGE : { kind: "live", length });
 }
@@ -274,7 +273,7 @@ export function encodeHostView(view: HostView): RawSearch {
 function decodeExplored(reader: Reader): readonly ExploredMetric[] {
   const found = reader.all("explore", parseExplored);
   if (found.length > MAX_EXPLORED) {
-    reader.ignored.push(words.state.url.exploreMoreThanMetrics(String(MAX_EXPLORED)));
+    reader.ignored.push(`explore: more than ${String(MAX_EXPLORED)} metrics`);
   }
   return found.slice(0, MAX_EXPLORED);
 }

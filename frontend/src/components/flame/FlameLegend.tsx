@@ -1,5 +1,12 @@
 import { FLAME_KINDS, kindColour, type Scheme } from "../../logic/flame_colour";
-import { words } from "../../words";
+
+const KINDS = {
+  kernel: "kernel",
+  native: "native code",
+  scoped: "C++, Rust (::)",
+  managed: "Java, Python or JavaScript",
+  unknown: "without symbols",
+};
 
 /** What the colours of frames mean. */
 export function FlameLegend({ scheme }: { readonly scheme: Scheme }) {
@@ -8,7 +15,7 @@ export function FlameLegend({ scheme }: { readonly scheme: Scheme }) {
       {FLAME_KINDS.map((kind) => (
         <span key={kind}>
           <i style={{ background: kindColour(kind, scheme) }} aria-hidden />
-          {words.flame.kinds[kind]}
+          {KINDS[kind]}
         </span>
       ))}
     </div>

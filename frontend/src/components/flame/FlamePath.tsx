@@ -1,6 +1,5 @@
 import { Fragment } from "react";
 import { shortenPath } from "../../logic/flame";
-import { words } from "../../words";
 
 const MAX_STEPS = 6;
 
@@ -18,7 +17,7 @@ export function FlamePath({ names, onStep }: FlamePathProps) {
     MAX_STEPS,
   );
   return (
-    <nav className="flame-path" aria-label={words.flame.path.zoomedTo}>
+    <nav className="flame-path" aria-label="Zoomed to">
       <button
         type="button"
         className="text-button"
@@ -26,7 +25,7 @@ export function FlamePath({ names, onStep }: FlamePathProps) {
           onStep(0);
         }}
       >
-        {words.flame.path.all}
+        all
       </button>
       {steps.map((step, index) => (
         <Fragment key={step?.n ?? `gap ${String(index)}`}>

@@ -28,7 +28,6 @@ import { closePalette, type PaletteState, takeTyped } from "../../state/palette"
 import { ErrorLine } from "../StateView";
 import { ACTION_ITEMS, COMMAND_ITEMS, PAGE_ITEMS, tagItems, viewItems } from "./own_items";
 import { useCurrentHost, useOpenItem } from "./useOpenItem";
-import { words } from "../../words";
 import "./Palette.css";
 
 const SETTLED_MS = 90;
@@ -129,7 +128,7 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
   return (
     <Modal.Root opened onClose={closePalette} size="lg" yOffset="8vh">
       <Modal.Overlay backgroundOpacity={0.45} />
-      <Modal.Content aria-label={scope === "all" ? words.palette.palette.search : words.palette.palette.exploreAMetric}>
+      <Modal.Content aria-label={scope === "all" ? "Search" : "Explore a metric"}>
         <TextInput
           ref={input}
           data-autofocus
@@ -137,7 +136,7 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
           size="md"
           px={14}
           role="combobox"
-          aria-label={scope === "all" ? words.palette.palette.search : words.palette.palette.metricToExplore}
+          aria-label={scope === "all" ? "Search" : "Metric to explore"}
           aria-expanded
           aria-autocomplete="list"
           aria-controls={`${id}-list`}
@@ -146,7 +145,11 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
           spellCheck={false}
           maxLength={200}
           leftSection={<IconSearch size={17} aria-hidden />}
-          placeholder={scope === "all" ? words.palette.palette.metricHostTagDisk : words.palette.palette.metricIowaitSdaUtil}
+          placeholder={
+            scope === "all"
+              ? "Metric, host, tag, disk, process, view, baseline, event, page …"
+              : "Metric: iowait, sda util, run queue …"
+          }
           value={text}
           onChange={(event) => {
             setText(event.currentTarget.value);
@@ -162,20 +165,12 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
             }
           }}
         />
-        <div
-          className="palette-list"
-          role="listbox"
-          id={`${id}-list`}
-          aria-label={words.palette.palette.results}
-          ref={list}
-          aria-busy={!isReady}
-        >
+        <div className="palette-list" role="listbox" id={`${id}-list`} aria-label="Results" ref={list} aria-busy={!isReady}>
           {groups.map((group) => (
             <div key={group.kind} role="group" aria-labelledby={`${id}-${group.kind}`}>
               <div className="palette-group" id={`${id}-${group.kind}`}>
                 {group.title}
-                {group.n_found > group.items.length &&
-                  words.palette.palette.of(formatCount(group.items.length), formatCount(group.n_found))}
+                {group.n_found > group.items.length && `: ${formatCount(group.items.length)} of ${formatCount(group.n_found)}`}
               </div>
               {group.items.map((item) => {
                 const row = items.indexOf(item);
@@ -202,10 +197,10 @@ export function Palette({ scope, run, onShortcuts }: PaletteProps) {
           <ErrorLine error={isEmpty ? null : answer.error} />
         </div>
         <div className="palette-foot">
-          <span>{words.palette.palette.choose}</span>
-          <span>{words.palette.palette.enterOpen}</span>
-          <span>{words.palette.palette.shiftEnterDrawBelow}</span>
-          <span>{words.palette.palette.escClose}</span>
+          <span>↑ ↓ choose</span>
+          <span>Enter open</span>
+          <span>Shift Enter draw below the explored ones</span>
+          <span>Esc close</span>
         </div>
       </Modal.Content>
     </Modal.Root>
@@ -248,10 +243,10 @@ function Nothing({ text, isReady, host }: { readonly text: string; readonly isRe
   return (
     <p className="soft" role="status" style={{ margin: 0, padding: "14px", fontSize: 13 }}>
       {text.trim() === ""
-        ? words.palette.palette.typeNameMetricTool
+        ? "Type the name of a metric, as the tool prints it or in words: iowait, run queue, read latency."
         : !isReady
-          ? words.palette.palette.searching
-          : words.palette.palette.nothingFitsAllWords(text.trim(), host === null ? "" : words.palette.palette.on(host))}
+          ? "Searching …"
+          : `Nothing fits all words of “${text.trim()}”${host === null ? "" : ` on ${host}`}. Try fewer words, or the beginning of a name.`}
     </p>
   );
 }

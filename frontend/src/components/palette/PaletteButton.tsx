@@ -1,7 +1,6 @@
 import { IconSearch } from "@tabler/icons-react";
 import { PALETTE_SHOWN } from "../../logic/keys";
 import { openPalette } from "../../state/palette";
-import { words } from "../../words";
 import "./Palette.css";
 
 /** The search box of the header; it opens the palette. */
@@ -17,7 +16,7 @@ export function PaletteButton() {
       }}
     >
       <IconSearch size={15} aria-hidden />
-      <span>{words.palette.paletteButton.search} </span>
+      <span>Search </span>
       <kbd>{PALETTE_SHOWN}</kbd>
     </button>
   );

@@ -4,113 +4,59 @@ import type { HostInfo, ViewInfo } from "../../logic/api";
 import type { OwnItem } from "../../logic/finder";
 import { tagsOf } from "../../logic/fleet";
 import { type Command, KEYS } from "../../logic/keys";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 /** Pages by their path, with other words for them. */
 export const PAGE_ITEMS: readonly OwnItem[] = [
-  { key: "/hosts", kind: "page", name: words.common.hosts, hint: "", words: words.palette.ownItems.fleetMachinesStart },
+  { key: "/hosts", kind: "page", name: "Hosts", hint: "", words: "fleet machines start" },
+  { key: "/graph", kind: "page", name: "Graph of several hosts", hint: "", words: "overlay metric fleet heatmap" },
+  { key: "/watch", kind: "page", name: "Watch", hint: "", words: "alarms alerts rules episodes mutes backtest now" },
+  { key: "/comparison", kind: "page", name: "Compare", hint: "", words: "comparison incident findings saved" },
+  { key: "/baselines", kind: "page", name: "Baselines", hint: "", words: "normal exclusions groups" },
+  { key: "/events", kind: "page", name: "Events", hint: "", words: "notes deployments reboots tags log" },
+  { key: "/artefacts", kind: "page", name: "Artefacts", hint: "", words: "lockstat dtrace perf strace flame evidence upload" },
+  { key: "/views", kind: "page", name: "Views", hint: "", words: "dashboards bookmarks panels starred" },
+  { key: "/imports", kind: "page", name: "Import", hint: "", words: "upload files load recorded" },
+  { key: "/jobs", kind: "page", name: "Jobs", hint: "", words: "background work queue" },
+  { key: "/specs", kind: "page", name: "Specs", hint: "", words: "tools stats add-ons columns" },
+  { key: "/specs/new", kind: "page", name: "New spec", hint: "", words: "add tool" },
+  { key: "/storage", kind: "page", name: "Storage", hint: "", words: "disk space retention delete host" },
   {
-    key: "/graph",
+    key: "/installation",
     kind: "page",
-    name: words.palette.ownItems.graphOfSeveralHosts,
+    name: "Installation",
     hint: "",
-    words: words.palette.ownItems.overlayMetricFleetHeatmap,
+    words: "doctor check health certificate clock backup database settings",
   },
-  { key: "/watch", kind: "page", name: words.watch.watchPage.watch, hint: "", words: words.palette.ownItems.alarmsRulesEpisodes },
-  {
-    key: "/comparison",
-    kind: "page",
-    name: words.common.compare,
-    hint: "",
-    words: words.palette.ownItems.comparisonIncidentFindingsSaved,
-  },
-  {
-    key: "/baselines",
-    kind: "page",
-    name: words.common.baselines,
-    hint: "",
-    words: words.palette.ownItems.normalExclusionsGroups,
-  },
-  {
-    key: "/events",
-    kind: "page",
-    name: words.common.events,
-    hint: "",
-    words: words.palette.ownItems.notesDeploymentsRebootsTags,
-  },
-  {
-    key: "/artefacts",
-    kind: "page",
-    name: words.artefacts.list.artefacts,
-    hint: "",
-    words: words.palette.ownItems.artefactsLockstatDtracePerf,
-  },
-  {
-    key: "/views",
-    kind: "page",
-    name: words.common.views,
-    hint: "",
-    words: words.palette.ownItems.dashboardsBookmarksPanelsStarred,
-  },
-  { key: "/imports", kind: "page", name: words.common.import, hint: "", words: words.palette.ownItems.uploadFilesLoadRecorded },
-  { key: "/jobs", kind: "page", name: words.common.jobs, hint: "", words: words.palette.ownItems.backgroundWorkQueue },
-  { key: "/specs", kind: "page", name: words.common.specs, hint: "", words: words.palette.ownItems.toolsStatsAddOns },
-  { key: "/specs/new", kind: "page", name: words.palette.ownItems.newSpec, hint: "", words: words.palette.ownItems.addTool },
-  { key: "/storage", kind: "page", name: words.common.storage, hint: "", words: words.palette.ownItems.diskSpaceRetentionDelete },
-  { key: "/installation", kind: "page", name: words.installation.installation, hint: "", words: words.installation.searchWords },
-  {
-    key: "/accounts",
-    kind: "page",
-    name: words.palette.ownItems.accountsAndTokens,
-    hint: "",
-    words: words.palette.ownItems.passwordUsersAgentApi,
-  },
+  { key: "/accounts", kind: "page", name: "Accounts and tokens", hint: "", words: "password users agent api" },
 ];
 
 /** Actions of every page. */
 export const ACTION_ITEMS: readonly OwnItem[] = [
-  {
-    key: "scheme",
-    kind: "action",
-    name: words.palette.ownItems.switchBetweenLightDark,
-    hint: "",
-    words: words.palette.ownItems.themeSchemeModeNight,
-  },
-  {
-    key: "density",
-    kind: "action",
-    name: words.palette.ownItems.switchBetweenCompactComfortable,
-    hint: "",
-    words: words.palette.ownItems.densityDenseClose,
-  },
+  { key: "scheme", kind: "action", name: "Switch between light and dark colours", hint: "", words: "theme scheme mode night" },
+  { key: "density", kind: "action", name: "Switch between compact and comfortable rows", hint: "", words: "density dense close" },
   {
     key: "clock",
     kind: "action",
-    name: words.palette.ownItems.switchBetweenLocalTime,
+    name: "Switch between local time, UTC and the zone of the host",
     hint: "",
-    words: words.palette.ownItems.zoneClock,
+    words: "zone clock",
   },
-  {
-    key: "shortcuts",
-    kind: "action",
-    name: words.palette.ownItems.showTheKeyboardShortcuts,
-    hint: "?",
-    words: words.palette.ownItems.helpKeys,
-  },
+  { key: "shortcuts", kind: "action", name: "Show the keyboard shortcuts", hint: "?", words: "help keys" },
 ];
 
 /** What the keys of a host's page do and a person may look for by words. */
 const SEARCHED: readonly (readonly [Command, string, string])[] = [
-  ["live", words.palette.ownItems.goLiveOrPause, words.palette.ownItems.followNow],
-  ["baseline", words.palette.ownItems.saveSelectionVisibleRange, words.palette.ownItems.markNormal],
-  ["compare", words.palette.ownItems.compareSelectionVisibleRange, "incident"],
-  ["exclude", words.palette.ownItems.excludeSelectionVisibleRange, "incident"],
-  ["band", words.palette.ownItems.showHideBandNewest, "normal"],
-  ["csv", words.palette.ownItems.exportSelectionVisibleRange, words.palette.ownItems.csvParquetDownloadSamples],
-  ["add-panel", words.palette.ownItems.addAPanel, words.palette.ownItems.graphMetric],
-  ["explore", words.palette.ownItems.exploreAMetric, words.palette.ownItems.drawGraphAnyField],
-  ["full", words.palette.ownItems.fullScreenPanelFocus, words.palette.ownItems.enlargeMaximize],
-  ["zoom-out", words.palette.ownItems.zoomOut, "wider"],
+  ["live", "Go live or pause", "follow now"],
+  ["baseline", "Save the selection (or the visible range) as a baseline", "mark normal"],
+  ["compare", "Compare the selection (or the visible range) with a baseline", "incident"],
+  ["exclude", "Exclude the selection (or the visible range) from baselines", "incident"],
+  ["band", "Show or hide the band of the newest baseline", "normal"],
+  ["csv", "Export the selection (or the visible range)", "csv parquet download samples"],
+  ["add-panel", "Add a panel", "graph metric"],
+  ["explore", "Explore a metric", "draw graph any field"],
+  ["full", "Full screen of the panel with the focus, and back", "enlarge maximize"],
+  ["zoom-out", "Zoom out", "wider"],
 ];
 
 /** Return the actions of a host's page; their keys are `command:` and the command. */
@@ -136,8 +82,8 @@ export function viewItems(views: readonly ViewInfo[], host: string | null): read
     key: `${VIEW}${key}`,
     kind: "view",
     name,
-    hint: host === null ? "" : words.palette.ownItems.on(host),
-    words: words.palette.ownItems.viewDashboard(description),
+    hint: host === null ? "" : `on ${host}`,
+    words: `view dashboard ${description}`,
     detail: description,
   }));
 }
@@ -148,8 +94,8 @@ export function tagItems(hosts: readonly Pick<HostInfo, "tags">[]): readonly Own
     key: `${TAG}${name}`,
     kind: "tag",
     name,
-    hint: words.palette.ownItems.nHosts(n),
-    words: words.palette.ownItems.tagHosts,
+    hint: counted(n, "host"),
+    words: "tag label hosts",
   }));
 }
 

@@ -17,21 +17,20 @@ import { PasswordForm } from "./PasswordForm";
 import { Sessions } from "./Sessions";
 import { Tokens } from "./Tokens";
 import { Users } from "./Users";
-import { words } from "../../words";
 
 const LABELS: Readonly<Record<AccountTab, string>> = {
-  me: words.accounts.accountsPage.passwordAndSecondFactor,
-  sessions: words.sessions.sessions,
-  "api-tokens": words.accounts.accountsPage.apiTokens,
-  "agent-tokens": words.accounts.accountsPage.agentTokens,
-  users: words.common.accounts,
-  audit: words.accounts.auditLog.auditLog,
+  me: "Password and second factor",
+  sessions: "Sessions",
+  "api-tokens": "API tokens",
+  "agent-tokens": "Agent tokens",
+  users: "Accounts",
+  audit: "Audit log",
 };
 const FOR_ADMINISTRATORS: ReadonlySet<AccountTab> = new Set(["agent-tokens", "users", "audit"]);
 
 /** The user's own password, sessions and API tokens; for administrators also agent tokens and accounts. */
 export function AccountsPage() {
-  useDocumentTitle(words.accounts.accountsPage.accountsNormstat);
+  useDocumentTitle("Accounts · normstat");
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeAccountsView(search), [search]);
   const navigate = useNavigate();
@@ -42,7 +41,7 @@ export function AccountsPage() {
     <div className="page page-narrow">
       <IgnoredNote ignored={ignored} />
       <Title order={1} mb="sm">
-        {words.accounts.accountsPage.accountsAndTokens}
+        Accounts and tokens
       </Title>
       <Tabs
         keepMounted={false}
@@ -63,7 +62,7 @@ export function AccountsPage() {
         </Tabs.List>
         <Tabs.Panel value="me">
           {me.is_from_provider ? (
-            <Text>{words.signOn.noPasswordHere}</Text>
+            <Text>{"Your account logs in at the company's login provider, which has your password and second factor."}</Text>
           ) : (
             <Group align="flex-start" gap="md">
               <PasswordForm me={me} />
@@ -79,7 +78,7 @@ export function AccountsPage() {
             kind="api"
             query={apiTokensQuery}
             zone={zone}
-            help={words.accounts.accountsPage.scriptsSendTokenAuthorization}
+            help="For scripts: send the token as “Authorization: Bearer …”. A token acts for the account that created it, with the token's role or the account's, whichever is lower."
             create={createApiToken}
             revoke={revokeApiToken}
             form={(submit, isPending) => <ApiTokenForm me={me} isPending={isPending} onSubmit={submit} />}
@@ -88,13 +87,13 @@ export function AccountsPage() {
         <Tabs.Panel value="agent-tokens">
           <JoinTokens zone={zone} />
           <Title order={2} mb="sm">
-            {words.accounts.accountsPage.agentTokens}
+            Agent tokens
           </Title>
           <Tokens
             kind="agent"
             query={agentTokensQuery}
             zone={zone}
-            help={words.accounts.accountsPage.agentsTokenOnlyAllows}
+            help="For agents: the token only allows sending data. After it is revoked, the agent keeps collecting and sends its data once it has a new token."
             create={createAgentToken}
             revoke={revokeAgentToken}
             rotate={rotateAgentToken}

@@ -8,7 +8,6 @@ import { useSettled } from "../../components/useSettled";
 import type { AuditRecord } from "../../logic/api";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
-import { words } from "../../words";
 
 interface AuditLogProps {
   readonly zone: Zone;
@@ -25,12 +24,12 @@ export function AuditLog({ zone, filter, onlyRefused, onFilter }: AuditLogProps)
   return (
     <Stack gap="md">
       <Text fz="sm" className="soft">
-        {words.accounts.auditLog.help}
+        Who did what, from where: logins, refusals, every change, every export. Entries are only ever added.
       </Text>
       <Group gap="md" align="end">
         <TextInput
-          label={words.accounts.auditLog.search}
-          placeholder={words.accounts.auditLog.searchExamples}
+          label="Action, account, address or target"
+          placeholder="such as delete_host, 10.0.0.7 or web1"
           value={filter}
           maxLength={200}
           onChange={(event) => {
@@ -39,7 +38,7 @@ export function AuditLog({ zone, filter, onlyRefused, onFilter }: AuditLogProps)
         />
         <Checkbox
           mb={8}
-          label={words.accounts.auditLog.onlyRefused}
+          label="Only what was refused"
           checked={onlyRefused}
           onChange={(event) => {
             onFilter({ onlyRefused: event.currentTarget.checked });
@@ -47,23 +46,23 @@ export function AuditLog({ zone, filter, onlyRefused, onFilter }: AuditLogProps)
         />
         <Text fz="sm" mb={6}>
           <Anchor href={auditAddress(wanted, "csv")}>CSV</Anchor> ·{" "}
-          <Anchor href={auditAddress(wanted, "jsonl")}>{words.accounts.auditLog.jsonLines}</Anchor>
+          <Anchor href={auditAddress(wanted, "jsonl")}>JSON lines</Anchor>
         </Text>
       </Group>
       {entries === undefined ? (
-        <PendingView query={log} what={words.accounts.auditLog.auditLog} />
+        <PendingView query={log} what="Audit log" />
       ) : entries.length === 0 ? (
-        <Text>{words.accounts.auditLog.noEntries}</Text>
+        <Text>No entries match.</Text>
       ) : (
-        <ScrollCard label={words.accounts.auditLog.auditLog}>
-          <Table aria-label={words.accounts.auditLog.auditLog}>
+        <ScrollCard label="Audit log">
+          <Table aria-label="Audit log">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{words.accounts.auditLog.time}</Table.Th>
-                <Table.Th>{words.accounts.auditLog.account}</Table.Th>
-                <Table.Th>{words.accounts.auditLog.from}</Table.Th>
-                <Table.Th>{words.accounts.auditLog.action}</Table.Th>
-                <Table.Th>{words.accounts.auditLog.target}</Table.Th>
+                <Table.Th>Time</Table.Th>
+                <Table.Th>Account</Table.Th>
+                <Table.Th>From</Table.Th>
+                <Table.Th>Action</Table.Th>
+                <Table.Th>Target</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -78,7 +77,7 @@ export function AuditLog({ zone, filter, onlyRefused, onFilter }: AuditLogProps)
       {log.hasNextPage && (
         <Group>
           <Button variant="default" loading={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
-            {words.accounts.auditLog.older}
+            Show older entries
           </Button>
         </Group>
       )}
@@ -93,13 +92,13 @@ function EntryRow({ entry, zone }: { readonly entry: AuditRecord; readonly zone:
         <Instant at={fromApi(entry.at)} zone={zone} />
       </Table.Td>
       <Table.Td>
-        {entry.account === null ? <span className="soft">{words.accounts.auditLog.nobody}</span> : <bdi>{entry.account}</bdi>}
+        {entry.account === null ? <span className="soft">nobody</span> : <bdi>{entry.account}</bdi>}
         <span className="soft"> {meansOf(entry)}</span>
       </Table.Td>
       <Table.Td>{entry.address}</Table.Td>
       <Table.Td>
         <code>{entry.action}</code>
-        {entry.is_refused && <strong> {words.accounts.auditLog.refused}</strong>}
+        {entry.is_refused && <strong> refused</strong>}
       </Table.Td>
       <Table.Td>
         {Object.entries(entry.target).map(([key, value]) => (
@@ -116,13 +115,13 @@ function EntryRow({ entry, zone }: { readonly entry: AuditRecord; readonly zone:
 function meansOf(entry: AuditRecord): string {
   switch (entry.means) {
     case "api_token":
-      return words.accounts.auditLog.byToken(entry.token_id ?? 0);
+      return `with API token ${String(entry.token_id ?? 0)}`;
     case "join_token":
-      return words.accounts.auditLog.byJoinToken(entry.token_id ?? 0);
+      return `with join token ${String(entry.token_id ?? 0)}`;
     case "command":
-      return words.accounts.auditLog.byCommand;
+      return "command line";
     case "link":
-      return words.accounts.auditLog.byLink;
+      return "with a link";
     case "session":
     case "none":
       return "";

@@ -6,7 +6,7 @@ import { updateUser } from "../../api/endpoints";
 import { FormDialog } from "../../components/FormDialog";
 import { ErrorLine } from "../../components/StateView";
 import type { UserInfo } from "../../logic/api";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 interface HostAccessDialogProps {
   readonly user: UserInfo;
@@ -29,8 +29,8 @@ export function HostAccessDialog({ user, onClose, onDone }: HostAccessDialogProp
   const known = groups.data?.groups ?? [];
   return (
     <FormDialog
-      title={words.hostAccess.hostsOf(user.name)}
-      action={words.hostAccess.save}
+      title={`Hosts of ${user.name}`}
+      action="Save"
       isReady
       isPending={saving.isPending}
       error={saving.error}
@@ -40,15 +40,20 @@ export function HostAccessDialog({ user, onClose, onDone }: HostAccessDialogProp
       onClose={onClose}
     >
       <Radio.Group
-        aria-label={words.hostAccess.hostsOf(user.name)}
+        aria-label={`Hosts of ${user.name}`}
         value={isLimited ? "groups" : "all"}
         onChange={(value) => {
           setLimited(value === "groups");
         }}
       >
         <Stack gap="xs">
-          <Radio size="xs" value="all" label={words.hostAccess.allHosts} />
-          <Radio size="xs" value="groups" label={words.hostAccess.hostsOfGroups} description={words.hostAccess.help} />
+          <Radio size="xs" value="all" label="All hosts" />
+          <Radio
+            size="xs"
+            value="groups"
+            label="Only the hosts of host groups"
+            description="It sees these hosts and what belongs to them: samples, baselines, events, alerts. It cannot change what also covers other hosts, nor rules, host groups or the server."
+          />
         </Stack>
       </Radio.Group>
       {isLimited && (
@@ -56,14 +61,16 @@ export function HostAccessDialog({ user, onClose, onDone }: HostAccessDialogProp
           <MultiSelect
             size="xs"
             searchable
-            label={words.hostAccess.hostGroups}
-            placeholder={chosen.length === 0 ? words.hostAccess.noGroupSeesNothing : ""}
-            data={known.map(({ name, hosts }) => ({ value: name, label: words.hostAccess.groupOf(name, hosts.length) }))}
+            label="Host groups"
+            placeholder={chosen.length === 0 ? "No group: it sees no host" : ""}
+            data={known.map(({ name, hosts }) => ({ value: name, label: `${name} (${counted(hosts.length, "host")})` }))}
             value={[...chosen]}
             onChange={setChosen}
           />
           <ErrorLine error={groups.error} />
-          {groups.data !== undefined && known.length === 0 && <Text fz="xs">{words.hostAccess.noGroups}</Text>}
+          {groups.data !== undefined && known.length === 0 && (
+            <Text fz="xs">There are no host groups yet: create one under Baselines.</Text>
+          )}
         </>
       )}
     </FormDialog>

@@ -15,7 +15,10 @@ import { joinTokenState } from "../../logic/join_token";
 import { fromApi, MINUTE } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
+
+const STATES = { usable: "usable", used_up: "used up", expired: "expired", revoked: "revoked" };
 
 /** Tokens that hosts enrol with: create (the secret is shown once), list with the hosts, revoke. */
 export function JoinTokens({ zone }: { readonly zone: Zone }) {
@@ -33,24 +36,25 @@ export function JoinTokens({ zone }: { readonly zone: Zone }) {
   });
   return (
     <Stack gap="md" mb="xl">
-      <Title order={2}>{words.joinTokens.title}</Title>
+      <Title order={2}>Enrol hosts</Title>
       <Text fz="sm" className="soft">
-        {words.joinTokens.help}
+        One command for many hosts: each exchanges the join token in it for a token of its own, which is valid for that host only.
+        Afterwards the join token opens nothing.
       </Text>
       <JoinTokenForm
-        action={words.joinTokens.create}
-        name={words.joinTokens.unnamed}
+        action="Create install command"
+        name="join token"
         isNamed
         isPending={making.isPending}
         error={making.error}
         onSubmit={making.mutate}
       />
       {making.data && <NewOne made={making.data} onClose={making.reset} />}
-      <ScrollCard label={words.joinTokens.title}>
+      <ScrollCard label="Enrol hosts">
         {tokens.data === undefined ? (
-          <PendingView query={tokens} what={words.joinTokens.tokens} />
+          <PendingView query={tokens} what="join tokens" />
         ) : tokens.data.tokens.length === 0 ? (
-          <StateView state={{ kind: "empty", title: words.joinTokens.none, next: words.joinTokens.noneNext }} />
+          <StateView state={{ kind: "empty", title: "No join tokens", next: "Create one above to enrol hosts." }} />
         ) : (
           <JoinTokenTable
             tokens={tokens.data.tokens}
@@ -64,8 +68,8 @@ export function JoinTokens({ zone }: { readonly zone: Zone }) {
       </ScrollCard>
       {revoking && (
         <ConfirmDialog
-          title={words.joinTokens.revoke}
-          action={words.accounts.tokens.revoke}
+          title="Revoke join token"
+          action="Revoke"
           isPending={ending.isPending}
           error={ending.error}
           onClose={() => {
@@ -75,7 +79,7 @@ export function JoinTokens({ zone }: { readonly zone: Zone }) {
             ending.mutate(revoking.id);
           }}
         >
-          {words.joinTokens.revokeHelp(<b>{revoking.name}</b>)}
+          {nodes`Revoke ${<b>{revoking.name}</b>}? No further host can enrol with it. Hosts that did keep their own tokens.`}
         </ConfirmDialog>
       )}
     </Stack>
@@ -86,12 +90,12 @@ function NewOne({ made, onClose }: { readonly made: NewJoinToken; readonly onClo
   return (
     <Alert
       color="green"
-      title={words.joinTokens.commandFor(made.info.max_uses)}
+      title={`Run this on each host, on ${counted(made.info.max_uses, "host")} at most (shown only once)`}
       withCloseButton
-      closeButtonLabel={words.common.close}
+      closeButtonLabel="Close"
       onClose={onClose}
     >
-      <CopyBox text={made.command} what={words.accounts.tokens.theCommand} />
+      <CopyBox text={made.command} what="the command" />
     </Alert>
   );
 }
@@ -105,14 +109,14 @@ interface JoinTokenTableProps {
 function JoinTokenTable({ tokens, zone, onRevoke }: JoinTokenTableProps) {
   const now = useNow(MINUTE);
   return (
-    <Table aria-label={words.joinTokens.title}>
+    <Table aria-label="Enrol hosts">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{words.joinTokens.purpose}</Table.Th>
-          <Table.Th>{words.joinTokens.enrolled}</Table.Th>
-          <Table.Th>{words.joinTokens.allowedNames}</Table.Th>
-          <Table.Th>{words.joinTokens.expires}</Table.Th>
-          <Table.Th>{words.common.state}</Table.Th>
+          <Table.Th>Purpose</Table.Th>
+          <Table.Th>Enrolled</Table.Th>
+          <Table.Th>Host names</Table.Th>
+          <Table.Th>Expires</Table.Th>
+          <Table.Th>State</Table.Th>
           <Table.Th />
         </Table.Tr>
       </Table.Thead>
@@ -125,31 +129,31 @@ function JoinTokenTable({ tokens, zone, onRevoke }: JoinTokenTableProps) {
                 {token.name}
               </Table.Td>
               <Table.Td>
-                {words.joinTokens.usesOf(token.n_uses, token.max_uses)}
+                {`${String(token.n_uses)} of ${counted(token.max_uses, "host")}`}
                 {token.hosts.length > 0 && (
                   <details>
-                    <summary>{words.common.hosts}</summary>
+                    <summary>Hosts</summary>
                     {token.hosts.map((host) => (
                       <div key={host.host}>
                         <bdi>{host.host}</bdi> <Instant at={fromApi(host.at)} zone={zone} />
-                        {!host.is_active && <span className="soft"> {words.accounts.tokens.revoked}</span>}
+                        {!host.is_active && <span className="soft"> revoked</span>}
                       </div>
                     ))}
                   </details>
                 )}
               </Table.Td>
               <Table.Td style={{ overflowWrap: "anywhere" }}>
-                {token.host_pattern === "" ? words.accounts.tokens.any : token.host_pattern}
-                {token.allows_takeover && <div className="soft">{words.joinTokens.takeover}</div>}
+                {token.host_pattern === "" ? "any" : token.host_pattern}
+                {token.allows_takeover && <div className="soft">Take over taken names</div>}
               </Table.Td>
               <Table.Td>
                 <Instant at={fromApi(token.expires_at)} zone={zone} />
               </Table.Td>
-              <Table.Td>{words.joinTokens.states[state]}</Table.Td>
+              <Table.Td>{STATES[state]}</Table.Td>
               <Table.Td className="number">
                 {state === "usable" && (
                   <RevokeButton
-                    label={words.accounts.tokens.revoke2(token.name)}
+                    label={`Revoke ${token.name}`}
                     onClick={() => {
                       onRevoke(token);
                     }}

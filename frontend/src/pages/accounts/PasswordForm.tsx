@@ -6,7 +6,6 @@ import { apiTokensQuery, meQuery } from "../../api/queries";
 import { ErrorLine } from "../../components/StateView";
 import { newPasswordProblem, PASSWORD_HELP } from "../../logic/account";
 import type { Me } from "../../logic/api";
-import { words } from "../../words";
 
 /** Changes the user's own password; the first one needs no old password. */
 export function PasswordForm({ me }: { readonly me: Me }) {
@@ -44,13 +43,13 @@ export function PasswordForm({ me }: { readonly me: Me }) {
         <Stack gap="sm">
           <Text fz="sm">
             {me.has_password
-              ? words.accounts.passwordForm.changingPasswordLogsOut
-              : words.accounts.passwordForm.setPasswordLogWithout(me.name)}
+              ? "Changing the password logs out all other sessions of this account."
+              : `Set a password for ${me.name} to log in without a one-time link.`}
           </Text>
           <input type="text" autoComplete="username" value={me.name} readOnly hidden />
           {me.has_password && (
             <PasswordInput
-              label={words.accounts.passwordForm.oldPassword}
+              label="Old password"
               autoComplete="current-password"
               required
               value={old}
@@ -60,7 +59,7 @@ export function PasswordForm({ me }: { readonly me: Me }) {
             />
           )}
           <PasswordInput
-            label={words.accounts.passwordForm.newPassword}
+            label="New password"
             description={PASSWORD_HELP}
             autoComplete="new-password"
             required
@@ -71,7 +70,7 @@ export function PasswordForm({ me }: { readonly me: Me }) {
             }}
           />
           <PasswordInput
-            label={words.accounts.passwordForm.repeatPassword}
+            label="Repeat password"
             autoComplete="new-password"
             required
             error={again === "" ? null : problem.again}
@@ -83,8 +82,8 @@ export function PasswordForm({ me }: { readonly me: Me }) {
           {me.has_password && (
             <Checkbox
               size="xs"
-              label={words.accounts.passwordForm.revokeApiTokensAccount}
-              description={words.accounts.passwordForm.scriptsUseThemWill}
+              label="Revoke the API tokens of this account"
+              description="Scripts that use them will need new ones. Keep them only if no one else can have seen them."
               checked={isRevoking}
               onChange={(event) => {
                 setRevoking(event.currentTarget.checked);
@@ -94,11 +93,11 @@ export function PasswordForm({ me }: { readonly me: Me }) {
           <ErrorLine error={changing.error} />
           {changing.isSuccess && next === "" && (
             <Alert color="green" py={6}>
-              {words.accounts.passwordForm.passwordSet}
+              Password set.
             </Alert>
           )}
           <Button type="submit" loading={changing.isPending} disabled={problem.next !== null || problem.again !== null}>
-            {me.has_password ? words.accounts.passwordForm.changePassword : words.accounts.passwordForm.setPassword}
+            {me.has_password ? "Change password" : "Set password"}
           </Button>
         </Stack>
       </form>

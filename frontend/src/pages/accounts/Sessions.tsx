@@ -8,7 +8,6 @@ import type { SessionInfo } from "../../logic/api";
 import { fromApi, MINUTE } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
-import { words } from "../../words";
 
 interface SessionsProps {
   /** Null: one's own. */
@@ -25,20 +24,22 @@ export function Sessions({ account, zone }: SessionsProps) {
   const ending = useMutation({ mutationFn: (id: number) => endSession(account, id), onSettled: renew });
   const endingAll = useMutation({ mutationFn: () => endSessions(account), onSettled: renew });
   if (list.data === undefined) {
-    return <PendingView query={list} what={words.sessions.sessions} />;
+    return <PendingView query={list} what="Sessions" />;
   }
   const rows = list.data.sessions;
   const canEndAll = rows.some((row) => account !== null || !row.is_current);
   return (
     <Stack gap="md">
       <Text fz="sm" className="soft">
-        {account === null ? words.sessions.help : words.sessions.helpOf(account)}
+        {account === null
+          ? "Where your account is logged in. If you do not know one of these, end it and change your password."
+          : `Where ${account} is logged in. To keep the account out, disable it or set a new password.`}
       </Text>
       <ErrorLine error={ending.error ?? endingAll.error} />
       {rows.length === 0 ? (
-        <StateView state={{ kind: "empty", title: words.sessions.none, next: words.sessions.noneNext }} />
+        <StateView state={{ kind: "empty", title: "No sessions", next: "The account is not logged in anywhere." }} />
       ) : (
-        <ScrollCard label={words.sessions.sessions}>
+        <ScrollCard label="Sessions">
           <SessionTable
             rows={rows}
             zone={zone}
@@ -58,7 +59,7 @@ export function Sessions({ account, zone }: SessionsProps) {
               endingAll.mutate();
             }}
           >
-            {account === null ? words.sessions.endOthers : words.sessions.endAll}
+            {account === null ? "End all other sessions" : "End all sessions"}
           </Button>
         </Group>
       )}
@@ -76,14 +77,14 @@ interface SessionTableProps {
 function SessionTable({ rows, zone, canEndCurrent, onEnd }: SessionTableProps) {
   const now = useNow(MINUTE);
   return (
-    <Table aria-label={words.sessions.sessions}>
+    <Table aria-label="Sessions">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{words.sessions.browser}</Table.Th>
-          <Table.Th>{words.sessions.address}</Table.Th>
-          <Table.Th>{words.sessions.lastSeen}</Table.Th>
-          <Table.Th>{words.sessions.loggedIn}</Table.Th>
-          <Table.Th>{words.sessions.ends}</Table.Th>
+          <Table.Th>Browser</Table.Th>
+          <Table.Th>Address</Table.Th>
+          <Table.Th>Last seen</Table.Th>
+          <Table.Th>Logged in</Table.Th>
+          <Table.Th>Ends</Table.Th>
           <Table.Th />
         </Table.Tr>
       </Table.Thead>
@@ -91,14 +92,14 @@ function SessionTable({ rows, zone, canEndCurrent, onEnd }: SessionTableProps) {
         {rows.map((row) => (
           <Table.Tr key={row.id}>
             <Table.Td>
-              {row.browser === "" ? <span className="soft">{words.sessions.unknownBrowser}</span> : row.browser}
+              {row.browser === "" ? <span className="soft">unknown browser</span> : row.browser}
               {row.is_current && (
                 <Badge ml={8} variant="light">
-                  {words.sessions.current}
+                  this one
                 </Badge>
               )}
             </Table.Td>
-            <Table.Td>{row.address === "" ? <span className="soft">{words.common.unknown}</span> : row.address}</Table.Td>
+            <Table.Td>{row.address === "" ? <span className="soft">unknown</span> : row.address}</Table.Td>
             <Table.Td>
               <Age at={fromApi(row.last_seen_at)} now={now} zone={zone} />
             </Table.Td>
@@ -114,12 +115,12 @@ function SessionTable({ rows, zone, canEndCurrent, onEnd }: SessionTableProps) {
                 <Button
                   size="compact-xs"
                   variant="default"
-                  aria-label={words.sessions.endOf(row.browser, row.address)}
+                  aria-label={`End the session of ${row.browser || "an unknown browser"}${row.address && `, ${row.address}`}`}
                   onClick={() => {
                     onEnd(row.id);
                   }}
                 >
-                  {words.sessions.end}
+                  End
                 </Button>
               )}
             </Table.Td>
@@ -134,11 +135,11 @@ function SessionTable({ rows, zone, canEndCurrent, onEnd }: SessionTableProps) {
 function meansOf(row: SessionInfo): string {
   switch (row.means) {
     case "password":
-      return words.sessions.byPassword;
+      return "by password";
     case "link":
-      return words.sessions.byLink;
+      return "by one-time link";
     case "provider":
-      return words.sessions.byProvider;
+      return "by single sign-on";
     default:
       return "";
   }

@@ -3,7 +3,6 @@ import { useState } from "react";
 import { roleOptions, rolesUpTo } from "../../logic/account";
 import type { AgentTokenCreate, ApiTokenCreate, Me, Role } from "../../logic/api";
 import { RowForm } from "../../components/RowForm";
-import { words } from "../../words";
 
 interface FormProps<B> {
   readonly isPending: boolean;
@@ -17,7 +16,7 @@ export function ApiTokenForm({ me, isPending, onSubmit }: FormProps<ApiTokenCrea
   const roles = rolesUpTo(me.role);
   return (
     <RowForm
-      action={words.accounts.tokenForms.createToken}
+      action="Create token"
       isReady={name.trim() !== ""}
       isPending={isPending}
       onSubmit={() => {
@@ -27,8 +26,8 @@ export function ApiTokenForm({ me, isPending, onSubmit }: FormProps<ApiTokenCrea
       <TextInput
         size="xs"
         w={260}
-        label={words.common.name}
-        placeholder={words.accounts.tokenForms.nightlyCsvExport}
+        label="Name"
+        placeholder="nightly CSV export"
         required
         maxLength={200}
         value={name}
@@ -39,7 +38,7 @@ export function ApiTokenForm({ me, isPending, onSubmit }: FormProps<ApiTokenCrea
       <Select
         size="xs"
         w={150}
-        label={words.common.role}
+        label="Role"
         allowDeselect={false}
         data={roleOptions(roles)}
         value={role}
@@ -57,7 +56,7 @@ export function AgentTokenForm({ isPending, onSubmit }: FormProps<AgentTokenCrea
   const [host, setHost] = useState("");
   return (
     <RowForm
-      action={words.accounts.tokenForms.createToken}
+      action="Create token"
       isReady={name.trim() !== ""}
       isPending={isPending}
       onSubmit={() => {
@@ -67,8 +66,8 @@ export function AgentTokenForm({ isPending, onSubmit }: FormProps<AgentTokenCrea
       <TextInput
         size="xs"
         w={260}
-        label={words.common.name}
-        placeholder={words.accounts.tokenForms.agentsWebServers}
+        label="Name"
+        placeholder="agents of the web servers"
         required
         maxLength={200}
         value={name}
@@ -79,8 +78,8 @@ export function AgentTokenForm({ isPending, onSubmit }: FormProps<AgentTokenCrea
       <TextInput
         size="xs"
         w={200}
-        label={words.accounts.tokenForms.hostOptional}
-        placeholder={words.accounts.tokenForms.anyHost}
+        label="Host (optional)"
+        placeholder="any host"
         maxLength={200}
         value={host}
         onChange={(event) => {

@@ -12,7 +12,9 @@ import type { NewToken, TokenInfo, TokenList } from "../../logic/api";
 import { fromApi, MINUTE } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
-import { words } from "../../words";
+import { nodes } from "../../components/nodes";
+
+const TOKEN_STATES = { active: "active", rotating: "rotating", expired: "expired", revoked: "revoked" };
 
 interface TokensProps<B, K extends QueryKey> {
   readonly kind: "api" | "agent";
@@ -49,12 +51,12 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
       <ErrorLine error={making.error} />
       <ErrorLine error={rotating.error} />
       {making.data && <Secret made={making.data} onClose={making.reset} />}
-      <ScrollCard label={words.accounts.tokens.tokens}>
+      <ScrollCard label="Tokens">
         {tokens.data === undefined ? (
-          <PendingView query={tokens} what={words.accounts.tokens.tokens2} />
+          <PendingView query={tokens} what="tokens" />
         ) : tokens.data.tokens.length === 0 ? (
           <StateView
-            state={{ kind: "empty", title: words.accounts.tokens.noTokensYet, next: words.accounts.tokens.createOneAboveSecret }}
+            state={{ kind: "empty", title: "No tokens yet", next: "Create one above. Its secret is shown only once." }}
           />
         ) : (
           <TokenTable
@@ -73,8 +75,8 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
       </ScrollCard>
       {revoking && (
         <ConfirmDialog
-          title={words.accounts.tokens.revokeToken}
-          action={words.accounts.tokens.revoke}
+          title="Revoke token"
+          action="Revoke"
           isPending={ending.isPending}
           error={ending.error}
           onClose={() => {
@@ -84,8 +86,8 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
             ending.mutate(revoking.id);
           }}
         >
-          {words.accounts.tokens.revokeStopsWorkingOnce(<b>{revoking.name}</b>)}{" "}
-          {kind === "agent" && words.accounts.tokens.agentsUseKeepTheir}
+          {nodes`Revoke ${<b>{revoking.name}</b>}? It stops working at once. This cannot be undone.`}{" "}
+          {kind === "agent" && "Agents that use it keep their data, up to the limit of their spool."}
         </ConfirmDialog>
       )}
     </Stack>
@@ -96,17 +98,17 @@ function Secret({ made, onClose }: { readonly made: NewToken; readonly onClose: 
   return (
     <Alert
       color="green"
-      title={words.accounts.tokens.tokenShownOnlyOnce(made.info.name)}
+      title={`Token “${made.info.name}” (shown only once)`}
       withCloseButton
-      closeButtonLabel={words.common.close}
+      closeButtonLabel="Close"
       onClose={onClose}
     >
       <Stack gap="xs">
-        <CopyBox text={made.token} what={words.accounts.tokens.theToken} />
+        <CopyBox text={made.token} what="the token" />
         {made.command !== null && (
           <>
-            <Text fz="sm">{words.accounts.tokens.installAgentToken}</Text>
-            <CopyBox text={made.command} what={words.accounts.tokens.theCommand} />
+            <Text fz="sm">Install an agent with this token:</Text>
+            <CopyBox text={made.command} what="the command" />
           </>
         )}
       </Stack>
@@ -125,14 +127,14 @@ interface TokenTableProps {
 function TokenTable({ kind, tokens, zone, onRotate, onRevoke }: TokenTableProps) {
   const now = useNow(MINUTE);
   return (
-    <Table aria-label={words.accounts.tokens.tokens}>
+    <Table aria-label="Tokens">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{words.common.name}</Table.Th>
-          <Table.Th>{kind === "agent" ? words.common.host : words.common.role}</Table.Th>
-          <Table.Th>{words.common.created}</Table.Th>
-          <Table.Th>{words.accounts.tokens.lastUsed}</Table.Th>
-          <Table.Th>{words.common.state}</Table.Th>
+          <Table.Th>Name</Table.Th>
+          <Table.Th>{kind === "agent" ? "Host" : "Role"}</Table.Th>
+          <Table.Th>Created</Table.Th>
+          <Table.Th>Last used</Table.Th>
+          <Table.Th>State</Table.Th>
           <Table.Th />
         </Table.Tr>
       </Table.Thead>
@@ -140,38 +142,36 @@ function TokenTable({ kind, tokens, zone, onRotate, onRevoke }: TokenTableProps)
         {tokens.map((token) => (
           <Table.Tr key={token.id}>
             <Table.Td fw={600}>{token.name}</Table.Td>
-            <Table.Td>
-              {kind === "agent" ? (token.host ?? words.accounts.tokens.any) : token.role === null ? "" : ROLE_LABELS[token.role]}
-            </Table.Td>
+            <Table.Td>{kind === "agent" ? (token.host ?? "any") : token.role === null ? "" : ROLE_LABELS[token.role]}</Table.Td>
             <Table.Td>
               <Instant at={fromApi(token.created_at)} zone={zone} />
             </Table.Td>
             <Table.Td>
               {token.last_used_at === null ? (
-                <span className="soft">{words.accounts.tokens.never}</span>
+                <span className="soft">never</span>
               ) : (
                 <Age at={fromApi(token.last_used_at)} now={now} zone={zone} />
               )}
             </Table.Td>
-            <Table.Td>{words.joinTokens.tokenStates[tokenState(token, now)]}</Table.Td>
+            <Table.Td>{TOKEN_STATES[tokenState(token, now)]}</Table.Td>
             <Table.Td className="number">
               {kind === "agent" && token.host !== null && tokenState(token, now) === "active" && (
                 <Button
                   size="compact-xs"
                   variant="default"
                   mr={6}
-                  title={words.joinTokens.rotateHelp}
-                  aria-label={words.joinTokens.rotateOf(token.name)}
+                  title="The agent takes a new token with its next delivery. The old one works until the new one is used."
+                  aria-label={`Rotate ${token.name}`}
                   onClick={() => {
                     onRotate(token);
                   }}
                 >
-                  {words.joinTokens.rotate}
+                  Rotate
                 </Button>
               )}
               {token.revoked_at === null && (
                 <RevokeButton
-                  label={words.accounts.tokens.revoke2(token.name)}
+                  label={`Revoke ${token.name}`}
                   onClick={() => {
                     onRevoke(token);
                   }}

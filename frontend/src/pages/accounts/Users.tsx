@@ -16,7 +16,7 @@ import type { Zone } from "../../logic/zone";
 import { RowForm } from "../../components/RowForm";
 import { HostAccessDialog } from "./HostAccessDialog";
 import { Sessions } from "./Sessions";
-import { words } from "../../words";
+import { nodes } from "../../components/nodes";
 
 interface UsersProps {
   readonly zone: Zone;
@@ -55,7 +55,7 @@ export function Users({ zone, me }: UsersProps) {
     deleting.reset();
   };
   if (users.data === undefined) {
-    return <PendingView query={users} what={words.accounts.users.accounts} />;
+    return <PendingView query={users} what="accounts" />;
   }
   return (
     <Stack gap="md">
@@ -64,16 +64,16 @@ export function Users({ zone, me }: UsersProps) {
       </Text>
       <NewUserForm onDone={renew} />
       <ErrorLine error={changing.error} />
-      <ScrollCard label={words.common.accounts}>
-        <Table aria-label={words.common.accounts}>
+      <ScrollCard label="Accounts">
+        <Table aria-label="Accounts">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{words.common.name}</Table.Th>
-              <Table.Th>{words.common.role}</Table.Th>
-              <Table.Th>{words.common.hosts}</Table.Th>
-              <Table.Th>{words.accounts.users.password}</Table.Th>
-              <Table.Th>{words.common.state}</Table.Th>
-              <Table.Th>{words.common.created}</Table.Th>
+              <Table.Th>Name</Table.Th>
+              <Table.Th>Role</Table.Th>
+              <Table.Th>Hosts</Table.Th>
+              <Table.Th>Password</Table.Th>
+              <Table.Th>State</Table.Th>
+              <Table.Th>Created</Table.Th>
               <Table.Th />
             </Table.Tr>
           </Table.Thead>
@@ -82,13 +82,13 @@ export function Users({ zone, me }: UsersProps) {
               <Table.Tr key={user.name}>
                 <Table.Td fw={600}>
                   {user.name}
-                  {user.name === me.name && <span className="soft"> {words.accounts.users.you}</span>}
+                  {user.name === me.name && <span className="soft"> (you)</span>}
                 </Table.Td>
                 <Table.Td>
                   <Select
                     size="xs"
                     w={150}
-                    aria-label={words.accounts.users.roleOf(user.name)}
+                    aria-label={`Role of ${user.name}`}
                     allowDeselect={false}
                     data={roleOptions(ROLES)}
                     value={user.role}
@@ -102,13 +102,13 @@ export function Users({ zone, me }: UsersProps) {
                 </Table.Td>
                 <Table.Td>
                   {user.role === "administrator" && user.host_groups === null ? (
-                    words.hostAccess.all
+                    "all"
                   ) : (
                     <Button
                       size="compact-xs"
                       variant="default"
                       maw={220}
-                      aria-label={words.hostAccess.hostsNow(user.name, hostsWord(user.host_groups))}
+                      aria-label={`Hosts of ${user.name}: ${hostsWord(user.host_groups)}`}
                       title={user.host_groups?.join(", ")}
                       onClick={() => {
                         setDialog({ kind: "hosts", user });
@@ -119,28 +119,24 @@ export function Users({ zone, me }: UsersProps) {
                   )}
                 </Table.Td>
                 <Table.Td>
-                  {user.has_password ? (
-                    words.accounts.users.set
-                  ) : (
-                    <span className="soft">{words.accounts.users.noneOneTimeLink}</span>
-                  )}
+                  {user.has_password ? "set" : <span className="soft">none (one-time link only)</span>}
                   {user.has_second_factor && (
                     <>
                       {" + "}
                       <Button
                         size="compact-xs"
                         variant="default"
-                        aria-label={words.secondFactor.resetOf(user.name)}
+                        aria-label={`Reset the second factor of ${user.name}`}
                         onClick={() => {
                           setDialog({ kind: "second-factor", user });
                         }}
                       >
-                        {words.secondFactor.title}
+                        Second factor
                       </Button>
                     </>
                   )}
                 </Table.Td>
-                <Table.Td>{user.is_disabled ? words.accounts.users.disabled : words.accounts.users.enabled}</Table.Td>
+                <Table.Td>{user.is_disabled ? "disabled" : "enabled"}</Table.Td>
                 <Table.Td>
                   <Instant at={fromApi(user.created_at)} zone={zone} />
                 </Table.Td>
@@ -153,7 +149,7 @@ export function Users({ zone, me }: UsersProps) {
                         setDialog({ kind: "password", user });
                       }}
                     >
-                      {words.accounts.users.setPassword}
+                      Set password
                     </Button>
                     <Button
                       size="compact-xs"
@@ -162,7 +158,7 @@ export function Users({ zone, me }: UsersProps) {
                         setDialog({ kind: "sessions", user });
                       }}
                     >
-                      {words.sessions.sessions}
+                      Sessions
                     </Button>
                     <Button
                       size="compact-xs"
@@ -172,7 +168,7 @@ export function Users({ zone, me }: UsersProps) {
                         changing.mutate({ name: user.name, change: { is_disabled: !user.is_disabled } });
                       }}
                     >
-                      {user.is_disabled ? words.accounts.users.enable : words.accounts.users.disable}
+                      {user.is_disabled ? "Enable" : "Disable"}
                     </Button>
                     <Button
                       size="compact-xs"
@@ -182,7 +178,7 @@ export function Users({ zone, me }: UsersProps) {
                         setDialog({ kind: "delete", user });
                       }}
                     >
-                      {words.common.delete}
+                      Delete
                     </Button>
                   </Group>
                 </Table.Td>
@@ -193,15 +189,15 @@ export function Users({ zone, me }: UsersProps) {
       </ScrollCard>
       {dialog?.kind === "password" && <SetPasswordDialog user={dialog.user} onClose={close} onDone={renew} />}
       {dialog?.kind === "sessions" && (
-        <Modal opened onClose={close} title={words.sessions.sessionsOf(dialog.user.name)} size="xl">
+        <Modal opened onClose={close} title={`Sessions of ${dialog.user.name}`} size="xl">
           <Sessions account={dialog.user.name} zone={zone} />
         </Modal>
       )}
       {dialog?.kind === "hosts" && <HostAccessDialog user={dialog.user} onClose={close} onDone={renew} />}
       {dialog?.kind === "second-factor" && (
         <ConfirmDialog
-          title={words.secondFactor.reset}
-          action={words.secondFactor.reset}
+          title="Reset second factor"
+          action="Reset second factor"
           isPending={resetting.isPending}
           error={resetting.error}
           onClose={close}
@@ -209,13 +205,13 @@ export function Users({ zone, me }: UsersProps) {
             resetting.mutate(dialog.user.name);
           }}
         >
-          {words.secondFactor.resetHelp(<b>{dialog.user.name}</b>)}
+          {nodes`For a lost phone: ${<b>{dialog.user.name}</b>} logs in by password alone until it sets up a new one. All of its sessions end.`}
         </ConfirmDialog>
       )}
       {dialog?.kind === "delete" && (
         <ConfirmDialog
-          title={words.accounts.users.deleteAccount}
-          action={words.common.delete}
+          title="Delete account"
+          action="Delete"
           isPending={deleting.isPending}
           error={deleting.error}
           onClose={close}
@@ -223,7 +219,7 @@ export function Users({ zone, me }: UsersProps) {
             deleting.mutate(dialog.user.name);
           }}
         >
-          {words.accounts.users.deleteSessionsApiTokens(<b>{dialog.user.name}</b>)}
+          {nodes`Delete ${<b>{dialog.user.name}</b>}? Its sessions and API tokens end. Baselines it created are kept.`}
         </ConfirmDialog>
       )}
     </Stack>
@@ -232,7 +228,7 @@ export function Users({ zone, me }: UsersProps) {
 
 /** Which hosts an account sees, in a cell. */
 function hostsWord(groups: readonly string[] | null): string {
-  return groups === null ? words.hostAccess.all : groups.length === 0 ? words.hostAccess.none : groups.join(", ");
+  return groups === null ? "all" : groups.length === 0 ? "none" : groups.join(", ");
 }
 
 function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
@@ -250,7 +246,7 @@ function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
   const problem = newPasswordProblem(password, password).next;
   return (
     <RowForm
-      action={words.accounts.users.createAccount}
+      action="Create account"
       isReady={name.trim() !== "" && problem === null}
       isPending={making.isPending}
       error={making.error}
@@ -261,8 +257,8 @@ function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
       <TextInput
         size="xs"
         w={200}
-        label={words.accounts.users.newAccount}
-        placeholder={words.accounts.users.name}
+        label="New account"
+        placeholder="name"
         autoComplete="off"
         required
         maxLength={200}
@@ -274,7 +270,7 @@ function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
       <PasswordInput
         size="xs"
         w={220}
-        label={words.accounts.users.initialPassword}
+        label="Initial password"
         autoComplete="new-password"
         required
         error={password === "" ? null : problem}
@@ -286,7 +282,7 @@ function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
       <Select
         size="xs"
         w={150}
-        label={words.common.role}
+        label="Role"
         allowDeselect={false}
         data={roleOptions(ROLES)}
         value={role}
@@ -317,8 +313,8 @@ function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
   const problem = newPasswordProblem(password, password).next;
   return (
     <FormDialog
-      title={words.accounts.users.newPasswordFor(user.name)}
-      action={words.accounts.users.setPassword}
+      title={`New password for ${user.name}`}
+      action="Set password"
       isReady={problem === null}
       isPending={setting.isPending}
       error={setting.error}
@@ -327,9 +323,9 @@ function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
       }}
       onClose={onClose}
     >
-      <Text fz="sm">{words.accounts.users.logsOutAllSessions}</Text>
+      <Text fz="sm">This logs out all sessions of the account.</Text>
       <PasswordInput
-        label={words.accounts.users.newPassword}
+        label="New password"
         description={PASSWORD_HELP}
         autoComplete="new-password"
         required
@@ -342,7 +338,7 @@ function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
       />
       <Checkbox
         size="xs"
-        label={words.accounts.users.revokeAccountsApiTokens}
+        label="Revoke the account's API tokens"
         checked={isRevoking}
         onChange={(event) => {
           setRevoking(event.currentTarget.checked);

@@ -17,7 +17,8 @@ import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
 import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
 import { encodeClock } from "../../state/zone_choice";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 import { episodeLink } from "../../components/episodeLink";
 
 const STEP = 10;
@@ -37,22 +38,24 @@ export function AlertList({ zone, clock, hasRoutes }: AlertListProps) {
   return (
     <section>
       <Title order={2} fz="md" mb="xs">
-        {words.watch.alerts.sentMessages}
+        Sent
       </Title>
-      <ScrollCard label={words.watch.alerts.sentMessages}>
+      <ScrollCard label="Sent">
         {alerts.data === undefined ? (
-          <PendingView isCompact query={alerts} what={words.watch.alerts.theAlerts} />
+          <PendingView isCompact query={alerts} what="the alerts" />
         ) : n === 0 ? (
           <StateView
             isCompact
             state={{
               kind: "empty",
-              title: words.watch.alerts.nothingSent,
-              next: hasRoutes ? words.watch.alerts.nothingSentNext : words.watch.alerts.nothingSentNoRoute,
+              title: "Nothing was sent yet",
+              next: hasRoutes
+                ? "Messages appear here with what their receivers said."
+                : "Messages appear here once a route sends.",
             }}
           />
         ) : (
-          <AlertTable isLinked label={words.watch.alerts.sentMessages} alerts={alerts.data.alerts} zone={zone} clock={clock} />
+          <AlertTable isLinked label="Sent" alerts={alerts.data.alerts} zone={zone} clock={clock} />
         )}
       </ScrollCard>
       {n > limit && limit < MAX && (
@@ -64,7 +67,7 @@ export function AlertList({ zone, clock, hasRoutes }: AlertListProps) {
             setLimit(limit + STEP);
           }}
         >
-          {words.watch.alerts.showMore(formatCount(limit), formatCount(n))}
+          {`Show more (${formatCount(limit)} of ${formatCount(n)})`}
         </Button>
       )}
     </section>
@@ -86,11 +89,11 @@ export function AlertTable({ label, alerts, isLinked = false, zone, clock }: Ale
     <Table aria-label={label} className="alerts-table">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{words.watch.alerts.since}</Table.Th>
-          <Table.Th>{words.common.state}</Table.Th>
-          <Table.Th>{words.watch.onNow.what}</Table.Th>
-          <Table.Th>{words.watch.alerts.route.title}</Table.Th>
-          <Table.Th>{words.watch.alerts.messages}</Table.Th>
+          <Table.Th>Since</Table.Th>
+          <Table.Th>State</Table.Th>
+          <Table.Th>What it is</Table.Th>
+          <Table.Th>Route</Table.Th>
+          <Table.Th>Messages</Table.Th>
           <Table.Th />
         </Table.Tr>
       </Table.Thead>
@@ -134,7 +137,7 @@ function AlertRow({ alert, isLinked, zone, clock }: AlertRowProps) {
             display="block"
             fz="sm"
           >
-            {words.watch.alerts.alertNo(String(alert.id))}
+            {`Alert ${String(alert.id)}`}
           </PageLink>
         )}
       </Table.Td>
@@ -144,7 +147,7 @@ function AlertRow({ alert, isLinked, zone, clock }: AlertRowProps) {
       </Table.Td>
       <Table.Td>
         {host === null ? (
-          <b>{words.watch.onNow.thisServer}</b>
+          <b>normstat</b>
         ) : (
           <PageLink
             to="/hosts/$host"
@@ -152,21 +155,21 @@ function AlertRow({ alert, isLinked, zone, clock }: AlertRowProps) {
             search={worst === undefined ? encodeClock(clock) : episodeLink(worst, clock)}
             fw={600}
           >
-            {alert.hosts.length > 1 ? words.watch.onNow.andMore(host, String(alert.hosts.length - 1)) : host}
+            {alert.hosts.length > 1 ? `${host} and ${String(alert.hosts.length - 1)} more` : host}
           </PageLink>
         )}
         <Text fz="sm">
           {alert.title}
-          {alert.n_episodes > 1 && ` (${words.watch.history.nEpisodes(alert.n_episodes)})`}
+          {alert.n_episodes > 1 && ` (${counted(alert.n_episodes, "episode")})`}
         </Text>
         {alert.acknowledged_at !== null && (
           <Text fz="sm" className="soft">
-            {words.watch.onNow.acknowledgedBy(alert.acknowledged_by)}
+            {`acknowledged by ${alert.acknowledged_by}`}
           </Text>
         )}
         {alert.silenced_at !== null && (
           <Text fz="sm" className="soft">
-            {words.watch.alerts.silencedAt(<Instant at={fromApi(alert.silenced_at)} zone={zone} />)}
+            {nodes`muted by its link at ${<Instant at={fromApi(alert.silenced_at)} zone={zone} />}`}
           </Text>
         )}
       </Table.Td>
@@ -177,7 +180,7 @@ function AlertRow({ alert, isLinked, zone, clock }: AlertRowProps) {
             <MessageLine key={message.id} message={message} zone={zone} />
           ))}
         </ul>
-        {alert.messages.length === 0 && <span className="soft">{words.watch.alerts.noMessageYet}</span>}
+        {alert.messages.length === 0 && <span className="soft">none yet</span>}
       </Table.Td>
       <Table.Td>
         {isOpen && mayWrite(me) && (
@@ -185,12 +188,12 @@ function AlertRow({ alert, isLinked, zone, clock }: AlertRowProps) {
             size="compact-sm"
             variant="default"
             loading={acknowledging.isPending}
-            aria-label={isAcknowledged ? words.watch.actions.takeBackName(about) : words.watch.actions.acknowledgeName(about)}
+            aria-label={isAcknowledged ? `Take back the acknowledgement of ${about}` : `Acknowledge ${about}`}
             onClick={() => {
               acknowledging.mutate();
             }}
           >
-            {isAcknowledged ? words.watch.actions.takeBack : words.watch.actions.acknowledge}
+            {isAcknowledged ? "Take back" : "Acknowledge"}
           </Button>
         )}
         <ErrorLine error={acknowledging.error} />
@@ -214,7 +217,7 @@ function MessageLine({ message, zone }: { readonly message: AlertMessageInfo; re
         {describeMessageKind(kind)} → {channel}:{" "}
         <span className={hasFailed ? "alerts-failed" : undefined}>
           {describeMessageState(state)}
-          {n_tries > 1 && ` (${words.watch.alerts.nTries(n_tries)})`}
+          {n_tries > 1 && ` (${counted(n_tries, "attempt")})`}
         </span>
         {sent_at !== null && (
           <>
@@ -223,19 +226,19 @@ function MessageLine({ message, zone }: { readonly message: AlertMessageInfo; re
           </>
         )}
         {state === "queued" && n_tries > 0 && next_try_at !== null && (
-          <>{words.watch.alerts.nextTry(<Instant at={fromApi(next_try_at)} zone={zone} />)}</>
+          <>{nodes`, next attempt ${<Instant at={fromApi(next_try_at)} zone={zone} />}`}</>
         )}{" "}
         {hasFailed && mayWrite(me) && (
           <Button
             size="compact-xs"
             variant="default"
             loading={retrying.isPending}
-            aria-label={words.watch.alerts.retryTo(channel)}
+            aria-label={`Send again to ${channel}`}
             onClick={() => {
               retrying.mutate();
             }}
           >
-            {words.watch.alerts.retry}
+            Send again
           </Button>
         )}
       </Text>

@@ -5,7 +5,6 @@ import { useMe } from "../../components/me";
 import { PendingView } from "../../components/StateView";
 import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
-import { words } from "../../words";
 import { AlertList } from "./AlertList";
 import { ChannelList } from "./ChannelList";
 import { OneAlert } from "./OneAlert";
@@ -36,22 +35,22 @@ function AllAlerts({ zone, clock }: Omit<AlertsTabProps, "alert">) {
   const error = channels.error ?? routes.error;
   if (channels.data === undefined || routes.data === undefined) {
     return (
-      <PendingView
-        query={{ error, refetch: () => Promise.all([channels.refetch(), routes.refetch()]) }}
-        what={words.watch.alerts.theAlerts}
-      />
+      <PendingView query={{ error, refetch: () => Promise.all([channels.refetch(), routes.refetch()]) }} what="the alerts" />
     );
   }
   const sends = routes.data.routes.some(({ is_enabled }) => is_enabled);
   return (
     <Stack gap="lg">
       <Text fz="sm" className="soft" maw={860}>
-        {words.watch.alerts.whatAlertsAre}
+        A route says which episodes become messages and to whom; a channel carries them. What is muted sends nothing; what is
+        acknowledged is not repeated.
       </Text>
       {!sends && (
         <div role="note" className="card alerts-note">
           <Text fz="sm">
-            {channels.data.channels.length === 0 ? words.watch.alerts.firstAChannel : words.watch.alerts.thenARoute}
+            {channels.data.channels.length === 0
+              ? "Nobody is told of anything yet. First add a channel and test it; then add a route that sends to it."
+              : "No route sends anything. Add or enable one: it says which episodes go to which channel."}
           </Text>
         </div>
       )}

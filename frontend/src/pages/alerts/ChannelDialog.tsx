@@ -15,7 +15,10 @@ import {
 } from "../../logic/alert";
 import type { AlertChannelInfo } from "../../logic/api";
 import { NameField } from "../../components/NameAndNote";
-import { words } from "../../words";
+
+const ALERTS_CHAT_FORMATS = { slack: "Slack", mattermost: "Mattermost", teams: "Microsoft Teams" };
+
+const SECURITIES = { starttls: "STARTTLS", tls: "TLS", none: "none" };
 
 interface ChannelDialogProps {
   /** Null: a new one. */
@@ -42,7 +45,7 @@ export function ChannelDialog({ channel, scripts, onClose }: ChannelDialogProps)
   return (
     <FormDialog
       size="lg"
-      title={channel === null ? words.watch.alerts.newChannel : words.watch.alerts.editName(channel.name)}
+      title={channel === null ? "New channel" : `Edit ${channel.name}`}
       isPending={saving.isPending}
       error={saving.error}
       onSubmit={() => {
@@ -58,7 +61,7 @@ export function ChannelDialog({ channel, scripts, onClose }: ChannelDialogProps)
           }}
         />
         <Select
-          label={words.common.kind}
+          label="Kind"
           allowDeselect={false}
           disabled={channel !== null}
           value={form.kind}
@@ -70,7 +73,7 @@ export function ChannelDialog({ channel, scripts, onClose }: ChannelDialogProps)
       </Group>
       <KindFields form={form} stored={channel?.secrets ?? []} scripts={scripts} onChange={change} />
       <Checkbox
-        label={words.watch.alerts.sends}
+        label="Sends messages"
         checked={form.isEnabled}
         onChange={(event) => {
           change({ isEnabled: event.currentTarget.checked });
@@ -97,25 +100,25 @@ function KindFields(props: FieldsProps) {
       return (
         <>
           <Select
-            label={words.watch.alerts.chatFormat}
+            label="Format"
             allowDeselect={false}
             value={form.format}
-            data={CHAT_FORMATS.map((value) => ({ value, label: words.watch.alerts.chatFormats[value] }))}
+            data={CHAT_FORMATS.map((value) => ({ value, label: ALERTS_CHAT_FORMATS[value] }))}
             onChange={(format) => {
               onChange({ format: CHAT_FORMATS.find((known) => known === format) ?? "slack" });
             }}
           />
-          <SecretInput name="url" label={words.watch.alerts.chatUrl} {...props} />
+          <SecretInput name="url" label="URL of the incoming webhook" {...props} />
         </>
       );
     case "webhook":
       return (
         <>
           <SecretInput name="url" label="URL" {...props} />
-          <SecretInput name="authorization" label={words.watch.alerts.authorization} {...props} />
+          <SecretInput name="authorization" label="Header Authorization (optional)" {...props} />
           <Textarea
-            label={words.watch.alerts.template}
-            description={words.watch.alerts.templateHelp}
+            label="Body (optional)"
+            description={"JSON with {words} in its strings; empty: the whole message as JSON."}
             autosize
             minRows={3}
             maxRows={12}
@@ -140,9 +143,9 @@ function KindFields(props: FieldsProps) {
               onChange({ url: event.currentTarget.value });
             }}
           />
-          <SecretInput name="authorization" label={words.watch.alerts.authorization} {...props} />
+          <SecretInput name="authorization" label="Header Authorization (optional)" {...props} />
           <TagsInput
-            label={words.watch.alerts.labels}
+            label="Labels added to each alert"
             placeholder={form.labels.length === 0 ? "team=dba" : ""}
             value={[...form.labels]}
             onChange={(labels) => {
@@ -154,8 +157,12 @@ function KindFields(props: FieldsProps) {
     case "script":
       return (
         <Select
-          label={words.watch.alerts.script}
-          description={scripts.length === 0 ? words.watch.alerts.noScripts : words.watch.alerts.scriptHelp}
+          label="Script"
+          description={
+            scripts.length === 0
+              ? "This server allows none: its administrator sets NORMSTAT_ALERT_SCRIPTS_DIR."
+              : "Gets the message as JSON on its standard input."
+          }
           required
           value={form.script === "" ? null : form.script}
           data={[...new Set([...scripts, ...(form.script === "" ? [] : [form.script])])]}
@@ -174,7 +181,7 @@ function MailFields(props: FieldsProps) {
       <Group gap="xs" align="flex-start" wrap="wrap">
         <TextInput
           style={{ flex: 1, minWidth: 160 }}
-          label={words.watch.alerts.mailServer}
+          label="Mail server"
           required
           placeholder="mail.example.org"
           value={form.server}
@@ -184,7 +191,7 @@ function MailFields(props: FieldsProps) {
         />
         <NumberInput
           w={90}
-          label={words.watch.alerts.port}
+          label="Port"
           required
           min={1}
           max={65_535}
@@ -196,10 +203,10 @@ function MailFields(props: FieldsProps) {
         />
         <Select
           w={150}
-          label={words.watch.alerts.security}
+          label="Security"
           allowDeselect={false}
           value={form.security}
-          data={MAIL_SECURITIES.map((value) => ({ value, label: words.watch.alerts.securities[value] }))}
+          data={MAIL_SECURITIES.map((value) => ({ value, label: SECURITIES[value] }))}
           onChange={(security) => {
             onChange({ security: MAIL_SECURITIES.find((known) => known === security) ?? "starttls" });
           }}
@@ -207,17 +214,17 @@ function MailFields(props: FieldsProps) {
       </Group>
       <Group gap="xs" grow align="flex-start">
         <TextInput
-          label={words.watch.alerts.username}
+          label="Username"
           autoComplete="off"
           value={form.username}
           onChange={(event) => {
             onChange({ username: event.currentTarget.value });
           }}
         />
-        <SecretInput name="password" label={words.watch.alerts.password} {...props} />
+        <SecretInput name="password" label="Password" {...props} />
       </Group>
       <TextInput
-        label={words.watch.alerts.sender}
+        label="Sender"
         required
         placeholder="normstat@example.org"
         value={form.sender}
@@ -226,7 +233,7 @@ function MailFields(props: FieldsProps) {
         }}
       />
       <TagsInput
-        label={words.watch.alerts.recipients}
+        label="Recipients"
         required
         splitChars={[",", " ", ";"]}
         placeholder={form.recipients.length === 0 ? "oncall@example.org" : ""}
@@ -249,7 +256,11 @@ function SecretInput({ name, label, form, stored, onChange }: SecretInputProps) 
   const optional = OPTIONAL_SECRETS.find((known) => known === name);
   const isStored = stored.includes(name);
   const isRemoved = optional !== undefined && form.removed.includes(optional);
-  const state = isRemoved ? words.watch.alerts.secretIsRemoved : isStored ? words.watch.alerts.secretIsSet : null;
+  const state = isRemoved
+    ? "The stored one is removed when you save."
+    : isStored
+      ? "One is stored; leave empty to keep it."
+      : null;
   return (
     <div>
       <PasswordInput
@@ -266,13 +277,13 @@ function SecretInput({ name, label, form, stored, onChange }: SecretInputProps) 
         <button
           type="button"
           className="text-button"
-          aria-label={isRemoved ? words.watch.alerts.keepSecret(label) : words.watch.alerts.removeSecret(label)}
+          aria-label={isRemoved ? `Keep it: ${label}` : `Remove it: ${label}`}
           onClick={() => {
             const others = form.removed.filter((each) => each !== optional);
             onChange({ [name]: "", removed: isRemoved ? others : [...others, optional] });
           }}
         >
-          {isRemoved ? words.watch.alerts.keepIt : words.watch.alerts.removeIt}
+          {isRemoved ? "Keep it" : "Remove it"}
         </button>
       )}
     </div>

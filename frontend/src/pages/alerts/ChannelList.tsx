@@ -9,7 +9,8 @@ import { KIND_LABELS, toKind } from "../../logic/alert";
 import type { AlertChannelInfo, AlertChannelList } from "../../logic/api";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 import { ChannelDialog } from "./ChannelDialog";
 import { EditDelete } from "./EditDelete";
 import { ListSection, SendingState } from "./ListSection";
@@ -28,11 +29,11 @@ export function ChannelList({ channels: { channels, scripts, n_waiting, waiting_
   return (
     <>
       <ListSection
-        title={words.watch.alerts.channels}
+        title="Channels"
         add={
           mayChange
             ? {
-                label: words.watch.alerts.newChannel,
+                label: "New channel",
                 onAdd: () => {
                   setEdited(null);
                 },
@@ -42,8 +43,8 @@ export function ChannelList({ channels: { channels, scripts, n_waiting, waiting_
         note={
           waiting_since !== null && (
             <Text fz="sm" mb="xs">
-              {words.watch.alerts.nWaiting(n_waiting)}{" "}
-              {words.watch.onNow.since(<Instant at={fromApi(waiting_since)} zone={zone} />)}
+              {`${counted(n_waiting, "message")} ${n_waiting === 1 ? "waits" : "wait"} to be sent,`}{" "}
+              {nodes`since ${<Instant at={fromApi(waiting_since)} zone={zone} />}`}
             </Text>
           )
         }
@@ -52,17 +53,13 @@ export function ChannelList({ channels: { channels, scripts, n_waiting, waiting_
             ? null
             : {
                 kind: "empty",
-                title: words.watch.alerts.noChannels,
-                next: mayChange ? words.watch.alerts.noChannelsNext : words.watch.alerts.askAdministrator,
+                title: "There is no channel yet",
+                next: mayChange
+                  ? "Add one: a mail server, a chat, a webhook, an Alertmanager or a script."
+                  : "An administrator can add one.",
               }
         }
-        columns={[
-          words.common.name,
-          words.common.kind,
-          words.watch.alerts.reaches,
-          words.watch.alerts.usedBy,
-          words.common.state,
-        ]}
+        columns={["Name", "Kind", "Reaches", "Used by", "State"]}
       >
         {channels.map((channel) => (
           <ChannelRow key={channel.id} channel={channel} zone={zone} mayChange={mayChange} onEdit={setEdited} />
@@ -104,13 +101,11 @@ function ChannelRow({ channel, zone, mayChange, onEdit }: ChannelRowProps) {
           </Text>
         )}
       </Table.Td>
-      <Table.Td>
-        {channel.routes.length === 0 ? <span className="soft">{words.watch.alerts.noRoute}</span> : channel.routes.join(", ")}
-      </Table.Td>
+      <Table.Td>{channel.routes.length === 0 ? <span className="soft">no route</span> : channel.routes.join(", ")}</Table.Td>
       <Table.Td>
         <SendingState settings={settings} isEnabled={channel.is_enabled} />
         {channel.held_until !== null && (
-          <Text fz="xs">{words.watch.alerts.heldUntil(<Instant at={fromApi(channel.held_until)} zone={zone} />)}</Text>
+          <Text fz="xs">{nodes`The receiver asked for a pause until ${<Instant at={fromApi(channel.held_until)} zone={zone} />}.`}</Text>
         )}
       </Table.Td>
       <Table.Td>
@@ -119,18 +114,18 @@ function ChannelRow({ channel, zone, mayChange, onEdit }: ChannelRowProps) {
             <Button
               size="compact-sm"
               variant="default"
-              aria-label={words.watch.alerts.testName(name)}
+              aria-label={`Test ${name}`}
               loading={testing.isPending}
               onClick={() => {
                 testing.mutate();
               }}
             >
-              {words.watch.alerts.test}
+              Test
             </Button>
             <EditDelete
               name={name}
-              deleteTitle={words.watch.alerts.deleteChannel(name)}
-              deleteText={words.watch.alerts.deleteChannelText}
+              deleteTitle={`Delete the channel ${name}?`}
+              deleteText="A channel that a route uses cannot be deleted. Messages that were sent stay in the list."
               onEdit={() => {
                 onEdit(channel);
               }}
@@ -140,9 +135,7 @@ function ChannelRow({ channel, zone, mayChange, onEdit }: ChannelRowProps) {
         )}
         {testing.data && (
           <Text fz="sm" role="status" className={testing.data.is_sent ? undefined : "alerts-failed"} maw={420}>
-            {testing.data.is_sent
-              ? words.watch.alerts.testSent(testing.data.answer)
-              : words.watch.alerts.testFailed(testing.data.answer)}
+            {testing.data.is_sent ? `Sent. The receiver said: ${testing.data.answer}` : `Not sent: ${testing.data.answer}`}
           </Text>
         )}
         <ErrorLine error={testing.error} />

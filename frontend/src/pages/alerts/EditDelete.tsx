@@ -1,7 +1,6 @@
 import { Button } from "@mantine/core";
 import { type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { DeleteButton } from "../../components/DeleteButton";
-import { words } from "../../words";
 
 interface EditDeleteProps {
   readonly name: string;
@@ -18,12 +17,12 @@ export function EditDelete({ name, deleteTitle, deleteText, queryKey = ["alerts"
   const client = useQueryClient();
   return (
     <>
-      <Button size="compact-sm" variant="default" aria-label={words.watch.alerts.editName(name)} onClick={onEdit}>
-        {words.common.edit}
+      <Button size="compact-sm" variant="default" aria-label={`Edit ${name}`} onClick={onEdit}>
+        Edit
       </Button>
       <DeleteButton
         size="compact-sm"
-        label={words.watch.alerts.deleteName(name)}
+        label={`Delete ${name}`}
         title={deleteTitle}
         onDelete={onDelete}
         onDeleted={() => client.invalidateQueries({ queryKey })}

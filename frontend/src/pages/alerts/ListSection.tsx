@@ -3,7 +3,6 @@ import { IconPlus } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { ScrollCard } from "../../components/ScrollCard";
 import { type PendingState, StateView } from "../../components/StateView";
-import { words } from "../../words";
 
 interface ListSectionProps {
   readonly title: string;
@@ -64,8 +63,8 @@ interface SendingStateProps {
 /** Whether a channel or a route sends. */
 export function SendingState({ settings, isEnabled }: SendingStateProps) {
   return settings === null ? (
-    <span className="alerts-failed">{words.watch.alerts.unreadable}</span>
+    <span className="alerts-failed">cannot be read any more; save it again</span>
   ) : (
-    <>{isEnabled ? words.watch.alerts.on : words.watch.alerts.off}</>
+    <>{isEnabled ? "sends" : "off"}</>
   );
 }

@@ -11,7 +11,6 @@ import { formatCount } from "../../logic/number";
 import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
 import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
-import { words } from "../../words";
 import { AlertTable } from "./AlertList";
 
 interface OneAlertProps {
@@ -24,7 +23,7 @@ interface OneAlertProps {
 export function OneAlert({ id, zone, clock }: OneAlertProps) {
   const alert = useQuery(alertQuery(id));
   const rules = useQuery(rulesQuery);
-  const title = words.watch.alerts.alertNo(String(id));
+  const title = `Alert ${String(id)}`;
   const isGone = alert.error instanceof ApiError && alert.error.status === 404;
   return (
     <Stack gap="sm">
@@ -33,12 +32,16 @@ export function OneAlert({ id, zone, clock }: OneAlertProps) {
           {title}
         </Title>
         <PageLink to="/watch" search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "alerts" })} fz="sm">
-          {words.watch.alerts.allAlerts}
+          All alerts
         </PageLink>
       </Group>
       {isGone ? (
         <StateView
-          state={{ kind: "empty", title: words.watch.alerts.noAlert(String(id)), next: words.watch.alerts.noAlertNext }}
+          state={{
+            kind: "empty",
+            title: `There is no alert ${String(id)}`,
+            next: "Alerts are deleted some time after they are over.",
+          }}
         />
       ) : alert.data === undefined ? (
         <PendingView query={alert} what={title} />
@@ -48,11 +51,11 @@ export function OneAlert({ id, zone, clock }: OneAlertProps) {
             <AlertTable label={title} alerts={[alert.data]} zone={zone} clock={clock} />
           </ScrollCard>
           <Title order={2} fz="md">
-            {words.watch.alerts.episodes}
+            Episodes
           </Title>
-          <ScrollCard label={words.watch.alerts.episodes}>
+          <ScrollCard label="Episodes">
             <EpisodeTable
-              label={words.watch.alerts.episodes}
+              label="Episodes"
               episodes={alert.data.episodes}
               of={new Map((rules.data?.rules ?? []).map(({ name, of }) => [name, of]))}
               zone={zone}
@@ -61,7 +64,7 @@ export function OneAlert({ id, zone, clock }: OneAlertProps) {
           </ScrollCard>
           {alert.data.n_episodes > alert.data.episodes.length && (
             <Text fz="sm" className="soft">
-              {words.watch.backtest.firstOf(formatCount(alert.data.episodes.length), formatCount(alert.data.n_episodes))}
+              {`The first ${formatCount(alert.data.episodes.length)} of ${formatCount(alert.data.n_episodes)}.`}
             </Text>
           )}
         </>

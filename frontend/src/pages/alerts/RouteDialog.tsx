@@ -12,9 +12,15 @@ import { COLOUR_LABELS } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
 import { zoneOf } from "../../state/clock";
 import { NameField } from "../../components/NameAndNote";
-import { words } from "../../words";
 import { EscalationFields, HoursFields, toOptions, toIds } from "./RouteParts";
 import { RouteTrial } from "./RouteTrial";
+
+const ALERTS_GROUPINGS = {
+  story: "what begins together on a host",
+  host: "all of a host",
+  rule: "a rule on all hosts",
+  route: "everything",
+};
 
 interface RouteDialogProps {
   /** Null: a new one. */
@@ -43,7 +49,7 @@ export function RouteDialog({ route, channels, zone, onClose }: RouteDialogProps
   return (
     <FormDialog
       size="xl"
-      title={route === null ? words.watch.alerts.newRoute : words.watch.alerts.editName(route.name)}
+      title={route === null ? "New route" : `Edit ${route.name}`}
       isPending={saving.isPending}
       error={saving.error}
       onSubmit={() => {
@@ -55,7 +61,7 @@ export function RouteDialog({ route, channels, zone, onClose }: RouteDialogProps
       <MatchFields settings={settings} onChange={change} />
       <SendFields settings={settings} channels={channels} onChange={change} />
       <Checkbox
-        label={words.watch.alerts.sends}
+        label="Sends messages"
         checked={isEnabled}
         onChange={(event) => {
           setEnabled(event.currentTarget.checked);
@@ -79,24 +85,16 @@ function MatchFields({ settings: { match }, onChange }: FieldsProps) {
     onChange({ match: { ...match, ...part } });
   };
   const lists = [
-    { key: "hosts", label: words.common.hosts, data: (hosts.data?.hosts ?? []).map((host) => host.name) },
-    { key: "tags", label: words.common.tags, data: [...new Set((hosts.data?.hosts ?? []).flatMap((host) => host.tags))] },
-    {
-      key: "sources",
-      label: words.watch.alerts.rules,
-      data: ["comparison", ...(rules.data?.rules ?? []).map((rule) => rule.name)],
-    },
-    {
-      key: "subsystems",
-      label: words.watch.rules.subsystem,
-      data: [...new Set((rules.data?.rules ?? []).map((rule) => rule.subsystem))],
-    },
-    { key: "groups", label: words.watch.alerts.groups, data: [] },
+    { key: "hosts", label: "Hosts", data: (hosts.data?.hosts ?? []).map((host) => host.name) },
+    { key: "tags", label: "Tags", data: [...new Set((hosts.data?.hosts ?? []).flatMap((host) => host.tags))] },
+    { key: "sources", label: "Rules", data: ["comparison", ...(rules.data?.rules ?? []).map((rule) => rule.name)] },
+    { key: "subsystems", label: "Subsystem", data: [...new Set((rules.data?.rules ?? []).map((rule) => rule.subsystem))] },
+    { key: "groups", label: "Host groups", data: [] },
   ] as const;
   return (
     <>
       <Title order={3} fz="sm" mt="xs">
-        {words.watch.alerts.takes}
+        Which episodes
       </Title>
       {lists.map(({ key, label, data }) => (
         <TagsInput
@@ -105,11 +103,7 @@ function MatchFields({ settings: { match }, onChange }: FieldsProps) {
           label={label}
           splitChars={[",", " "]}
           placeholder={
-            match[key].length === 0
-              ? key === "hosts" || key === "sources"
-                ? words.watch.alerts.anyPattern
-                : words.watch.alerts.any
-              : ""
+            match[key].length === 0 ? (key === "hosts" || key === "sources" ? "any; * and ? stand for other letters" : "any") : ""
           }
           data={[...data]}
           value={[...match[key]]}
@@ -121,7 +115,7 @@ function MatchFields({ settings: { match }, onChange }: FieldsProps) {
       <Group gap="xs" grow>
         <Select
           size="xs"
-          label={words.watch.alerts.lowest}
+          label="From this state on"
           allowDeselect={false}
           value={match.lowest}
           data={LOWEST.map((value) => ({ value, label: COLOUR_LABELS[value] }))}
@@ -131,7 +125,7 @@ function MatchFields({ settings: { match }, onChange }: FieldsProps) {
         />
         <Select
           size="xs"
-          label={words.watch.alerts.timeZone}
+          label="Zone of the times"
           allowDeselect={false}
           searchable
           value={match.time_zone}
@@ -160,12 +154,12 @@ function SendFields({ settings, channels, onChange }: SendFieldsProps) {
   return (
     <>
       <Title order={3} fz="sm" mt="xs">
-        {words.watch.alerts.does}
+        What it sends
       </Title>
       <MultiSelect
         searchable
         size="xs"
-        label={words.watch.alerts.channels}
+        label="Channels"
         required
         data={toOptions(channels)}
         value={settings.channels.map(String)}
@@ -176,17 +170,17 @@ function SendFields({ settings, channels, onChange }: SendFieldsProps) {
       <Group gap="xs" grow align="flex-end">
         <Select
           size="xs"
-          label={words.watch.alerts.groupBy}
+          label="One message for"
           allowDeselect={false}
           value={group_by}
-          data={GROUPINGS.map((value) => ({ value, label: words.watch.alerts.groupings[value] }))}
+          data={GROUPINGS.map((value) => ({ value, label: ALERTS_GROUPINGS[value] }))}
           onChange={(grouping) => {
             onChange({ group_by: GROUPINGS.find((known) => known === grouping) ?? "story" });
           }}
         />
         <NumberInput
           size="xs"
-          label={words.watch.alerts.waitS}
+          label="Wait before the first (s)"
           min={0}
           max={86_400}
           allowDecimal={false}
@@ -197,8 +191,8 @@ function SendFields({ settings, channels, onChange }: SendFieldsProps) {
         />
         <NumberInput
           size="xs"
-          label={words.watch.alerts.repeatMin}
-          placeholder={words.watch.alerts.never}
+          label="Repeat every (min)"
+          placeholder="never"
           min={5}
           max={43_200}
           allowDecimal={false}
@@ -216,14 +210,14 @@ function SendFields({ settings, channels, onChange }: SendFieldsProps) {
         }}
       />
       <Checkbox
-        label={words.watch.alerts.sendsResolved}
+        label="Say when it is over"
         checked={sends_resolved}
         onChange={(event) => {
           onChange({ sends_resolved: event.currentTarget.checked });
         }}
       />
       <Checkbox
-        label={words.watch.alerts.isLast}
+        label="Routes below do not get what this one takes"
         checked={is_last}
         onChange={(event) => {
           onChange({ is_last: event.currentTarget.checked });

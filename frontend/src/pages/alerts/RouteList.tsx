@@ -9,7 +9,7 @@ import { describeMatch, describeSending, moved } from "../../logic/alert";
 import type { AlertChannelInfo, AlertRouteInfo } from "../../logic/api";
 import { formatCount } from "../../logic/number";
 import type { Zone } from "../../logic/zone";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import { EditDelete } from "./EditDelete";
 import { ListSection, SendingState } from "./ListSection";
 import { RouteDialog } from "./RouteDialog";
@@ -35,11 +35,11 @@ export function RouteList({ routes, channels, zone }: RouteListProps) {
   return (
     <>
       <ListSection
-        title={words.watch.alerts.routes}
+        title="Routes"
         add={
           mayChange && channels.length > 0
             ? {
-                label: words.watch.alerts.newRoute,
+                label: "New route",
                 onAdd: () => {
                   setEdited(null);
                 },
@@ -52,11 +52,14 @@ export function RouteList({ routes, channels, zone }: RouteListProps) {
             ? null
             : {
                 kind: "empty",
-                title: words.watch.alerts.noRoutes,
-                next: channels.length === 0 ? words.watch.alerts.noRoutesNoChannels : words.watch.alerts.noRoutesNext,
+                title: "There is no route yet",
+                next:
+                  channels.length === 0
+                    ? "A route needs a channel to send to."
+                    : "Add one: it says which episodes go to which channel.",
               }
         }
-        columns={[words.common.name, words.watch.alerts.takes, words.watch.alerts.does, words.common.state]}
+        columns={["Name", "Which episodes", "What it sends", "State"]}
       >
         {routes.map((route, place) => (
           <RouteRow
@@ -109,7 +112,7 @@ function RouteRow({ route, channels, mayChange, isFirst, isLast, onEdit, onMove 
         <SendingState settings={settings} isEnabled={route.is_enabled} />
         {route.n_open > 0 && (
           <Text fz="xs" className="soft">
-            {words.watch.alerts.nOpen(route.n_open)}
+            {`${counted(route.n_open, "alert")} open`}
           </Text>
         )}
       </Table.Td>
@@ -117,7 +120,7 @@ function RouteRow({ route, channels, mayChange, isFirst, isLast, onEdit, onMove 
         {mayChange && (
           <Group gap={4} justify="flex-end" wrap="nowrap">
             <ActionIcon
-              aria-label={words.watch.alerts.earlierName(name)}
+              aria-label={`Move ${name} up`}
               disabled={isFirst}
               onClick={() => {
                 onMove(-1);
@@ -126,7 +129,7 @@ function RouteRow({ route, channels, mayChange, isFirst, isLast, onEdit, onMove 
               <IconArrowUp size={15} />
             </ActionIcon>
             <ActionIcon
-              aria-label={words.watch.alerts.laterName(name)}
+              aria-label={`Move ${name} down`}
               disabled={isLast}
               onClick={() => {
                 onMove(1);
@@ -136,8 +139,8 @@ function RouteRow({ route, channels, mayChange, isFirst, isLast, onEdit, onMove 
             </ActionIcon>
             <EditDelete
               name={name}
-              deleteTitle={words.watch.alerts.deleteRoute(name)}
-              deleteText={words.watch.alerts.deleteRouteText(formatCount(route.n_open))}
+              deleteTitle={`Delete the route ${name}?`}
+              deleteText={`It sends nothing more, not even the end of its open alerts (${formatCount(route.n_open)}).`}
               onEdit={() => {
                 onEdit(route);
               }}

@@ -1,8 +1,15 @@
 import { MultiSelect, NumberInput, TextInput } from "@mantine/core";
 import { dayLabel, WEEKDAYS } from "../../logic/alert";
 import type { AlertChannelInfo, RouteSettings } from "../../logic/api";
-import { words } from "../../words";
 import { EditedRows } from "./EditedRows";
+
+const alertsHoursNo = (n: string) => `Times ${n}`;
+
+const alertsRemoveHours = (n: string) => `Remove times ${n}`;
+
+const alertsEscalationNo = (n: string) => `Escalation ${n}`;
+
+const alertsRemoveEscalation = (n: string) => `Remove escalation ${n}`;
 
 /** Return channels as the choices of a list. */
 export function toOptions(channels: readonly AlertChannelInfo[]): { value: string; label: string }[] {
@@ -27,9 +34,9 @@ export function HoursFields({ hours, onChange }: HoursFieldsProps) {
   return (
     <EditedRows
       rows={hours}
-      nameOf={words.watch.alerts.hoursNo}
-      removeNameOf={words.watch.alerts.removeHours}
-      addLabel={hours.length === 0 ? words.watch.alerts.onlyAtTimes : words.watch.alerts.moreTimes}
+      nameOf={alertsHoursNo}
+      removeNameOf={alertsRemoveHours}
+      addLabel={hours.length === 0 ? "Only at some times of the week" : "More times"}
       newRow={() => ({ weekdays: [1, 2, 3, 4, 5], start: "08:00", end: "18:00" })}
       onChange={onChange}
     >
@@ -39,7 +46,7 @@ export function HoursFields({ hours, onChange }: HoursFieldsProps) {
             searchable
             size="xs"
             style={ROW_FIELD}
-            label={words.watch.alerts.weekdays}
+            label="Days"
             data={WEEKDAYS.map((day) => ({ value: String(day), label: dayLabel(day) }))}
             value={each.weekdays.map(String)}
             onChange={(days) => {
@@ -51,7 +58,7 @@ export function HoursFields({ hours, onChange }: HoursFieldsProps) {
               key={side}
               size="xs"
               w={80}
-              label={side === "start" ? words.common.from : words.watch.mutes.until}
+              label={side === "start" ? "From" : "Until"}
               placeholder="18:00"
               value={each[side]}
               onChange={(event) => {
@@ -78,9 +85,9 @@ export function EscalationFields({ escalations, channels, onChange }: Escalation
   return (
     <EditedRows
       rows={escalations}
-      nameOf={words.watch.alerts.escalationNo}
-      removeNameOf={words.watch.alerts.removeEscalation}
-      addLabel={words.watch.alerts.escalate}
+      nameOf={alertsEscalationNo}
+      removeNameOf={alertsRemoveEscalation}
+      addLabel="Tell others when nobody acknowledges"
       newRow={() => ({ after_min: 15 * (escalations.length + 1), channels: [] })}
       onChange={onChange}
     >
@@ -89,7 +96,7 @@ export function EscalationFields({ escalations, channels, onChange }: Escalation
           <NumberInput
             size="xs"
             w={170}
-            label={words.watch.alerts.afterMin}
+            label="Unacknowledged for (min)"
             min={1}
             max={10_080}
             allowDecimal={false}
@@ -102,7 +109,7 @@ export function EscalationFields({ escalations, channels, onChange }: Escalation
             searchable
             size="xs"
             style={ROW_FIELD}
-            label={words.watch.alerts.channels}
+            label="Channels"
             data={toOptions(channels)}
             value={each.channels.map(String)}
             onChange={(chosen) => {

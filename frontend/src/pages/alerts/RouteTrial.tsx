@@ -13,7 +13,7 @@ import { wholeSeconds } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
 import { mayWrite, useMe } from "../../components/me";
 import { readNow } from "../../state/clock";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 const MAX_SHOWN = 20;
 
@@ -36,7 +36,7 @@ export function RouteTrial({ settings, zone }: RouteTrialProps) {
     <div>
       <Group gap="sm">
         <Title order={3} fz="sm">
-          {words.watch.backtest.tryIt}
+          Try it on the past
         </Title>
         <Button
           size="compact-sm"
@@ -47,7 +47,7 @@ export function RouteTrial({ settings, zone }: RouteTrialProps) {
             trying.mutate();
           }}
         >
-          {words.watch.alerts.tryWeek}
+          Try on the last 7 days
         </Button>
       </Group>
       <ErrorLine error={trying.error} />
@@ -67,11 +67,13 @@ function Tried({ result, zone }: { readonly result: RouteTrialResult; readonly z
   return (
     <div ref={shown}>
       <Text fz="sm" mt={4} mb={4} role="status">
-        {n_messages === 0 ? words.watch.alerts.triedNone : words.watch.alerts.tried(n_messages, n_alerts)}
+        {n_messages === 0
+          ? "It would have sent nothing in the last 7 days."
+          : `In the last 7 days it would have sent ${counted(n_messages, "message")} about ${counted(n_alerts, "alert")}. Nothing was sent now.`}
       </Text>
       {messages.length > 0 && (
-        <ScrollCard label={words.watch.alerts.triedMessages}>
-          <Table aria-label={words.watch.alerts.triedMessages}>
+        <ScrollCard label="Messages that it would have sent">
+          <Table aria-label="Messages that it would have sent">
             <Table.Tbody>
               {messages.slice(0, MAX_SHOWN).map((message) => (
                 <Table.Tr key={`${message.at} ${String(message.alert)} ${message.kind}`}>
@@ -89,7 +91,7 @@ function Tried({ result, zone }: { readonly result: RouteTrialResult; readonly z
       )}
       {n_messages > MAX_SHOWN && (
         <Text fz="sm" className="soft">
-          {words.watch.backtest.firstOf(formatCount(MAX_SHOWN), formatCount(n_messages))}
+          {`The first ${formatCount(MAX_SHOWN)} of ${formatCount(n_messages)}.`}
         </Text>
       )}
     </div>
@@ -102,6 +104,6 @@ function describeFirst(ids: readonly number[], episodes: ReadonlyMap<number, Epi
   if (first === undefined) {
     return "";
   }
-  const text = `${first.host ?? words.watch.onNow.thisServer}: ${first.title} ${first.instance}`.trim();
-  return ids.length === 1 ? text : words.watch.onNow.andMore(text, String(ids.length - 1));
+  const text = `${first.host ?? "normstat"}: ${first.title} ${first.instance}`.trim();
+  return ids.length === 1 ? text : `${text} and ${String(ids.length - 1)} more`;
 }

@@ -10,7 +10,8 @@ import { formatCount } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import { canRetry, DELIVERY_STATES, TOPIC_WORDS } from "../../logic/webhook";
 import type { Zone } from "../../logic/zone";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 
 const STEP = 50;
 /** The server's limit. */
@@ -26,7 +27,7 @@ interface WebhookDeliveriesProps {
 export function WebhookDeliveries({ webhook, zone, mayChange }: WebhookDeliveriesProps) {
   const [limit, setLimit] = useState(STEP);
   const deliveries = useQuery(webhookDeliveriesQuery(webhook.id, limit));
-  const title = words.webhooks.list.lastDeliveries;
+  const title = "Last deliveries";
   const shown = deliveries.data?.deliveries;
   return (
     <section>
@@ -35,25 +36,29 @@ export function WebhookDeliveries({ webhook, zone, mayChange }: WebhookDeliverie
       </Title>
       {mayChange && !webhook.is_enabled && webhook.n_failed > 0 && (
         <Text fz="sm" mb="xs">
-          {words.webhooks.deliveries.isOff}
+          This webhook is off. To send a failed message again, edit it and let it send messages.
         </Text>
       )}
       <ScrollCard label={title}>
         {shown === undefined ? (
-          <PendingView isCompact query={deliveries} what={words.webhooks.deliveries.theDeliveries} />
+          <PendingView isCompact query={deliveries} what="the deliveries" />
         ) : shown.length === 0 ? (
           <StateView
             isCompact
-            state={{ kind: "empty", title: words.webhooks.deliveries.none, next: words.webhooks.deliveries.noneNext }}
+            state={{
+              kind: "empty",
+              title: "Nothing was sent yet",
+              next: "Messages appear here with what the receiver said, for 30 days. A test is not listed.",
+            }}
           />
         ) : (
           <Table aria-label={title} className="alerts-table">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{words.webhooks.deliveries.noted}</Table.Th>
-                <Table.Th>{words.watch.onNow.what}</Table.Th>
-                <Table.Th>{words.common.state}</Table.Th>
-                <Table.Th>{words.webhooks.deliveries.answer}</Table.Th>
+                <Table.Th>Noted</Table.Th>
+                <Table.Th>What it is</Table.Th>
+                <Table.Th>State</Table.Th>
+                <Table.Th>Answer</Table.Th>
                 <Table.Th />
               </Table.Tr>
             </Table.Thead>
@@ -79,7 +84,7 @@ export function WebhookDeliveries({ webhook, zone, mayChange }: WebhookDeliverie
             setLimit(limit + STEP);
           }}
         >
-          {words.webhooks.deliveries.showMore(formatCount(limit))}
+          {`Show more than ${formatCount(limit)}`}
         </Button>
       )}
     </section>
@@ -108,7 +113,7 @@ function DeliveryRow({ delivery, zone, mayRetry }: DeliveryRowProps) {
       <Table.Td>
         <span className={state === "failed" ? "alerts-failed" : undefined}>
           {DELIVERY_STATES[state]}
-          {n_tries > 0 && ` (${words.watch.alerts.nTries(n_tries)})`}
+          {n_tries > 0 && ` (${counted(n_tries, "attempt")})`}
         </span>
         {sent_at !== null && (
           <>
@@ -116,10 +121,10 @@ function DeliveryRow({ delivery, zone, mayRetry }: DeliveryRowProps) {
             <Instant at={fromApi(sent_at)} zone={zone} />
           </>
         )}
-        {state === "queued" && n_tries > 0 && words.watch.alerts.nextTry(<Instant at={fromApi(next_try_at)} zone={zone} />)}
+        {state === "queued" && n_tries > 0 && nodes`, next attempt ${<Instant at={fromApi(next_try_at)} zone={zone} />}`}
       </Table.Td>
       <Table.Td style={{ overflowWrap: "anywhere" }}>
-        {answer === "" ? <span className="soft">{words.webhooks.deliveries.noAnswer}</span> : answer}
+        {answer === "" ? <span className="soft">no answer yet</span> : answer}
       </Table.Td>
       <Table.Td>
         {mayRetry && (
@@ -127,12 +132,12 @@ function DeliveryRow({ delivery, zone, mayRetry }: DeliveryRowProps) {
             size="compact-sm"
             variant="default"
             loading={retrying.isPending}
-            aria-label={words.webhooks.deliveries.retryNo(String(delivery.id))}
+            aria-label={`Send again: delivery ${String(delivery.id)}`}
             onClick={() => {
               retrying.mutate();
             }}
           >
-            {words.webhooks.deliveries.retry}
+            Send again
           </Button>
         )}
         <ErrorLine error={retrying.error} />

@@ -6,7 +6,6 @@ import { FormDialog } from "../../components/FormDialog";
 import { NameField } from "../../components/NameAndNote";
 import type { Topic, WebhookInfo } from "../../logic/api";
 import { chooseTopics, TOPIC_WORDS, toWebhookForm, toWebhookPut, type WebhookForm } from "../../logic/webhook";
-import { words } from "../../words";
 
 interface WebhookDialogProps {
   /** Null: a new one. */
@@ -38,7 +37,7 @@ export function WebhookDialog({ webhook, topics, onSaved, onClose }: WebhookDial
   return (
     <FormDialog
       size="lg"
-      title={isNew ? words.webhooks.list.newWebhook : words.watch.alerts.editName(webhook.name)}
+      title={isNew ? "New webhook" : `Edit ${webhook.name}`}
       isReady={form.topics.length > 0}
       isPending={saving.isPending}
       error={saving.error}
@@ -55,7 +54,11 @@ export function WebhookDialog({ webhook, topics, onSaved, onClose }: WebhookDial
       />
       <PasswordInput
         label="URL"
-        description={isNew ? words.webhooks.dialog.urlHelp : words.webhooks.dialog.urlStored}
+        description={
+          isNew
+            ? "Begins with http:// or https://. It is stored and never shown again."
+            : "One is stored; leave empty to keep it. A new URL gets a new signing key."
+        }
         autoComplete="new-password"
         placeholder="https://bot.example.org/normstat"
         required={isNew}
@@ -66,8 +69,8 @@ export function WebhookDialog({ webhook, topics, onSaved, onClose }: WebhookDial
         }}
       />
       <Checkbox.Group
-        label={words.webhooks.dialog.topics}
-        description={words.webhooks.dialog.chooseOne}
+        label="Tell it when"
+        description="Choose at least one."
         value={[...form.topics]}
         onChange={(chosen) => {
           change({ topics: chooseTopics(chosen, topics) });
@@ -80,8 +83,8 @@ export function WebhookDialog({ webhook, topics, onSaved, onClose }: WebhookDial
         </SimpleGrid>
       </Checkbox.Group>
       <Checkbox
-        label={words.watch.alerts.sends}
-        description={words.webhooks.dialog.isEnabledHelp}
+        label="Sends messages"
+        description="Off: nothing is sent, and what waits is given up."
         checked={form.isEnabled}
         onChange={(event) => {
           change({ isEnabled: event.currentTarget.checked });
@@ -89,8 +92,8 @@ export function WebhookDialog({ webhook, topics, onSaved, onClose }: WebhookDial
       />
       {!isNew && (
         <Checkbox
-          label={words.webhooks.dialog.renewsKey}
-          description={words.webhooks.dialog.renewsKeyHelp}
+          label="Make a new signing key"
+          description="It is shown once. The old one is not used any more, so the receiver needs the new one at once."
           checked={form.renewsKey}
           onChange={(event) => {
             change({ renewsKey: event.currentTarget.checked });

@@ -12,7 +12,8 @@ import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
 import type { Clock } from "../../state/url";
 import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 import { EditDelete } from "./EditDelete";
 
 interface WebhookRowProps {
@@ -40,22 +41,22 @@ export function WebhookRow({ webhook, topics, isAlone, zone, clock, mayChange, o
       <Table.Td>{describeTopics(webhook.topics, topics)}</Table.Td>
       <Table.Td>
         {describeWaiting(webhook)}
-        {n_failed > 0 && <div className="alerts-failed">{words.webhooks.list.nFailed(n_failed)}</div>}
+        {n_failed > 0 && <div className="alerts-failed">{`${counted(n_failed, "message")} failed`}</div>}
         {!isAlone && (
           <PageLink
             to="/watch"
             search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "webhooks", webhook: id })}
             display="block"
             fz="sm"
-            aria-label={words.webhooks.list.lastDeliveriesOf(name)}
+            aria-label={`Last deliveries: ${name}`}
           >
-            {words.webhooks.list.lastDeliveries}
+            Last deliveries
           </PageLink>
         )}
       </Table.Td>
       <Table.Td>
-        {webhook.is_enabled ? words.watch.alerts.on : words.watch.alerts.off}
-        {held !== null && <Text fz="xs">{words.webhooks.list.heldUntil(<Instant at={held} zone={zone} />)}</Text>}
+        {webhook.is_enabled ? "sends" : "off"}
+        {held !== null && <Text fz="xs">{nodes`Next attempt ${<Instant at={held} zone={zone} />}; the last one failed.`}</Text>}
       </Table.Td>
       <Table.Td>{mayChange && <Actions webhook={webhook} onEdit={onEdit} />}</Table.Td>
     </Table.Tr>
@@ -71,18 +72,18 @@ function Actions({ webhook, onEdit }: Pick<WebhookRowProps, "webhook" | "onEdit"
         <Button
           size="compact-sm"
           variant="default"
-          aria-label={words.webhooks.list.testName(name)}
+          aria-label={`Send a test: ${name}`}
           loading={testing.isPending}
           onClick={() => {
             testing.mutate();
           }}
         >
-          {words.webhooks.list.test}
+          Send a test
         </Button>
         <EditDelete
           name={name}
-          deleteTitle={words.webhooks.list.deleteWebhook(name)}
-          deleteText={words.webhooks.list.deleteText}
+          deleteTitle={`Delete the webhook ${name}?`}
+          deleteText="Its receiver is told of nothing more. What waits for it and its list of deliveries are deleted, too."
           queryKey={WEBHOOKS_KEY}
           onEdit={() => {
             onEdit(webhook);
@@ -92,7 +93,7 @@ function Actions({ webhook, onEdit }: Pick<WebhookRowProps, "webhook" | "onEdit"
       </Group>
       {testing.isPending && (
         <Text fz="sm" className="soft" role="status">
-          {words.webhooks.list.testing}
+          Waiting for the receiver, up to 30 s…
         </Text>
       )}
       {testing.data && (
@@ -103,10 +104,8 @@ function Actions({ webhook, onEdit }: Pick<WebhookRowProps, "webhook" | "onEdit"
           maw={420}
           style={{ overflowWrap: "anywhere" }}
         >
-          {testing.data.is_sent
-            ? words.watch.alerts.testSent(testing.data.answer)
-            : words.watch.alerts.testFailed(testing.data.answer)}
-          {words.webhooks.list.testTook(formatWithUnit(testing.data.seconds, 3, "s"))}
+          {testing.data.is_sent ? `Sent. The receiver said: ${testing.data.answer}` : `Not sent: ${testing.data.answer}`}
+          {` (${formatWithUnit(testing.data.seconds, 3, "s")})`}
         </Text>
       )}
       <ErrorLine error={testing.error} />

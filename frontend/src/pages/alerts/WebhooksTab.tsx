@@ -10,7 +10,7 @@ import type { WebhookInfo, WebhookList } from "../../logic/api";
 import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
 import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
-import { words } from "../../words";
+import { nodes } from "../../components/nodes";
 import { ListSection } from "./ListSection";
 import { WebhookDeliveries } from "./WebhookDeliveries";
 import { WebhookDialog } from "./WebhookDialog";
@@ -30,44 +30,45 @@ export function WebhooksTab({ zone, clock, webhook }: WebhooksTabProps) {
   // Here, so that the key stays readable from the list to the deliveries; the server does not tell it again.
   const [keyed, setKeyed] = useState<WebhookInfo | null>(null);
   if (webhooks.data === undefined) {
-    return <PendingView query={webhooks} what={words.webhooks.list.theWebhooks} />;
+    return <PendingView query={webhooks} what="the webhooks" />;
   }
   const isKnown = webhooks.data.webhooks.some(({ id }) => id === keyed?.id);
   return (
     <Stack gap="lg">
       {webhook === null ? (
         <Text fz="sm" className="soft" maw={860}>
-          {words.webhooks.list.whatTheyAre(
+          {nodes`A webhook tells a program of changes: events, baselines, saved comparisons, runs of experiments. What rules and the continuous comparison find is told by ${(
             <PageLink
               to="/watch"
               search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "alerts" })}
               fz="inherit"
               underline="always"
             >
-              {words.webhooks.list.byAlerts}
-            </PageLink>,
-          )}{" "}
-          {words.webhooks.list.docs(<Code>docs/webhooks.md</Code>)}
+              alerts
+            </PageLink>
+          )}.`}{" "}
+          {nodes`${<Code>docs/webhooks.md</Code>} says what arrives and how a receiver checks the signature.`}
         </Text>
       ) : (
         <PageLink to="/watch" search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "webhooks" })} fz="sm">
-          {words.webhooks.list.allWebhooks}
+          All webhooks
         </PageLink>
       )}
       {isKnown && keyed?.signing_key != null && (
         <Alert
           color="green"
-          title={words.webhooks.signingKey.shownOnce(keyed.name)}
+          title={`Signing key of ${keyed.name} (shown only once)`}
           withCloseButton
-          closeButtonLabel={words.common.close}
+          closeButtonLabel="Close"
           onClose={() => {
             setKeyed(null);
           }}
         >
           <Text fz="sm" mb="xs">
-            {words.webhooks.signingKey.help}
+            Give it to the receiver: with it the receiver checks that a message comes from normstat. If it is lost, edit the
+            webhook and make a new one.
           </Text>
-          <CopyBox text={keyed.signing_key} what={words.webhooks.signingKey.theKey} />
+          <CopyBox text={keyed.signing_key} what="the signing key" />
         </Alert>
       )}
       <Webhooks
@@ -98,13 +99,11 @@ function Webhooks({ list: { webhooks, topics }, zone, clock, webhook, onSaved }:
   return (
     <>
       <ListSection
-        title={
-          webhook === null ? words.webhooks.list.webhooks : (shown[0]?.name ?? words.webhooks.list.webhookNo(String(webhook)))
-        }
+        title={webhook === null ? "Webhooks" : (shown[0]?.name ?? `Webhook ${String(webhook)}`)}
         add={
           mayChange && webhook === null
             ? {
-                label: words.webhooks.list.newWebhook,
+                label: "New webhook",
                 onAdd: () => {
                   setEdited(null);
                 },
@@ -117,18 +116,18 @@ function Webhooks({ list: { webhooks, topics }, zone, clock, webhook, onSaved }:
             : webhook === null
               ? {
                   kind: "empty",
-                  title: words.webhooks.list.noWebhooks,
-                  next: mayChange ? words.webhooks.list.noWebhooksNext : words.webhooks.list.askAdministrator,
+                  title: "There is no webhook yet",
+                  next: mayChange
+                    ? "Add one to tell a chat bot, a deployment or a ticket system when somebody notes an event or changes a baseline."
+                    : "A webhook tells a chat bot, a deployment or a ticket system of changes. An administrator can add one.",
                 }
-              : { kind: "empty", title: words.webhooks.list.noWebhook(String(webhook)), next: words.webhooks.list.noWebhookNext }
+              : {
+                  kind: "empty",
+                  title: `There is no webhook ${String(webhook)}`,
+                  next: "Somebody deleted it. The others are under All webhooks.",
+                }
         }
-        columns={[
-          words.common.name,
-          words.watch.alerts.reaches,
-          words.webhooks.list.toldOf,
-          words.webhooks.list.deliveries,
-          words.common.state,
-        ]}
+        columns={["Name", "Reaches", "Told of", "Deliveries", "State"]}
       >
         {shown.map((each) => (
           <WebhookRow

@@ -3,7 +3,6 @@ import { useQuery } from "@tanstack/react-query";
 import { artefactAnswersQuery } from "../../api/artefact_diff";
 import { PendingView } from "../../components/StateView";
 import type { Answer, Artefact } from "../../logic/api";
-import { words } from "../../words";
 import "./answers.css";
 
 interface AnswersProps {
@@ -13,7 +12,7 @@ interface AnswersProps {
 }
 
 /** What follows from an artefact and the series of its host, each with its formula and sources; what to act on first. */
-export function Answers({ artefact, title = words.artefactDiff.answers.title }: AnswersProps) {
+export function Answers({ artefact, title = "What follows" }: AnswersProps) {
   const found = useQuery(artefactAnswersQuery(artefact.id));
   return (
     <section className="card answers" aria-label={title}>
@@ -21,10 +20,11 @@ export function Answers({ artefact, title = words.artefactDiff.answers.title }: 
         {title}
       </Title>
       {found.data === undefined ? (
-        <PendingView query={found} what={words.artefactDiff.answers.what} isCompact />
+        <PendingView query={found} what="what follows" isCompact />
       ) : found.data.answers.length === 0 ? (
         <Text fz="sm" className="soft">
-          {words.artefactDiff.answers.none}. {words.artefactDiff.answers.noneNext}
+          Nothing follows from this artefact alone. Answers are derived from counts, times and profiles, together with the
+          recorded series of the host.
         </Text>
       ) : (
         <ul className="answers-list">
@@ -52,24 +52,21 @@ function OneAnswer({ answer, host }: OneAnswerProps) {
       <Text fz="sm" fw={600} className="answer-text">
         {isWarning && (
           <Badge size="xs" mr={6} variant="outline" className="answer-badge">
-            {words.artefactDiff.answers.warning}
+            Act on it
           </Badge>
         )}
         {sentence}
       </Text>
       {hint !== null && (
         <Text fz="sm" className="answer-text">
-          <b>{words.artefactDiff.answers.hint}:</b> {hint.text}{" "}
-          <span className="soft">{words.artefactDiff.answers.source(hint.source)}</span>
+          <b>What usually helps:</b> {hint.text} <span className="soft">{`Source: ${hint.source}`}</span>
         </Text>
       )}
       <details>
-        <summary>
-          {words.artefactDiff.answers.from}: {sources.map(({ text }) => text).join("; ")}
-        </summary>
+        <summary>From: {sources.map(({ text }) => text).join("; ")}</summary>
         {formula !== "" && (
           <Text fz="sm" className="answer-text">
-            {words.artefactDiff.answers.formula}: <span className="mono">{formula}</span>
+            Formula: <span className="mono">{formula}</span>
           </Text>
         )}
         <List size="sm">
@@ -77,7 +74,7 @@ function OneAnswer({ answer, host }: OneAnswerProps) {
             <List.Item key={`${String(at)} ${source.text}`} className="answer-text">
               {source.kind === "series" ? (
                 <>
-                  {words.artefactDiff.answers.ofSeries(host)}: {source.text}{" "}
+                  {`series of ${host}`}: {source.text}{" "}
                   <span className="mono soft">
                     {[source.stat, source.field, source.instance].filter((word) => word !== "").join(" ")}
                   </span>

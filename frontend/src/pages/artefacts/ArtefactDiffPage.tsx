@@ -17,15 +17,38 @@ import { formatInstant, formatWindow, type Zone } from "../../logic/zone";
 import { type ArtefactDiffView, decodeArtefactDiff, encodeArtefactDiff } from "../../state/artefact_diff";
 import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
 import { Answers } from "./Answers";
-import { words } from "../../words";
+import type { ReactNode } from "react";
+import { nodes } from "../../components/nodes";
 import { DiffHistogram } from "./DiffHistogram";
 import { DiffTable, PAGE_ROWS } from "./DiffTable";
 import { FlameDiff } from "./FlameDiff";
 import "./artefact_diff.css";
 
+const PAGE = {
+  title: "Two artefacts compared",
+  tab: "Artefacts compared · normstat",
+  what: "the comparison",
+  before: "Before",
+  after: "After",
+  swap: "Swap before and after",
+  choose: "Choose two artefacts to compare",
+  chooseNext: (list: ReactNode) =>
+    nodes`Open an artefact from ${list} and choose what to compare it with; or complete this address with ?before=ID&after=ID.`,
+  theList: "the list of artefacts",
+  same: "Before and after are the same artefact; choose another one to see a difference.",
+  compareHosts: "Compare the hosts in these windows",
+  number: (id: string) => `Artefact ${id}`,
+  duration: (seconds: string) => `watched for ${seconds} s`,
+  unknownDuration: "duration unknown",
+  partsOfPair: "Part",
+  onlyBefore: (title: string) => `${title} (only before)`,
+  onlyAfter: (title: string) => `${title} (only after)`,
+  slowed: "slowed down what it watched",
+};
+
 /** Two artefacts, before and after: what changed, as a sentence, then by key, stack or bucket. */
 export function ArtefactDiffPage() {
-  useDocumentTitle(words.artefactDiff.page.tab);
+  useDocumentTitle("Artefacts compared · normstat");
   const raw = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeArtefactDiff(raw), [raw]);
   const navigate = useNavigate();
@@ -42,14 +65,14 @@ export function ArtefactDiffPage() {
     <div className="page">
       <IgnoredNote ignored={ignored} />
       <Title order={1} mb="sm">
-        {words.artefactDiff.page.title}
+        Two artefacts compared
       </Title>
       {before === null || after === null ? (
         <StateView
           state={{
             kind: "empty",
-            title: words.artefactDiff.page.choose,
-            next: words.artefactDiff.page.chooseNext(<Anchor href="/artefacts">{words.artefactDiff.page.theList}</Anchor>),
+            title: "Choose two artefacts to compare",
+            next: nodes`Open an artefact from ${<Anchor href="/artefacts">the list of artefacts</Anchor>} and choose what to compare it with; or complete this address with ?before=ID&after=ID.`,
           }}
         />
       ) : (
@@ -73,7 +96,7 @@ function Diff({ view, before, after, onView }: DiffProps) {
   const query: DiffQuery = { before, after, pair, column, group, normalisation, search, queueLimit };
   const found = useQuery(artefactDiffQuery(query, view.page * PAGE_ROWS, PAGE_ROWS));
   if (found.data === undefined || found.isError) {
-    return <PendingView query={found} what={words.artefactDiff.page.what} />;
+    return <PendingView query={found} what="the comparison" />;
   }
   const data = found.data;
   const stacks = stacksOf(data);
@@ -86,7 +109,7 @@ function Diff({ view, before, after, onView }: DiffProps) {
         </Text>
         {data.diff.normalisation !== "" && (
           <Text fz="sm" className="soft">
-            {words.artefactDiff.table.normalised(data.diff.normalisation)}
+            {`Compared ${data.diff.normalisation}.`}
           </Text>
         )}
         {data.diff.warnings.map((warning) => (
@@ -95,13 +118,13 @@ function Diff({ view, before, after, onView }: DiffProps) {
           </Text>
         ))}
       </section>
-      {before === after && <Alert my="sm">{words.artefactDiff.page.same}</Alert>}
+      {before === after && <Alert my="sm">Before and after are the same artefact; choose another one to see a difference.</Alert>}
       <Pairs data={data} onView={onView} />
       {stacks !== null && <FlameDiff before={stacks.before} after={stacks.after} />}
       {data.diff.table !== null && <DiffTable table={data.diff.table} query={query} view={view} onView={onView} />}
       {data.diff.histogram !== null && <DiffHistogram diff={data.diff.histogram} query={query} view={view} onView={onView} />}
-      <Answers artefact={data.after} title={words.artefactDiff.answers.after} />
-      {before !== after && <Answers artefact={data.before} title={words.artefactDiff.answers.before} />}
+      <Answers artefact={data.after} title="What follows from after" />
+      {before !== after && <Answers artefact={data.before} title="What follows from before" />}
     </>
   );
 }
@@ -139,7 +162,7 @@ function Heads({ data, view, zone, onView }: HeadsProps) {
             onView({ before: view.after, after: view.before, pair: null });
           }}
         >
-          {words.artefactDiff.page.swap}
+          Swap before and after
         </Button>
         {windows.before !== null && windows.after !== null && (
           <PageLink
@@ -156,7 +179,7 @@ function Heads({ data, view, zone, onView }: HeadsProps) {
                   : { kind: "host", host: data.before.host },
             })}
           >
-            {words.artefactDiff.page.compareHosts}
+            Compare the hosts in these windows
           </PageLink>
         )}
       </Group>
@@ -171,15 +194,20 @@ interface HeadProps {
 }
 
 function Head({ side, artefact, zone }: HeadProps) {
-  const page = words.artefactDiff.page;
   const name =
-    [artefact.title, artefact.question, artefact.file_name].find((text) => text !== "") ?? page.number(String(artefact.id));
-  const duration = artefact.duration_s === null ? page.unknownDuration : page.duration(formatDigits(artefact.duration_s));
-  const facts = [artefact.host, artefact.tool, whenOf(artefact, zone), duration, artefact.effect === "heavy" ? page.slowed : ""];
+    [artefact.title, artefact.question, artefact.file_name].find((text) => text !== "") ?? `Artefact ${String(artefact.id)}`;
+  const duration = artefact.duration_s === null ? "duration unknown" : `watched for ${formatDigits(artefact.duration_s)} s`;
+  const facts = [
+    artefact.host,
+    artefact.tool,
+    whenOf(artefact, zone),
+    duration,
+    artefact.effect === "heavy" ? "slowed down what it watched" : "",
+  ];
   return (
-    <section className={`card diff-head diff-${side}`} aria-label={page[side]}>
+    <section className={`card diff-head diff-${side}`} aria-label={PAGE[side]}>
       <Text fz="xs" fw={700} className={`diff-side-${side}`}>
-        {page[side]}
+        {PAGE[side]}
       </Text>
       <Anchor fz="sm" fw={600} className="diff-text" href={`/artefacts/${String(artefact.id)}`}>
         {name.slice(0, 200)}
@@ -213,17 +241,16 @@ function Pairs({ data, onView }: PairsProps) {
   if (pairs.length < 2) {
     return null;
   }
-  const page = words.artefactDiff.page;
   return (
     <Select
       size="xs"
       maw={420}
       mb="xs"
-      label={page.partsOfPair}
+      label="Part"
       allowDeselect={false}
       data={pairs.map((each, at) => ({
         value: String(at),
-        label: `${String(at + 1)}. ${each.after === null ? page.onlyBefore(each.title) : each.before === null ? page.onlyAfter(each.title) : each.title}`,
+        label: `${String(at + 1)}. ${each.after === null ? `${each.title} (only before)` : each.before === null ? `${each.title} (only after)` : each.title}`,
         disabled: each.before === null || each.after === null,
       }))}
       value={pair === null ? null : String(pair)}

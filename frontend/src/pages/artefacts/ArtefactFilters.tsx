@@ -5,7 +5,6 @@ import { hostsQuery } from "../../api/queries";
 import { type Zone, zoneLabel } from "../../logic/zone";
 import type { ArtefactListView } from "../../state/artefacts";
 import { readNow } from "../../state/clock";
-import { words } from "../../words";
 
 interface ArtefactFiltersProps {
   readonly view: ArtefactListView;
@@ -26,8 +25,8 @@ export function ArtefactFilters({ view, tools, zone, problem, onView }: Artefact
         <TextInput
           size="xs"
           w={260}
-          aria-label={words.artefacts.filters.search}
-          placeholder={words.artefacts.filters.searchExample}
+          aria-label="Search artefacts"
+          placeholder="question, command, lock, function …"
           leftSection={<IconSearch size={14} />}
           value={view.search}
           onChange={(event) => {
@@ -37,8 +36,8 @@ export function ArtefactFilters({ view, tools, zone, problem, onView }: Artefact
         <MultiSelect
           size="xs"
           w={200}
-          aria-label={words.common.hosts}
-          placeholder={view.hosts.length === 0 ? words.common.allHosts : ""}
+          aria-label="Hosts"
+          placeholder={view.hosts.length === 0 ? "all hosts" : ""}
           searchable
           clearable
           limit={100}
@@ -52,8 +51,8 @@ export function ArtefactFilters({ view, tools, zone, problem, onView }: Artefact
         <MultiSelect
           size="xs"
           w={180}
-          aria-label={words.artefacts.filters.tools}
-          placeholder={view.tools.length === 0 ? words.artefacts.filters.allTools : ""}
+          aria-label="Tools"
+          placeholder={view.tools.length === 0 ? "all tools" : ""}
           searchable
           clearable
           data={[...new Set([...view.tools, ...tools])]}
@@ -63,16 +62,12 @@ export function ArtefactFilters({ view, tools, zone, problem, onView }: Artefact
           }}
         />
         {(["from", "to"] as const).map((side) => (
-          <Tooltip key={side} label={words.components.eventFilters.timeExamples}>
+          <Tooltip key={side} label="2026-11-21 09:05, 09:05 (today), now-7d">
             <TextInput
               size="xs"
               w={150}
-              aria-label={
-                side === "from"
-                  ? words.components.eventFilters.from(zoneLabel(zone, readNow()))
-                  : words.components.eventFilters.to(zoneLabel(zone, readNow()))
-              }
-              placeholder={side === "from" ? words.components.eventFilters.fromExample : words.components.eventFilters.toExample}
+              aria-label={side === "from" ? `From (${zoneLabel(zone, readNow())})` : `To (${zoneLabel(zone, readNow())})`}
+              placeholder={side === "from" ? "from: now-7d" : "to: now"}
               spellCheck={false}
               value={view[side]}
               onChange={(event) => {

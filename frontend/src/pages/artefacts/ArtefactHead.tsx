@@ -21,7 +21,15 @@ import { DEFAULT_HOST_VIEW, encodeHostView, type HostTab } from "../../state/url
 import type { Clock } from "../../state/zone_choice";
 import { EditArtefactDialog } from "./EditArtefactDialog";
 import { ReparseDialog } from "./ReparseDialog";
-import { words } from "../../words";
+
+const SOURCES = {
+  upload: "uploaded on the page",
+  api: "sent over HTTP",
+  cli: "sent by the command line",
+  agent: "sent by the agent",
+  import: "from an import",
+  bundle: "from a bundle",
+};
 
 interface ArtefactHeadProps {
   readonly artefact: Artefact;
@@ -53,7 +61,7 @@ export function ArtefactHead({ artefact, zone, clock }: ArtefactHeadProps) {
         <div style={{ minWidth: 0 }}>
           <Text fz="xs">
             <PageLink fz="inherit" to="/artefacts" search={encodeArtefactList({ ...DEFAULT_ARTEFACT_LIST, clock })}>
-              {words.artefacts.list.artefacts}
+              Artefacts
             </PageLink>
           </Text>
           <Title order={1} className="artefact-name">
@@ -67,7 +75,7 @@ export function ArtefactHead({ artefact, zone, clock }: ArtefactHeadProps) {
           {mayWrite(me) && (
             <Menu position="bottom-end">
               <Menu.Target>
-                <Button variant="default">{words.common.change}</Button>
+                <Button variant="default">Change</Button>
               </Menu.Target>
               <Menu.Dropdown>
                 <Menu.Item
@@ -76,7 +84,7 @@ export function ArtefactHead({ artefact, zone, clock }: ArtefactHeadProps) {
                     setDialog("edit");
                   }}
                 >
-                  {words.artefacts.page.edit}
+                  Edit…
                 </Menu.Item>
                 <Menu.Item
                   leftSection={<IconRefresh size={14} aria-hidden />}
@@ -84,7 +92,7 @@ export function ArtefactHead({ artefact, zone, clock }: ArtefactHeadProps) {
                     setDialog("reparse");
                   }}
                 >
-                  {words.artefacts.page.reparse}
+                  Read the text again…
                 </Menu.Item>
                 <Menu.Item
                   leftSection={<IconTrash size={14} aria-hidden />}
@@ -93,7 +101,7 @@ export function ArtefactHead({ artefact, zone, clock }: ArtefactHeadProps) {
                     void navigate({ to: "/artefacts", search: encodeArtefactList({ ...DEFAULT_ARTEFACT_LIST, clock }) });
                   }}
                 >
-                  {words.common.delete}
+                  Delete
                 </Menu.Item>
               </Menu.Dropdown>
             </Menu>
@@ -103,44 +111,41 @@ export function ArtefactHead({ artefact, zone, clock }: ArtefactHeadProps) {
       {question !== "" && (title !== "" || question.length > 200) && <p className="artefact-question">{question}</p>}
       {artefact.effect === "heavy" && (
         <Alert my="xs" p="xs" color="yellow" icon={<IconAlertTriangle size={18} aria-hidden />}>
-          <b>
-            {words.artefacts.upload.effect}: {words.artefacts.effect.names.heavy}.
-          </b>{" "}
-          {describeEffect(artefact)}
+          <b>Observer effect: heavy.</b> {describeEffect(artefact)}
         </Alert>
       )}
       <dl className="artefact-facts">
-        <dt>{words.common.host}</dt>
+        <dt>Host</dt>
         <dd>
           <PageLink fz="inherit" to="/hosts/$host" params={{ host: artefact.host }} search={hostLink("graphs")}>
             {artefact.host}
           </PageLink>
           {": "}
           <PageLink fz="inherit" to="/hosts/$host" params={{ host: artefact.host }} search={hostLink("graphs")}>
-            {words.artefacts.page.graphsThen}
+            graphs at that time
           </PageLink>
           {", "}
           <PageLink fz="inherit" to="/hosts/$host" params={{ host: artefact.host }} search={hostLink("processes")}>
-            {words.artefacts.page.processesThen}
+            processes
           </PageLink>
         </dd>
-        <dt>{words.artefacts.page.when}</dt>
+        <dt>When</dt>
         <dd>
           {window === null ? <Instant at={at} zone={zone} /> : formatWindow(zone, window)} {zoneLabel(zone, at)}
           {artefact.duration_s !== null
-            ? ` (${words.artefacts.list.watched(describeLength(artefact.duration_s))})`
-            : ` (${words.artefacts.page.lengthUnknown})`}
+            ? ` (watched for ${describeLength(artefact.duration_s)})`
+            : ` (how long it watched is not known; set it with Change, Edit to see shares of the time)`}
         </dd>
-        <dt>{words.artefacts.list.tool}</dt>
+        <dt>Tool</dt>
         <dd>
-          {artefact.tool === "" ? words.artefacts.list.unknownTool : artefact.tool}
+          {artefact.tool === "" ? "unknown tool" : artefact.tool}
           {artefact.spec !== "" && (
             <>
               {" "}
               <span className="soft">
                 (
                 <PageLink fz="inherit" to="/specs/$spec" params={{ spec: artefact.spec }} search={{}}>
-                  {words.artefacts.page.readBy(artefact.spec)}
+                  {`read by ${artefact.spec}`}
                 </PageLink>
                 )
               </span>
@@ -149,26 +154,22 @@ export function ArtefactHead({ artefact, zone, clock }: ArtefactHeadProps) {
         </dd>
         {artefact.effect === "light" && (
           <>
-            <dt>{words.artefacts.upload.effect}</dt>
-            <dd>
-              {words.artefacts.effect.names.light}: {describeEffect(artefact)}
-            </dd>
+            <dt>Observer effect</dt>
+            <dd>light: {describeEffect(artefact)}</dd>
           </>
         )}
         {command !== "" && (
           <>
-            <dt>{words.common.command}</dt>
+            <dt>Command</dt>
             <dd>
-              <CopyBox text={command} what={words.artefacts.make.theCommand} />
+              <CopyBox text={command} what="the command" />
             </dd>
           </>
         )}
-        <dt>{words.artefacts.page.from}</dt>
+        <dt>From</dt>
         <dd>
-          {[artefact.author, words.artefacts.sources[artefact.source as keyof typeof words.artefacts.sources]]
-            .filter(Boolean)
-            .join(", ")}
-          , {formatInstant(zone, fromApi(artefact.created)).slice(0, 16)}
+          {[artefact.author, SOURCES[artefact.source as keyof typeof SOURCES]].filter(Boolean).join(", ")},{" "}
+          {formatInstant(zone, fromApi(artefact.created)).slice(0, 16)}
           {artefact.file_name !== "" && <span className="soft"> · {artefact.file_name}</span>}
           <span className="soft"> · {formatBytes(artefact.n_bytes)}</span>
         </dd>
@@ -224,17 +225,15 @@ function CompareMenu({ artefact, zone, clock }: ArtefactHeadProps) {
   return (
     <Menu position="bottom-end" opened={isOpen} onChange={setOpen} width={420}>
       <Menu.Target>
-        <Button leftSection={<IconArrowsDiff size={15} aria-hidden />}>{words.artefacts.page.compareWith}</Button>
+        <Button leftSection={<IconArrowsDiff size={15} aria-hidden />}>Compare with…</Button>
       </Menu.Target>
       <Menu.Dropdown mah="60vh" style={{ overflowY: "auto" }}>
         {found.data !== undefined && others.length === 0 && (
-          <Menu.Label>
-            {words.artefacts.page.noOther(artefact.tool === "" ? words.artefacts.list.unknownTool : artefact.tool)}
-          </Menu.Label>
+          <Menu.Label>{`No other artefact of ${artefact.tool === "" ? "unknown tool" : artefact.tool} yet`}</Menu.Label>
         )}
         {[
-          { label: words.artefacts.page.sameHost(artefact.host), items: own },
-          { label: words.artefacts.page.otherHosts, items: foreign },
+          { label: `Same tool on ${artefact.host}`, items: own },
+          { label: "Same tool on other hosts", items: foreign },
         ].map(
           ({ label, items }) =>
             items.length > 0 && (

@@ -20,7 +20,7 @@ import { HistogramSection } from "./HistogramSection";
 import { LogPart } from "./LogPart";
 import { RawText } from "./RawText";
 import { TableSection } from "./TableSection";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import "./artefacts.css";
 
 /** More sections at once take longer than anybody waits. */
@@ -33,7 +33,11 @@ export function ArtefactPage() {
   return id === null ? (
     <div className="page">
       <StateView
-        state={{ kind: "empty", title: words.artefacts.page.noSuch(named ?? ""), next: words.artefacts.page.openList }}
+        state={{
+          kind: "empty",
+          title: `There is no artefact ${named ?? ""}`,
+          next: "Open the page Artefacts to find it by its host, tool or words.",
+        }}
       />
     </div>
   ) : (
@@ -43,7 +47,7 @@ export function ArtefactPage() {
 
 function OneArtefact({ id }: { readonly id: number }) {
   const found = useQuery(artefactQuery(id));
-  const name = found.data === undefined ? words.artefacts.list.number(String(id)) : nameOf(found.data.artefact);
+  const name = found.data === undefined ? `Artefact ${String(id)}` : nameOf(found.data.artefact);
   useDocumentTitle(`${name} · normstat`);
   const raw = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeArtefactView(raw), [raw]);
@@ -61,7 +65,7 @@ function OneArtefact({ id }: { readonly id: number }) {
   if (found.data === undefined) {
     return (
       <div className="page">
-        <PendingView query={found} what={words.artefacts.page.artefact} />
+        <PendingView query={found} what="the artefact" />
       </div>
     );
   }
@@ -109,8 +113,8 @@ function Parts({ artefact, view, zone, onPart }: PartsProps) {
         <StateView
           state={{
             kind: "empty",
-            title: artefact.tool === "" ? words.artefacts.page.unknownTool : words.artefacts.page.nothingRead(artefact.tool),
-            next: words.artefacts.page.nothingReadNext,
+            title: artefact.tool === "" ? "No reader knows this text" : `Nothing was read from this output of ${artefact.tool}`,
+            next: "It is kept as it came, below. If you know its tool, choose Change, Read the text again.",
           }}
         />
       </section>
@@ -143,7 +147,7 @@ function Parts({ artefact, view, zone, onPart }: PartsProps) {
             setAllShown(true);
           }}
         >
-          {words.artefacts.page.moreParts(parts.length - shown.length)}
+          {`Show ${counted(parts.length - shown.length, "more part")}`}
         </Button>
       )}
     </>
@@ -171,7 +175,7 @@ function OnePart(props: SectionProps) {
     case "log":
       return <LogPart {...props} />;
     default:
-      return <Text fz="sm">{words.artefacts.page.newerPart}</Text>;
+      return <Text fz="sm">This page cannot draw this part. Reload it.</Text>;
   }
 }
 
@@ -187,18 +191,18 @@ function Rejected({ artefact, rejected }: RejectedProps) {
   return (
     <section className="card artefact-part">
       <Title order={2} mb={4}>
-        {words.common.rejectedLines}
+        Rejected lines
       </Title>
       <Text fz="sm" mb="xs">
-        {words.artefacts.page.rejectedNote(artefact.n_rejected, formatCount(rejected.length), artefact.spec)}
+        {`${counted(artefact.n_rejected, "line")} could not be read by ${artefact.spec}; the first ${formatCount(rejected.length)} are listed. They are part of the raw text.`}
       </Text>
-      <ScrollCard label={words.common.rejectedLines}>
-        <Table aria-label={words.common.rejectedLines}>
+      <ScrollCard label="Rejected lines">
+        <Table aria-label="Rejected lines">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th className="number">{words.common.line}</Table.Th>
-              <Table.Th>{words.common.text}</Table.Th>
-              <Table.Th>{words.common.reason}</Table.Th>
+              <Table.Th className="number">Line</Table.Th>
+              <Table.Th>Text</Table.Th>
+              <Table.Th>Reason</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

@@ -30,14 +30,14 @@ import {
 import { ArtefactFilters } from "./ArtefactFilters";
 import { MakeArtefact } from "./MakeArtefact";
 import { UploadDialog } from "./UploadDialog";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import "./artefacts.css";
 
 const PAGE_SIZE = 100;
 
 /** All artefacts, newest first; two of them can be compared. */
 export function ArtefactsPage() {
-  useDocumentTitle(words.artefacts.list.documentTitle);
+  useDocumentTitle("Artefacts · normstat");
   const raw = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeArtefactList(raw), [raw]);
   const navigate = useNavigate();
@@ -64,9 +64,9 @@ export function ArtefactsPage() {
       <IgnoredNote ignored={ignored} />
       <Group justify="space-between" mb="xs" align="flex-start">
         <div>
-          <Title order={1}>{words.artefacts.list.artefacts}</Title>
+          <Title order={1}>Artefacts</Title>
           <Text fz="sm" className="soft" maw={760}>
-            {words.artefacts.list.lead}
+            What a tool printed once to answer a question: locks, stacks, distributions, system calls.
           </Text>
         </div>
         {mayWrite(me) && (
@@ -76,17 +76,17 @@ export function ArtefactsPage() {
               setUploading(true);
             }}
           >
-            {words.artefacts.upload.upload}
+            Upload…
           </Button>
         )}
       </Group>
       <ArtefactFilters view={view} tools={page?.tools ?? []} zone={zone} problem={times.problem} onView={onView} />
       {selected.length > 0 && (
-        <Group gap="sm" mb="sm" role="region" aria-label={words.artefacts.list.selection}>
-          <Text fz="sm">{words.artefacts.list.nSelected(selected.length)}</Text>
+        <Group gap="sm" mb="sm" role="region" aria-label="Selected artefacts">
+          <Text fz="sm">{counted(selected.length, "artefact selected", "artefacts selected")}</Text>
           {pair === null ? (
             <Text fz="sm" className="soft">
-              {words.artefacts.list.selectAnother}
+              Select another one to compare them.
             </Text>
           ) : (
             <PageButton
@@ -95,7 +95,7 @@ export function ArtefactsPage() {
               size="compact-sm"
               leftSection={<IconArrowsDiff size={14} aria-hidden />}
             >
-              {words.common.compare}
+              Compare
             </PageButton>
           )}
           <Button
@@ -105,19 +105,19 @@ export function ArtefactsPage() {
               setSelected([]);
             }}
           >
-            {words.artefacts.list.clear}
+            Clear
           </Button>
         </Group>
       )}
-      <ScrollCard label={words.artefacts.list.artefacts}>
+      <ScrollCard label="Artefacts">
         {page === undefined ? (
-          <PendingView query={list} what={words.artefacts.list.artefactsInText} />
+          <PendingView query={list} what="artefacts" />
         ) : page.artefacts.length === 0 ? (
           isFiltered ? (
             <StateView
               state={{
                 kind: "empty",
-                title: words.artefacts.list.noneMatch,
+                title: "No artefacts match",
                 next: (
                   <Button
                     size="compact-xs"
@@ -126,25 +126,25 @@ export function ArtefactsPage() {
                       onView(DEFAULT_ARTEFACT_LIST);
                     }}
                   >
-                    {words.artefacts.list.showAll}
+                    Show all artefacts
                   </Button>
                 ),
               }}
             />
           ) : (
-            <StateView state={{ kind: "empty", title: words.artefacts.list.noneYet, next: <MakeArtefact /> }} />
+            <StateView state={{ kind: "empty", title: "No artefacts yet", next: <MakeArtefact /> }} />
           )
         ) : (
-          <Table aria-label={words.artefacts.list.artefacts} highlightOnHover>
+          <Table aria-label="Artefacts" highlightOnHover>
             <Table.Thead>
               <Table.Tr>
                 <Table.Th w={34} />
-                <Table.Th>{words.artefacts.list.when(zoneLabel(zone, readNow()))}</Table.Th>
-                <Table.Th>{words.common.host}</Table.Th>
-                <Table.Th>{words.artefacts.list.tool}</Table.Th>
-                <Table.Th>{words.artefacts.list.question}</Table.Th>
-                <Table.Th>{words.artefacts.list.holds}</Table.Th>
-                <Table.Th>{words.common.by}</Table.Th>
+                <Table.Th>{`When (${zoneLabel(zone, readNow())})`}</Table.Th>
+                <Table.Th>Host</Table.Th>
+                <Table.Th>Tool</Table.Th>
+                <Table.Th>Question or command</Table.Th>
+                <Table.Th>Holds</Table.Th>
+                <Table.Th>By</Table.Th>
                 <Table.Th />
               </Table.Tr>
             </Table.Thead>
@@ -158,7 +158,7 @@ export function ArtefactsPage() {
                   mark={
                     <Checkbox
                       size="xs"
-                      aria-label={words.artefacts.list.select(String(artefact.id))}
+                      aria-label={`Select artefact ${String(artefact.id)}`}
                       checked={selected.some(({ id }) => id === artefact.id)}
                       disabled={selected.length >= 2 && !selected.some(({ id }) => id === artefact.id)}
                       onChange={(event) => {
@@ -218,8 +218,8 @@ function Pages({ page, nShown, nTotal, onPage }: PagesProps) {
     <Group gap="sm" mt="sm">
       <Text fz="sm" className="soft" role="status">
         {nTotal > nShown
-          ? words.artefacts.list.range(formatCount(first + 1), formatCount(first + nShown), nTotal)
-          : words.artefacts.list.nArtefact(nTotal)}
+          ? `${formatCount(first + 1)} to ${formatCount(first + nShown)} of ${counted(nTotal, "artefact")}`
+          : counted(nTotal, "artefact")}
       </Text>
       {(page > 0 || first + nShown < nTotal) && (
         <>
@@ -231,7 +231,7 @@ function Pages({ page, nShown, nTotal, onPage }: PagesProps) {
               onPage(page - 1);
             }}
           >
-            {words.artefacts.list.newer}
+            Newer
           </Button>
           <Button
             size="compact-sm"
@@ -241,7 +241,7 @@ function Pages({ page, nShown, nTotal, onPage }: PagesProps) {
               onPage(page + 1);
             }}
           >
-            {words.artefacts.list.older}
+            Older
           </Button>
         </>
       )}
@@ -255,10 +255,10 @@ function readTimes(from: string, to: string, zone: Zone, now: EpochMs) {
   const end = to.trim() === "" ? null : parseInstant(to, zone, now);
   const wrong = from.trim() !== "" && start === null ? from : to.trim() !== "" && end === null ? to : null;
   if (wrong !== null) {
-    return { start, end, problem: words.components.eventTable.noTimeTypeExample(wrong) };
+    return { start, end, problem: `“${wrong}” is no time. Type for example 2026-11-21 09:05, 09:05 or now-7d` };
   }
   if (start !== null && end !== null && end <= start) {
-    return { start, end: null, problem: words.components.eventTable.secondTimeMustAfter };
+    return { start, end: null, problem: "The second time must be after the first" };
   }
   return { start, end, problem: null };
 }

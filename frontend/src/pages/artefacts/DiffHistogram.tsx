@@ -7,7 +7,7 @@ import type { ArtefactDiff, DistributionDiff } from "../../logic/api";
 import { type BucketRow, bucketRows } from "../../logic/artefact_diff";
 import { formatCount, formatShare } from "../../logic/number";
 import type { ArtefactDiffView } from "../../state/artefact_diff";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 const SHOWN = 8;
 
@@ -21,7 +21,6 @@ interface DiffHistogramProps {
 /** Distributions over each other, those that changed most first, each with its shift in words. */
 export function DiffHistogram({ diff, query, view, onView }: DiffHistogramProps) {
   const [areAllShown, setAllShown] = useState(false);
-  const text = words.artefactDiff.histogram;
   const shown = areAllShown ? diff.distributions : diff.distributions.slice(0, SHOWN);
   const n_more = diff.distributions.length - shown.length;
   return (
@@ -30,8 +29,8 @@ export function DiffHistogram({ diff, query, view, onView }: DiffHistogramProps)
         <NumberInput
           size="xs"
           w={230}
-          label={text.queueLimit}
-          description={text.queueLimitHelp}
+          label="Limit of the quantity"
+          description="A queue's length, such as 512: how much of it is full?"
           min={0}
           hideControls
           value={view.queueLimit ?? ""}
@@ -48,7 +47,7 @@ export function DiffHistogram({ diff, query, view, onView }: DiffHistogramProps)
           leftSection={<IconDownload size={14} aria-hidden />}
           download
         >
-          {words.artefactDiff.table.csv}
+          CSV
         </Button>
       </Group>
       {diff.notes.map((note) => (
@@ -58,12 +57,12 @@ export function DiffHistogram({ diff, query, view, onView }: DiffHistogramProps)
       ))}
       {diff.appeared.length > 0 && (
         <Text fz="sm" className="diff-text">
-          {text.onlyAfter(diff.appeared.join(", "))}
+          {`Only after: ${diff.appeared.join(", ")}.`}
         </Text>
       )}
       {diff.disappeared.length > 0 && (
         <Text fz="sm" className="diff-text">
-          {text.onlyBefore(diff.disappeared.join(", "))}
+          {`Only before: ${diff.disappeared.join(", ")}.`}
         </Text>
       )}
       {shown.map((distribution, at) => (
@@ -78,7 +77,7 @@ export function DiffHistogram({ diff, query, view, onView }: DiffHistogramProps)
             setAllShown(true);
           }}
         >
-          {text.more(n_more)}
+          {`Show ${counted(n_more, "more distribution")}`}
         </Button>
       )}
     </section>
@@ -86,8 +85,7 @@ export function DiffHistogram({ diff, query, view, onView }: DiffHistogramProps)
 }
 
 function Distribution({ distribution }: { readonly distribution: DistributionDiff }) {
-  const text = words.artefactDiff.histogram;
-  const label = text.label(distribution.key);
+  const label = `Distribution ${distribution.key} before and after`;
   return (
     <div className="diff-distribution">
       {distribution.key !== "" && (
@@ -99,20 +97,20 @@ function Distribution({ distribution }: { readonly distribution: DistributionDif
         {distribution.sentence}
       </Text>
       <Text fz="xs" className="soft" mb={4}>
-        {text.events(formatCount(distribution.before_total), formatCount(distribution.after_total))}
-        {distribution.is_merged && ` · ${text.merged}`}
+        {`${formatCount(distribution.before_total)} events before, ${formatCount(distribution.after_total)} after`}
+        {distribution.is_merged && ` · Buckets that differ are put together where that is exact.`}
       </Text>
       <ScrollCard label={label}>
         <Table aria-label={label} className="diff-buckets" withRowBorders={false}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th className="number">
-                {text.bucket}
+                Bucket
                 {distribution.unit !== "" && <span className="soft"> ({distribution.unit})</span>}
               </Table.Th>
               <Table.Th aria-hidden />
-              <Table.Th className="number diff-side-before">{words.artefactDiff.page.before}</Table.Th>
-              <Table.Th className="number diff-side-after">{words.artefactDiff.page.after}</Table.Th>
+              <Table.Th className="number diff-side-before">Before</Table.Th>
+              <Table.Th className="number diff-side-after">After</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

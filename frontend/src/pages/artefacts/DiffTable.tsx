@@ -16,7 +16,39 @@ import {
 } from "../../logic/artefact_diff";
 import { formatCount, formatShare } from "../../logic/number";
 import type { ArtefactDiffView } from "../../state/artefact_diff";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+
+const TABLE = {
+  compare: "Compare",
+  groupBy: "Group by",
+  everyRow: "every row",
+  normalisation: "Totals",
+  per_second: "per second",
+  share: "share of each side",
+  raw: "as printed",
+  search: "Words of the key",
+  csv: "CSV",
+  label: "Rows by difference",
+  difference: "Difference",
+  ratio: "Ratio",
+  beforeShare: "Share before",
+  afterShare: "Share after",
+  total: "Total",
+  appeared: "new",
+  appearedHelp: "not listed before",
+  disappeared: "gone",
+  disappearedHelp: "no longer listed",
+  more: "more",
+  less: "less",
+  none: "No row has these words",
+  noneNext: "Clear the search to see every row.",
+  summary: (rows: number, appeared: string, disappeared: string) =>
+    `${counted(rows, "row")}, the largest difference first; ${appeared} not listed before, ${disappeared} no longer listed.`,
+  next: "Next rows",
+  previous: "Previous rows",
+  range: (first: string, last: string, all: number) => `${first} to ${last} of ${counted(all, "row")}`,
+  normalised: (how: string) => `Compared ${how}.`,
+};
 
 export const PAGE_ROWS = 100;
 
@@ -33,12 +65,12 @@ export function DiffTable({ table, query, view, onView }: DiffTableProps) {
     <section className="card diff-part">
       <Controls table={table} query={query} view={view} onView={onView} />
       <Text fz="sm" className="soft" mb="xs" role="status">
-        {words.artefactDiff.table.summary(table.n_rows, formatCount(table.n_appeared), formatCount(table.n_disappeared))}
+        {`${counted(table.n_rows, "row")}, the largest difference first; ${formatCount(table.n_appeared)} not listed before, ${formatCount(table.n_disappeared)} no longer listed.`}
       </Text>
       {table.rows.length === 0 ? (
         <StateView
           isCompact
-          state={{ kind: "empty", title: words.artefactDiff.table.none, next: words.artefactDiff.table.noneNext }}
+          state={{ kind: "empty", title: "No row has these words", next: "Clear the search to see every row." }}
         />
       ) : (
         <Rows table={table} />
@@ -49,7 +81,6 @@ export function DiffTable({ table, query, view, onView }: DiffTableProps) {
 }
 
 function Controls({ table, query, view, onView }: DiffTableProps) {
-  const text = words.artefactDiff.table;
   const groups = groupChoices(table.all_key_names);
   const known = NORMALISATIONS.filter((each) => table.normalisations.includes(each));
   return (
@@ -58,7 +89,7 @@ function Controls({ table, query, view, onView }: DiffTableProps) {
         <Select
           size="xs"
           w={190}
-          label={text.compare}
+          label="Compare"
           allowDeselect={false}
           data={table.columns.map(({ key, title, unit }) => ({ value: key, label: unit === "" ? title : `${title} (${unit})` }))}
           value={table.column}
@@ -71,11 +102,11 @@ function Controls({ table, query, view, onView }: DiffTableProps) {
         <Select
           size="xs"
           w={150}
-          label={text.groupBy}
+          label="Group by"
           allowDeselect={false}
           data={groups.map((names) => ({
             value: JSON.stringify(names),
-            label: names.length === 0 ? text.everyRow : names.join(" + "),
+            label: names.length === 0 ? "every row" : names.join(" + "),
           }))}
           value={JSON.stringify(view.group)}
           onChange={(chosen) => {
@@ -87,9 +118,9 @@ function Controls({ table, query, view, onView }: DiffTableProps) {
         <Select
           size="xs"
           w={170}
-          label={text.normalisation}
+          label="Totals"
           allowDeselect={false}
-          data={known.map((each) => ({ value: each, label: text[each] }))}
+          data={known.map((each) => ({ value: each, label: TABLE[each] }))}
           value={table.normalisation}
           onChange={(chosen) => {
             // The column is named too, or another one might be chosen for it.
@@ -100,7 +131,7 @@ function Controls({ table, query, view, onView }: DiffTableProps) {
       <TextInput
         size="xs"
         w={200}
-        label={text.search}
+        label="Words of the key"
         leftSection={<IconSearch size={14} aria-hidden />}
         maxLength={200}
         value={view.search}
@@ -117,44 +148,43 @@ function Controls({ table, query, view, onView }: DiffTableProps) {
         leftSection={<IconDownload size={14} aria-hidden />}
         download
       >
-        {text.csv}
+        CSV
       </Button>
     </Group>
   );
 }
 
 function Rows({ table }: { readonly table: TableDiff }) {
-  const text = words.artefactDiff.table;
   const places = keyPlaces(table);
   const hasShares =
     table.normalisation !== "share" && table.rows.some((row) => row.before_share !== null || row.after_share !== null);
   const unit = table.unit === "" ? "" : ` (${table.unit})`;
   return (
-    <ScrollCard label={text.label}>
-      <Table aria-label={text.label} className="diff-table" highlightOnHover>
+    <ScrollCard label="Rows by difference">
+      <Table aria-label="Rows by difference" className="diff-table" highlightOnHover>
         <Table.Thead>
           <Table.Tr>
             {places.map((place) => (
               <Table.Th key={place}>{table.key_names[place]}</Table.Th>
             ))}
             <Table.Th className="number">
-              {words.artefactDiff.page.before}
+              Before
               <span className="soft">{unit}</span>
             </Table.Th>
             <Table.Th className="number">
-              {words.artefactDiff.page.after}
+              After
               <span className="soft">{unit}</span>
             </Table.Th>
             <Table.Th className="number" aria-sort="descending">
-              {text.difference}
+              Difference
               <span className="soft">{unit}</span> ↓
             </Table.Th>
             <Table.Th className="diff-bar-head">
-              <span className="diff-less">◀ {text.less}</span> <span className="diff-more">{text.more} ▶</span>
+              <span className="diff-less">◀ less</span> <span className="diff-more">more ▶</span>
             </Table.Th>
-            <Table.Th className="number">{text.ratio}</Table.Th>
-            {hasShares && <Table.Th className="number">{text.beforeShare}</Table.Th>}
-            {hasShares && <Table.Th className="number">{text.afterShare}</Table.Th>}
+            <Table.Th className="number">Ratio</Table.Th>
+            {hasShares && <Table.Th className="number">Share before</Table.Th>}
+            {hasShares && <Table.Th className="number">Share after</Table.Th>}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -165,7 +195,7 @@ function Rows({ table }: { readonly table: TableDiff }) {
         {table.before_total !== null && table.after_total !== null && table.normalisation !== "share" && (
           <Table.Tfoot>
             <Table.Tr>
-              <Table.Th colSpan={places.length}>{text.total}</Table.Th>
+              <Table.Th colSpan={places.length}>Total</Table.Th>
               <Table.Th className="number">{formatDigits(table.before_total)}</Table.Th>
               <Table.Th className="number">{formatDigits(table.after_total)}</Table.Th>
               <Table.Th className="number">{formatDifference(table.after_total - table.before_total)}</Table.Th>
@@ -188,7 +218,6 @@ interface RowProps {
 }
 
 function Row({ row, rows, places, hasShares }: RowProps) {
-  const text = words.artefactDiff.table;
   const tone = toneOf(row);
   return (
     <Table.Tr>
@@ -207,8 +236,8 @@ function Row({ row, rows, places, hasShares }: RowProps) {
         {row.state === "both" ? (
           formatRatio(row.ratio)
         ) : (
-          <span title={row.state === "appeared" ? text.appearedHelp : text.disappearedHelp}>
-            {row.state === "appeared" ? text.appeared : text.disappeared}
+          <span title={row.state === "appeared" ? "not listed before" : "no longer listed"}>
+            {row.state === "appeared" ? "new" : "gone"}
           </span>
         )}
       </Table.Td>
@@ -233,7 +262,7 @@ function Pages({ table, page, onView }: PagesProps) {
   return (
     <Group gap="sm" mt="xs">
       <Text fz="sm" className="soft">
-        {words.artefactDiff.table.range(formatCount(first + 1), formatCount(last), table.n_rows)}
+        {`${formatCount(first + 1)} to ${formatCount(last)} of ${counted(table.n_rows, "row")}`}
       </Text>
       <Button
         size="compact-sm"
@@ -243,7 +272,7 @@ function Pages({ table, page, onView }: PagesProps) {
           onView({ page: page - 1 });
         }}
       >
-        {words.artefactDiff.table.previous}
+        Previous rows
       </Button>
       <Button
         size="compact-sm"
@@ -253,7 +282,7 @@ function Pages({ table, page, onView }: PagesProps) {
           onView({ page: page + 1 });
         }}
       >
-        {words.artefactDiff.table.next}
+        Next rows
       </Button>
     </Group>
   );

@@ -8,7 +8,8 @@ import { type ArtefactEffect, EFFECTS, parseSeconds } from "../../logic/artefact
 import { fromApi, toIso } from "../../logic/time";
 import { formatInstant, parseInstant, type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
-import { words } from "../../words";
+
+const NAMES = { none: "none", light: "light", heavy: "heavy" };
 
 interface EditArtefactDialogProps {
   readonly artefact: Artefact;
@@ -54,7 +55,7 @@ export function EditArtefactDialog({ artefact, zone, onClose }: EditArtefactDial
   const label = zoneLabel(zone, fromApi(artefact.start));
   return (
     <FormDialog
-      title={words.artefacts.edit.title}
+      title="Change artefact"
       size="lg"
       isReady={start !== null && !isEndWrong && !isLengthWrong}
       isPending={saving.isPending}
@@ -65,7 +66,7 @@ export function EditArtefactDialog({ artefact, zone, onClose }: EditArtefactDial
       onClose={onClose}
     >
       <TextInput
-        label={words.artefacts.upload.name}
+        label="Title"
         maxLength={300}
         data-autofocus
         value={title}
@@ -74,7 +75,7 @@ export function EditArtefactDialog({ artefact, zone, onClose }: EditArtefactDial
         }}
       />
       <Textarea
-        label={words.artefacts.upload.question}
+        label="Question"
         autosize
         minRows={1}
         maxRows={8}
@@ -85,7 +86,7 @@ export function EditArtefactDialog({ artefact, zone, onClose }: EditArtefactDial
         }}
       />
       <Textarea
-        label={words.common.command}
+        label="Command"
         className="mono"
         autosize
         minRows={1}
@@ -99,18 +100,18 @@ export function EditArtefactDialog({ artefact, zone, onClose }: EditArtefactDial
       />
       <Group grow align="flex-start" gap="sm">
         <TextInput
-          label={words.artefacts.upload.startedAt(label)}
+          label={`Started at (${label})`}
           spellCheck={false}
-          error={start === null ? words.components.eventTable.noTimeTypeExample(from) : null}
+          error={start === null ? `“${from}” is no time. Type for example 2026-11-21 09:05, 09:05 or now-7d` : null}
           value={from}
           onChange={(event) => {
             setFrom(event.currentTarget.value);
           }}
         />
         <TextInput
-          label={words.artefacts.edit.ended(label)}
+          label={`Ended at (${label})`}
           spellCheck={false}
-          error={isEndWrong ? words.artefacts.edit.endWrong : null}
+          error={isEndWrong ? "That is not after the start. Leave it empty if it is not known" : null}
           value={to}
           onChange={(event) => {
             setTo(event.currentTarget.value);
@@ -119,20 +120,20 @@ export function EditArtefactDialog({ artefact, zone, onClose }: EditArtefactDial
       </Group>
       <Group grow align="flex-start" gap="sm">
         <TextInput
-          label={words.artefacts.edit.length}
-          description={words.artefacts.edit.lengthNote}
+          label="Watched for (seconds)"
+          description="Totals are compared per second of it"
           inputMode="decimal"
-          error={isLengthWrong ? words.artefacts.edit.lengthWrong : null}
+          error={isLengthWrong ? "Type seconds, for example 10.042, or leave it empty" : null}
           value={length}
           onChange={(event) => {
             setLength(event.currentTarget.value);
           }}
         />
         <Select
-          label={words.artefacts.upload.effect}
-          description={words.artefacts.upload.effectNote}
+          label="Observer effect"
+          description="How much the tool slowed down what it watched"
           allowDeselect={false}
-          data={EFFECTS.map((value) => ({ value, label: words.artefacts.effect.names[value] }))}
+          data={EFFECTS.map((value) => ({ value, label: NAMES[value] }))}
           value={effect}
           onChange={(value) => {
             setEffect(EFFECTS.find((each) => each === value) ?? "none");

@@ -5,7 +5,10 @@ import { ScrollCard } from "../../components/ScrollCard";
 import type { ArtefactPartInfo } from "../../logic/api";
 import { type ErrorCell, type ErrorCount, type ErrorGrid, errorsByCpu, errorsByModule, ERROR_PLACE } from "../../logic/drawing";
 import { formatCount } from "../../logic/number";
-import { words } from "../../words";
+
+const errorsCpu = (cpu: string) => `CPU ${cpu}`;
+
+const errorsBank = (bank: string) => `bank ${bank}`;
 
 const MAX_PLACES = 1000;
 
@@ -36,29 +39,36 @@ export function ErrorMatrix({ artefact, part, nReports }: ErrorMatrixProps) {
   }
   const byCpu = isMemory ? null : errorsByCpu(found.data);
   const byModule = errorsByModule(found.data);
-  const says = words.drawings.errors;
   return (
     <>
       {byModule !== null && (
         <>
           <Text fz="sm">
-            {says.byModule} {isMemory && nReports > 1 && says.lastReport}
+            Corrected / uncorrected errors by memory module:{" "}
+            {isMemory && nReports > 1 && "As in the last report: the counters run since mcelog was started."}
           </Text>
           <Grid
             grid={byModule}
-            label={says.byModule}
+            label="Corrected / uncorrected errors by memory module:"
             row={(place) => {
               const [socket = "", channel = ""] = place.split(" ");
-              return says.channel(socket, channel);
+              return [socket === "" ? "" : `socket ${socket}`, channel === "" ? "" : `channel ${channel}`]
+                .filter(Boolean)
+                .join(", ");
             }}
-            column={(dimm) => (dimm === "" ? "" : says.dimm(dimm))}
+            column={(dimm) => (dimm === "" ? "" : `DIMM ${dimm}`)}
           />
         </>
       )}
       {byCpu !== null && (
         <>
-          <Text fz="sm">{says.byCpu}</Text>
-          <Grid grid={byCpu} label={says.byCpu} row={says.cpu} column={says.bank} />
+          <Text fz="sm">Corrected / uncorrected errors by CPU and memory bank of the processor:</Text>
+          <Grid
+            grid={byCpu}
+            label="Corrected / uncorrected errors by CPU and memory bank of the processor:"
+            row={errorsCpu}
+            column={errorsBank}
+          />
         </>
       )}
     </>
@@ -73,16 +83,15 @@ interface GridProps {
 }
 
 function Grid({ grid, label, row, column }: GridProps) {
-  const says = words.drawings.errors;
   return (
     <ScrollCard label={label}>
       <Table className="error-matrix" aria-label={label} withColumnBorders>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{says.place}</Table.Th>
+            <Table.Th>Place</Table.Th>
             {grid.columns.map((place) => (
               <Table.Th key={place} className="number">
-                {column(place) === "" ? says.unknown : column(place)}
+                {column(place) === "" ? "not given" : column(place)}
               </Table.Th>
             ))}
           </Table.Tr>
@@ -90,7 +99,7 @@ function Grid({ grid, label, row, column }: GridProps) {
         <Table.Tbody>
           {grid.rows.map((place, at) => (
             <Table.Tr key={place}>
-              <Table.Th scope="row">{row(place) === "" ? says.unknown : row(place)}</Table.Th>
+              <Table.Th scope="row">{row(place) === "" ? "not given" : row(place)}</Table.Th>
               {grid.columns.map((other, number) => (
                 <Cell key={other} cell={grid.cells[at]?.[number] ?? null} />
               ))}
@@ -113,7 +122,7 @@ function Cell({ cell }: { readonly cell: ErrorCell | null }) {
   const { corrected, uncorrected } = cell;
   const errors = (uncorrected ?? 0) > 0 ? "uncorrected" : (corrected ?? 0) > 0 ? "corrected" : "none";
   return (
-    <Table.Td data-errors={errors} title={words.drawings.errors.cell(textOf(corrected), textOf(uncorrected))}>
+    <Table.Td data-errors={errors} title={`${textOf(corrected)} corrected, ${textOf(uncorrected)} uncorrected`}>
       {textOf(corrected)} / {textOf(uncorrected)}
     </Table.Td>
   );

@@ -3,7 +3,8 @@ import { useDebouncedCallback } from "@mantine/hooks";
 import { type ReactNode, type RefObject, useState } from "react";
 import type { ArtefactTableColumn } from "../../logic/api";
 import type { FlameDirection, FlameTab, FlameThreads, FlameView } from "../../state/flame";
-import { words } from "../../words";
+
+const TABS = { show: "Show", graph: "Graph", functions: "Functions", threads: "Threads" };
 
 const TYPING_MS = 250;
 
@@ -24,13 +25,12 @@ interface FlameControlsProps {
 /** How stacks are merged, weighed and searched. */
 export function FlameControls(props: FlameControlsProps) {
   const { view, onView } = props;
-  const says = words.flame.controls;
   return (
     <Group gap="sm" mb="xs" align="flex-end">
       <SegmentedControl
         size="xs"
-        aria-label={words.flame.tabs.show}
-        data={props.tabs.map((tab) => ({ value: tab, label: words.flame.tabs[tab] }))}
+        aria-label="Show"
+        data={props.tabs.map((tab) => ({ value: tab, label: TABS[tab] }))}
         value={view.tab}
         onChange={(tab) => {
           onView({ tab });
@@ -39,7 +39,7 @@ export function FlameControls(props: FlameControlsProps) {
       {props.columns.length > 1 && (
         <NativeSelect
           size="xs"
-          label={says.weight}
+          label="Weight"
           data={props.columns.map(({ key, title, unit }) => ({ value: key, label: unit === "" ? title : `${title} (${unit})` }))}
           value={props.column}
           onChange={(event) => {
@@ -50,10 +50,10 @@ export function FlameControls(props: FlameControlsProps) {
       {view.tab === "graph" && view.called === null && (
         <NativeSelect
           size="xs"
-          label={says.mergeFrom}
+          label="Merge stacks from"
           data={[
-            { value: "down", label: says.root },
-            { value: "up", label: says.leaf },
+            { value: "down", label: "Root: what was called" },
+            { value: "up", label: "Leaf: where it ends" },
           ]}
           value={view.direction}
           onChange={(event) => {
@@ -64,11 +64,11 @@ export function FlameControls(props: FlameControlsProps) {
       {props.hasThreads && (
         <NativeSelect
           size="xs"
-          label={says.threads}
+          label="Threads"
           data={[
-            { value: "named", label: says.named },
-            { value: "each", label: says.each },
-            { value: "none", label: says.none },
+            { value: "named", label: "by name" },
+            { value: "each", label: "each thread" },
+            { value: "none", label: "all as one" },
           ]}
           value={view.threads}
           onChange={(event) => {
@@ -80,9 +80,9 @@ export function FlameControls(props: FlameControlsProps) {
         <NativeSelect
           size="xs"
           maw={240}
-          label={says.onlyThread}
+          label="Only thread"
           data={[
-            { value: "", label: says.allThreads },
+            { value: "", label: "all" },
             ...new Set([...(view.thread === null ? [] : [view.thread]), ...props.threads.map(({ name }) => name)]),
           ]}
           value={view.thread ?? ""}
@@ -112,8 +112,8 @@ function SearchInput({ view, onView, search }: Pick<FlameControlsProps, "view" |
       ref={search}
       size="xs"
       type="search"
-      label={words.flame.controls.search}
-      placeholder={words.flame.controls.searchHint}
+      label="Highlight functions"
+      placeholder="read|write"
       maxLength={300}
       value={text}
       onChange={(event) => {

@@ -9,11 +9,42 @@ import { changeOf, type FlameWidths, toDiffNodes } from "../../logic/flame";
 import { type FlameColumn, formatAmount, formatChange, formatPart } from "../../logic/flame_text";
 import { formatCount, formatScore } from "../../logic/number";
 import { FLAME_SCALINGS, FLAME_WIDTHS, type FlameScaling, type FlameView } from "../../state/flame";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import { FlameControls } from "./FlameControls";
 import { RankHeader } from "./FlameFunctionTable";
 import { FlameGraph, FlameLook } from "./FlameGraph";
 import { useFlame } from "./useFlame";
+
+const CONTROLS = {
+  weight: "Weight",
+  mergeFrom: "Merge stacks from",
+  root: "Root: what was called",
+  leaf: "Leaf: where it ends",
+  threads: "Threads",
+  named: "by name",
+  each: "each thread",
+  none: "all as one",
+  onlyThread: "Only thread",
+  allThreads: "all",
+  look: "Direction",
+  icicle: "Root at the top",
+  flame: "Root at the bottom",
+  order: "Order",
+  wide: "widest first",
+  byName: "by name",
+  search: "Highlight functions",
+  searchHint: "read|write",
+  matched: (amount: string, share: string) => `${amount} (${share}) in matching stacks`,
+  svg: "SVG",
+  widths: "Width shows",
+  both: "both runs",
+  before: "baseline",
+  after: "incident",
+  scaling: "Compare by",
+  duration: "duration",
+  total: "total",
+  printed: "values as printed",
+};
 
 const LISTED = 200;
 
@@ -32,12 +63,11 @@ export function FlameDiff({ before, after }: FlameDiffProps) {
   const search = useRef<HTMLInputElement>(null);
   const found = useQuery(flameDiffQuery(before, after, view, view.direction));
   if (found.data === undefined) {
-    return <PendingView query={found} what={words.flame.graph.flameGraph} />;
+    return <PendingView query={found} what="the flame graph" />;
   }
   const { data } = found;
   const column = data.columns.find(({ key }) => key === data.column) ?? { title: data.column, unit: "" };
   const { scale } = data;
-  const says = words.flame.controls;
   return (
     <>
       <FlameControls
@@ -53,10 +83,10 @@ export function FlameDiff({ before, after }: FlameDiffProps) {
       >
         <NativeSelect
           size="xs"
-          label={says.scaling}
+          label="Compare by"
           data={FLAME_SCALINGS.map((value) => ({
             value,
-            label: { duration: says.duration, total: says.total, none: says.printed }[value],
+            label: { duration: "duration", total: "total", none: "values as printed" }[value],
             disabled: value === "duration" && (scale.before_s === null || scale.after_s === null),
           }))}
           value={scale.by}
@@ -67,8 +97,8 @@ export function FlameDiff({ before, after }: FlameDiffProps) {
         {view.tab === "graph" && (
           <NativeSelect
             size="xs"
-            label={says.widths}
-            data={FLAME_WIDTHS.map((value) => ({ value, label: says[value] }))}
+            label="Width shows"
+            data={FLAME_WIDTHS.map((value) => ({ value, label: CONTROLS[value] }))}
             value={view.widths}
             onChange={(event) => {
               onView({ widths: event.currentTarget.value as FlameWidths });
@@ -98,11 +128,11 @@ function partOf(before: StackReference, after: StackReference): string {
 function scaleText({ scale }: FlameDiffView): string {
   switch (scale.by) {
     case "duration":
-      return words.flame.diff.byDuration(formatScore(scale.before_s ?? 0), formatScore(scale.after_s ?? 0));
+      return `Compared by duration: the baseline ran ${formatScore(scale.before_s ?? 0)} s, the incident ${formatScore(scale.after_s ?? 0)} s; baseline values are scaled by their ratio.`;
     case "total":
-      return words.flame.diff.byTotal;
+      return "Compared by total: shares of each run, because a duration is unknown or you chose so.";
     default:
-      return words.flame.diff.byNone;
+      return "Values as printed: runs of different length differ by their length alone.";
   }
 }
 
@@ -111,11 +141,7 @@ function matchedText({ before_matched, after_matched, scale }: FlameDiffView, co
     return "";
   }
   const text = (value: number, whole: number) => `${formatAmount(value, column)} (${formatPart(value, whole)})`;
-  return words.flame.diff.values(
-    text(before_matched, scale.before_whole),
-    text(after_matched, scale.after_whole),
-    formatChange(after_matched - before_matched * scale.factor, column),
-  );
+  return `baseline ${text(before_matched, scale.before_whole)}, incident ${text(after_matched, scale.after_whole)}: ${formatChange(after_matched - before_matched * scale.factor, column)}`;
 }
 
 interface GraphProps {
@@ -130,11 +156,15 @@ function Graph({ data, view, onView, column, onSearch }: GraphProps) {
   const nodes = useMemo(() => toDiffNodes(data, view.widths), [data, view.widths]);
   const { scale } = data;
   if ((nodes.total[0] ?? 0) <= 0) {
-    return <StateView state={{ kind: "empty", title: words.flame.graph.nothing, next: words.flame.graph.nothingNext }} />;
+    return (
+      <StateView
+        state={{ kind: "empty", title: "No weight in these stacks", next: "Choose another weight, or show all threads." }}
+      />
+    );
   }
   return (
     <FlameGraph
-      title={words.flame.diff.name}
+      title="Baseline and incident"
       fileName="flame-difference"
       nodes={nodes}
       path={data.path}
@@ -146,20 +176,12 @@ function Graph({ data, view, onView, column, onSearch }: GraphProps) {
         const before = data.before_total[index] ?? 0;
         const after = data.after_total[index] ?? 0;
         const change = nodes.change === null ? 0 : changeOf(nodes.change, index, false);
-        return words.flame.diff.values(
-          `${formatAmount(before, column)} (${formatPart(before, scale.before_whole)})`,
-          `${formatAmount(after, column)} (${formatPart(after, scale.after_whole)})`,
-          formatChange(change, column),
-        );
+        return `baseline ${formatAmount(before, column)} (${formatPart(before, scale.before_whole)}), incident ${formatAmount(after, column)} (${formatPart(after, scale.after_whole)}): ${formatChange(change, column)}`;
       }}
       note={
         data.n_hidden > 0 && (
           <Text fz="xs" className="soft" mt={2}>
-            {words.flame.graph.hidden(
-              words.flame.graph.branches(data.n_hidden),
-              formatAmount(data.after_hidden, column),
-              formatPart(data.after_hidden, scale.after_whole),
-            )}
+            {`${counted(data.n_hidden, "branch", "branches")} narrower than a pixel are not drawn: ${formatAmount(data.after_hidden, column)} (${formatPart(data.after_hidden, scale.after_whole)}). Zoom in to see them.`}
           </Text>
         )
       }
@@ -175,37 +197,40 @@ interface FunctionsProps extends FlameDiffProps {
 
 function Functions({ before, after, view, onView, column }: FunctionsProps) {
   const found = useQuery(functionsDiffQuery(before, after, view, LISTED));
-  const says = words.flame.functions;
   if (found.data === undefined) {
-    return <PendingView query={found} what={says.functions} />;
+    return <PendingView query={found} what="functions" />;
   }
   const { functions, n_functions } = found.data;
   if (functions.length === 0) {
-    return <StateView state={{ kind: "empty", title: says.none, next: says.noneNext }} />;
+    return (
+      <StateView
+        state={{ kind: "empty", title: "No function has these words", next: "Clear the search to see all functions." }}
+      />
+    );
   }
   return (
     <>
       <Text fz="xs" className="soft" mb={4}>
-        {says.some(formatCount(functions.length), formatCount(n_functions))}
+        {`${formatCount(functions.length)} of ${formatCount(n_functions)} functions, those with most first`}
       </Text>
-      <ScrollCard label={words.flame.tabs.functions}>
-        <Table aria-label={words.flame.tabs.functions}>
+      <ScrollCard label="Functions">
+        <Table aria-label="Functions">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{says.function}</Table.Th>
-              <Table.Th className="number">{`${says.own}: ${says.baseline}`}</Table.Th>
-              <Table.Th className="number">{says.incident}</Table.Th>
+              <Table.Th>Function</Table.Th>
+              <Table.Th className="number">{`Ends in it: Baseline`}</Table.Th>
+              <Table.Th className="number">Incident</Table.Th>
               <RankHeader
-                title={says.change}
+                title="Change"
                 isOn={!view.byTotal}
                 onRank={() => {
                   onView({ byTotal: false });
                 }}
               />
-              <Table.Th className="number">{`${says.total}: ${says.baseline}`}</Table.Th>
-              <Table.Th className="number">{says.incident}</Table.Th>
+              <Table.Th className="number">{`Passes through it: Baseline`}</Table.Th>
+              <Table.Th className="number">Incident</Table.Th>
               <RankHeader
-                title={says.change}
+                title="Change"
                 isOn={view.byTotal}
                 onRank={() => {
                   onView({ byTotal: true });

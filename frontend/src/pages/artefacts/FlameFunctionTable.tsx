@@ -6,7 +6,6 @@ import { PendingView, StateView } from "../../components/StateView";
 import { type FlameColumn, formatAmount, formatPart } from "../../logic/flame_text";
 import { formatCount } from "../../logic/number";
 import type { FlameView } from "../../state/flame";
-import { words } from "../../words";
 
 const LISTED = 200;
 
@@ -20,40 +19,43 @@ interface FlameFunctionTableProps {
 /** Functions by what ends in them or passes through them; each leads to its callers and callees. */
 export function FlameFunctionTable({ reference, view, onView, column }: FlameFunctionTableProps) {
   const found = useQuery(functionsQuery(reference, view, LISTED));
-  const says = words.flame.functions;
   if (found.data === undefined) {
-    return <PendingView query={found} what={says.functions} />;
+    return <PendingView query={found} what="functions" />;
   }
   const { functions, n_functions, whole } = found.data;
   if (functions.length === 0) {
-    return <StateView state={{ kind: "empty", title: says.none, next: says.noneNext }} />;
+    return (
+      <StateView
+        state={{ kind: "empty", title: "No function has these words", next: "Clear the search to see all functions." }}
+      />
+    );
   }
   return (
     <>
       <Text fz="xs" className="soft" mb={4}>
-        {says.some(formatCount(functions.length), formatCount(n_functions))}
+        {`${formatCount(functions.length)} of ${formatCount(n_functions)} functions, those with most first`}
       </Text>
-      <ScrollCard label={words.flame.tabs.functions}>
-        <Table aria-label={words.flame.tabs.functions}>
+      <ScrollCard label="Functions">
+        <Table aria-label="Functions">
           <Table.Thead>
             <Table.Tr>
               <RankHeader
-                title={says.own}
+                title="Ends in it"
                 isOn={!view.byTotal}
                 onRank={() => {
                   onView({ byTotal: false });
                 }}
               />
-              <Table.Th className="number">{says.share}</Table.Th>
+              <Table.Th className="number">Share</Table.Th>
               <RankHeader
-                title={says.total}
+                title="Passes through it"
                 isOn={view.byTotal}
                 onRank={() => {
                   onView({ byTotal: true });
                 }}
               />
-              <Table.Th className="number">{says.share}</Table.Th>
-              <Table.Th>{says.function}</Table.Th>
+              <Table.Th className="number">Share</Table.Th>
+              <Table.Th>Function</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -67,7 +69,7 @@ export function FlameFunctionTable({ reference, view, onView, column }: FlameFun
                   <button
                     type="button"
                     className="text-button"
-                    title={says.showCalls(name)}
+                    title={`Callers and callees of ${name}`}
                     onClick={() => {
                       onView({ called: id, tab: "graph", focus: [] });
                     }}

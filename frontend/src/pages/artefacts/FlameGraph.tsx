@@ -19,7 +19,10 @@ import { changeColour, colourOf, type Scheme } from "../../logic/flame_colour";
 import { flameSvg } from "../../logic/flame_svg";
 import { savePictureFile } from "../../state/download";
 import type { FlameView } from "../../state/flame";
-import { words } from "../../words";
+
+const graphStacksEnd = (names: string) => `calls ${names}`;
+
+const graphCalledBy = (names: string) => `called by ${names}`;
 
 const CALLERS = 4;
 const SVG_WIDTH = 1400;
@@ -50,13 +53,13 @@ export function FlameGraph({ title, fileName, nodes, path, view, isFlame, onView
   const layout = useMemo(() => layOut(nodes, start, view.order), [nodes, start, view.order]);
   const colours = useMemo(() => coloursOf(nodes, scheme), [nodes, scheme]);
   const matched = useMemo(() => matchNames(nodes.names, view.search), [nodes, view.search]);
-  const root = path.at(-1)?.name ?? words.flame.graph.whole;
+  const root = path.at(-1)?.name ?? "all stacks";
   const names = useMemo(() => (index: number) => (index === 0 ? root : nameAt(nodes, index)), [nodes, root]);
   const label = useMemo(() => labelsOf(nodes, names), [nodes, names]);
   const describe = (index: number) => `${names(index)}: ${values(index)}`;
   const way = [...path.map(({ name }) => name), ...namesTo(nodes, start)];
   const steps = view.called === null ? way : way.slice(1);
-  const nCallers = view.direction === "up" && view.called === null ? words.flame.graph.stacksEnd : words.flame.graph.calledBy;
+  const nCallers = view.direction === "up" && view.called === null ? graphStacksEnd : graphCalledBy;
   return (
     <>
       <Group justify="space-between" mb={4} gap="xs">
@@ -83,11 +86,11 @@ export function FlameGraph({ title, fileName, nodes, path, view, isFlame, onView
             void savePictureFile(`${fileName}.svg`, { svg: picture, width: SVG_WIDTH, height: 0 }, "svg");
           }}
         >
-          {words.flame.controls.svg}
+          SVG
         </Button>
       </Group>
       <FlameCanvas
-        name={words.flame.graph.name(title)}
+        name={`Flame graph: ${title}. Arrow keys move, Enter zooms, Escape goes back, / searches`}
         nodes={nodes}
         layout={layout}
         isFlame={isFlame}
@@ -123,11 +126,11 @@ export function FlameGraph({ title, fileName, nodes, path, view, isFlame, onView
           <FlameLegend scheme={scheme} />
         ) : (
           <Text fz="xs" className="soft">
-            {words.flame.diff.legend}
+            Red + is more in the incident, blue − is less; the colour shows what ends in the function itself.
           </Text>
         )}
         <Text fz="xs" className="soft">
-          {words.flame.graph.keys}
+          Click or Enter zooms, Esc goes back, arrows move, / searches
         </Text>
       </Group>
       {note}
@@ -168,15 +171,14 @@ interface FlameLookProps {
 
 /** Where the root is, and how siblings are ordered. */
 export function FlameLook({ view, onView }: FlameLookProps) {
-  const says = words.flame.controls;
   return (
     <Group gap="sm" mb="xs">
       <SegmentedControl
         size="xs"
-        aria-label={says.look}
+        aria-label="Direction"
         data={[
-          { value: "icicle", label: says.icicle },
-          { value: "flame", label: says.flame },
+          { value: "icicle", label: "Root at the top" },
+          { value: "flame", label: "Root at the bottom" },
         ]}
         value={view.isFlame ? "flame" : "icicle"}
         onChange={(value) => {
@@ -185,10 +187,10 @@ export function FlameLook({ view, onView }: FlameLookProps) {
       />
       <SegmentedControl
         size="xs"
-        aria-label={says.order}
+        aria-label="Order"
         data={[
-          { value: "wide", label: says.wide },
-          { value: "name", label: says.byName },
+          { value: "wide", label: "widest first" },
+          { value: "name", label: "by name" },
         ]}
         value={view.order}
         onChange={(value) => {

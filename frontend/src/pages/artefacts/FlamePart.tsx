@@ -9,7 +9,7 @@ import { toNodes } from "../../logic/flame";
 import { type FlameColumn, formatAmount, formatPart, timeShare } from "../../logic/flame_text";
 import { formatCount, formatShare } from "../../logic/number";
 import { FLAME_TABS, type FlameDirection, type FlameView } from "../../state/flame";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import { FlameControls } from "./FlameControls";
 import { FlameFunctionTable } from "./FlameFunctionTable";
 import { FlameGraph, FlameLook } from "./FlameGraph";
@@ -29,7 +29,7 @@ export function FlamePart({ artefact, part }: FlamePartProps) {
   const search = useRef<HTMLInputElement>(null);
   const found = useQuery(flameQuery(reference, view, view.called === null ? view.direction : "down"));
   if (found.data === undefined) {
-    return <PendingView query={found} what={words.flame.graph.flameGraph} />;
+    return <PendingView query={found} what="the flame graph" />;
   }
   const { data } = found;
   const column = columnOf(data);
@@ -47,12 +47,14 @@ export function FlamePart({ artefact, part }: FlamePartProps) {
         matched={
           data.matched === null
             ? ""
-            : words.flame.controls.matched(formatAmount(data.matched, column), formatPart(data.matched, data.whole))
+            : `${formatAmount(data.matched, column)} (${formatPart(data.matched, data.whole)}) in matching stacks`
         }
         search={search}
       />
       {data.whole <= 0 ? (
-        <StateView state={{ kind: "empty", title: words.flame.graph.nothing, next: words.flame.graph.nothingNext }} />
+        <StateView
+          state={{ kind: "empty", title: "No weight in these stacks", next: "Choose another weight, or show all threads." }}
+        />
       ) : view.tab === "functions" ? (
         <FlameFunctionTable reference={reference} view={view} onView={onView} column={column} />
       ) : view.tab === "threads" ? (
@@ -99,28 +101,20 @@ function Graph({ artefact, data, view, onView, isFlame, onSearch }: GraphProps) 
       values={(index) => {
         const total = data.total[index] ?? 0;
         const own = data.own[index] ?? 0;
-        const share = words.flame.graph.ofAll(formatPart(total, data.whole));
-        const texts = [
-          formatAmount(total, column),
-          share,
-          ...(own > 0 ? [words.flame.graph.ownOf(formatAmount(own, column))] : []),
-        ];
+        const share = `${formatPart(total, data.whole)} of all`;
+        const texts = [formatAmount(total, column), share, ...(own > 0 ? [`${formatAmount(own, column)} end here`] : [])];
         return texts.join(" · ");
       }}
       note={
         <>
           {data.n_hidden > 0 && data.hidden > 0 && (
             <Text fz="xs" className="soft" mt={2}>
-              {words.flame.graph.hidden(
-                words.flame.graph.branches(data.n_hidden),
-                formatAmount(data.hidden, column),
-                formatPart(data.hidden, data.total[0] ?? 0),
-              )}
+              {`${counted(data.n_hidden, "branch", "branches")} narrower than a pixel are not drawn: ${formatAmount(data.hidden, column)} (${formatPart(data.hidden, data.total[0] ?? 0)}). Zoom in to see them.`}
             </Text>
           )}
           {data.n_cut > 0 && (
             <Text fz="xs" className="soft" mt={2}>
-              {words.flame.graph.cut(data.n_cut)}
+              {`${counted(data.n_cut, "stack")} lost the deepest frames: there are too many different ones.`}
             </Text>
           )}
         </>
@@ -151,7 +145,7 @@ function Calls({ reference, artefact, view, onView, onSearch }: CallsProps) {
           onView({ called: null, focus: [] });
         }}
       >
-        {words.flame.functions.back}
+        Back to all stacks
       </Button>
       {sides.map((direction) => (
         <OneSide
@@ -178,13 +172,13 @@ function OneSide({
 }: CallsProps & { readonly direction: FlameDirection }) {
   const found = useQuery(flameQuery(reference, view, direction));
   if (found.data === undefined) {
-    return <PendingView query={found} what={words.flame.graph.flameGraph} />;
+    return <PendingView query={found} what="the flame graph" />;
   }
   const name = found.data.path[0]?.name ?? "";
   return (
     <>
       <Title order={3} mt="xs" style={{ overflowWrap: "anywhere" }}>
-        {direction === "up" ? words.flame.functions.callers(name) : words.flame.functions.callees(name)}
+        {direction === "up" ? `Who calls ${name}` : `What ${name} calls`}
       </Title>
       <Graph
         artefact={artefact}
@@ -211,20 +205,19 @@ interface ThreadsProps {
 /** The weight of each first frame: where stacks are times off the CPU, how long each thread waited. */
 function Threads({ data, column, duration, onView }: ThreadsProps) {
   const hasTime = timeShare(1, column.unit, duration) !== null;
-  const says = words.flame.threads;
   return (
     <>
       <Text fz="xs" className="soft" mb={4}>
-        {says.some(formatCount(data.threads.length), formatCount(data.n_threads))}
+        {`${formatCount(data.threads.length)} of ${formatCount(data.n_threads)}, the heaviest first`}
       </Text>
-      <ScrollCard label={words.flame.tabs.threads}>
-        <Table aria-label={words.flame.tabs.threads}>
+      <ScrollCard label="Threads">
+        <Table aria-label="Threads">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{says.thread}</Table.Th>
-              <Table.Th className="number">{says.weight}</Table.Th>
-              <Table.Th className="number">{says.share}</Table.Th>
-              {hasTime && <Table.Th className="number">{says.ofTime}</Table.Th>}
+              <Table.Th>First frame</Table.Th>
+              <Table.Th className="number">Weight</Table.Th>
+              <Table.Th className="number">Share</Table.Th>
+              {hasTime && <Table.Th className="number">Of the duration</Table.Th>}
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -234,7 +227,7 @@ function Threads({ data, column, duration, onView }: ThreadsProps) {
                   <button
                     type="button"
                     className="text-button"
-                    aria-label={says.only(name)}
+                    aria-label={`Show only ${name}`}
                     onClick={() => {
                       onView({ thread: name, tab: "graph", focus: [] });
                     }}

@@ -26,7 +26,9 @@ import { buildBarFigure } from "../../plot/bars";
 import { buildCellFigure } from "../../plot/cells";
 import { Plot } from "../../plot/Plot";
 import type { SectionProps } from "./ArtefactPage";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+
+const QUANTILE = { 0.5: "median", 0.9: "p90", 0.99: "p99" };
 
 const MULTIPLES = 12;
 const HEIGHT = 190;
@@ -53,12 +55,12 @@ export function HistogramSection({ artefact, part, zone, view, onView }: Section
             size="xs"
             w={360}
             maw="100%"
-            label={words.artefacts.histogram.distribution}
+            label="Distribution"
             allowDeselect={false}
             searchable
             limit={200}
             data={[
-              { value: "all", label: words.artefacts.histogram.allKeys(all.length) },
+              { value: "all", label: `all ${String(all.length)}, beside each other` },
               ...all.map(({ key, total }, row) => ({ value: String(row), label: `${nameOfKey(key)} (${formatCount(total)})` })),
             ]}
             value={chosen === undefined ? "all" : String(all.indexOf(chosen))}
@@ -71,12 +73,12 @@ export function HistogramSection({ artefact, part, zone, view, onView }: Section
           <Select
             size="xs"
             w={210}
-            label={words.artefacts.table.report}
+            label="Report"
             allowDeselect={false}
             searchable
             limit={200}
             data={[
-              { value: "", label: words.artefacts.table.allReports(histogram.reports.length) },
+              { value: "", label: `all ${String(histogram.reports.length)} reports, summed` },
               ...histogram.reports.map((at, number) => ({
                 value: String(number),
                 label: `${String(number + 1)}${at === null ? "" : ` · ${formatInstant(zone, toEpochMs(at))}`}`,
@@ -90,12 +92,12 @@ export function HistogramSection({ artefact, part, zone, view, onView }: Section
         )}
         {histogram.unit === "" && (
           <Text fz="xs" className="soft">
-            {words.artefacts.histogram.noUnit}
+            The tool prints no unit for these values.
           </Text>
         )}
       </Group>
       {all.length === 0 ? (
-        <StateView isCompact state={{ kind: "empty", title: words.artefacts.histogram.noEvents }} />
+        <StateView isCompact state={{ kind: "empty", title: "No events were counted" }} />
       ) : chosen === undefined ? (
         <Multiples
           histogram={histogram}
@@ -109,7 +111,7 @@ export function HistogramSection({ artefact, part, zone, view, onView }: Section
       )}
       {histogram.n_distributions > histogram.distributions.length && (
         <Text fz="xs" className="soft" mt="xs">
-          {words.artefacts.histogram.notAll(formatCount(histogram.distributions.length), formatCount(histogram.n_distributions))}
+          {`${formatCount(histogram.distributions.length)} of ${formatCount(histogram.n_distributions)} distributions are drawn, those with most events.`}
         </Text>
       )}
     </>
@@ -117,7 +119,7 @@ export function HistogramSection({ artefact, part, zone, view, onView }: Section
 }
 
 function nameOfKey(key: string): string {
-  return key.trim() === "" ? words.artefacts.histogram.noName : key;
+  return key.trim() === "" ? "all events" : key;
 }
 
 interface BarsProps {
@@ -144,7 +146,7 @@ function Bars({ histogram, counts, range: [first, end], width, height }: BarsPro
       margins: MARGINS,
     });
   }, [buckets, unit, counts, first, end, scheme, width, height]);
-  return <Plot figure={figure} label={words.artefacts.histogram.barsLabel(nameOfKey(counts.key), formatCount(counts.total))} />;
+  return <Plot figure={figure} label={`Distribution of ${formatCount(counts.total)} events of ${nameOfKey(counts.key)}`} />;
 }
 
 interface MultiplesProps {
@@ -176,7 +178,7 @@ function Multiples({ histogram, all, onKey }: MultiplesProps) {
               </button>
             </Title>
             <Text fz="xs" className="soft">
-              {describeBulk(histogram.buckets, counts, histogram.unit) || words.artefacts.histogram.nEvents(counts.total)}
+              {describeBulk(histogram.buckets, counts, histogram.unit) || counted(counts.total, "event")}
             </Text>
             {width > 0 && <Bars histogram={histogram} counts={counts} range={range} width={width} height={SMALL_HEIGHT} />}
           </div>
@@ -191,7 +193,7 @@ function Multiples({ histogram, all, onKey }: MultiplesProps) {
             setAllShown(true);
           }}
         >
-          {words.artefacts.histogram.showMore(all.length - shown.length)}
+          {`Show ${counted(all.length - shown.length, "more distribution")}`}
         </Button>
       )}
     </>
@@ -219,24 +221,24 @@ function OneDistribution({ histogram, counts, zone, isOver }: OneDistributionPro
         <b className="artefact-name">{nameOfKey(counts.key)}</b>: {describeBulk(buckets, counts, unit)}
         {QUANTILES.map((quantile) => {
           const place = marks.get(quantile) ?? null;
-          return place === null ? "" : ` · ${words.artefacts.histogram.quantile[quantile]} ${bucketName(buckets, place, unit)}`;
+          return place === null ? "" : ` · ${QUANTILE[quantile]} ${bucketName(buckets, place, unit)}`;
         }).join("")}
       </Text>
       <Text fz="xs" className="soft">
-        {words.artefacts.histogram.caption}
+        Events by bucket (bars, lower end below), cumulative share (line)
       </Text>
       {width > 0 && <Bars histogram={histogram} counts={counts} range={[first, end]} width={width} height={HEIGHT} />}
       {isOver && histogram.reports.length > 1 && width > 0 && (
         <OverTime histogram={histogram} counts={counts} zone={zone} width={width} />
       )}
-      <ScrollCard label={words.artefacts.histogram.buckets}>
-        <Table aria-label={words.artefacts.histogram.buckets}>
+      <ScrollCard label="Buckets">
+        <Table aria-label="Buckets">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{unit === "" ? words.artefacts.histogram.bucket : words.artefacts.histogram.bucketIn(unit)}</Table.Th>
-              <Table.Th className="number">{words.artefacts.histogram.events}</Table.Th>
-              <Table.Th className="number">{words.artefacts.table.share}</Table.Th>
-              <Table.Th className="number">{words.artefacts.table.cumulative}</Table.Th>
+              <Table.Th>{unit === "" ? "Value" : `Value (${unit})`}</Table.Th>
+              <Table.Th className="number">Events</Table.Th>
+              <Table.Th className="number">Share</Table.Th>
+              <Table.Th className="number">Cumulative</Table.Th>
               <Table.Th />
             </Table.Tr>
           </Table.Thead>
@@ -252,7 +254,7 @@ function OneDistribution({ histogram, counts, zone, isOver }: OneDistributionPro
                   <Table.Td className="number">{cumulative === null ? "–" : formatShareCell(cumulative[place] ?? 0)}</Table.Td>
                   <Table.Td className="soft">
                     {QUANTILES.filter((quantile) => marks.get(quantile) === place)
-                      .map((quantile) => words.artefacts.histogram.quantile[quantile])
+                      .map((quantile) => QUANTILE[quantile])
                       .join(", ")}
                   </Table.Td>
                 </Table.Tr>
@@ -261,7 +263,7 @@ function OneDistribution({ histogram, counts, zone, isOver }: OneDistributionPro
           </Table.Tbody>
           <Table.Tfoot>
             <Table.Tr>
-              <Table.Th>{words.artefacts.histogram.total}</Table.Th>
+              <Table.Th>Total</Table.Th>
               <Table.Th className="number">{formatCount(counts.total)}</Table.Th>
               <Table.Th className="number">{counts.total <= 0 ? "–" : "100 %"}</Table.Th>
               <Table.Th />
@@ -298,9 +300,9 @@ function OverTime({ histogram, counts, zone, width }: OverTimeProps) {
   return (
     <>
       <Text fz="xs" className="soft" mt="xs">
-        {words.artefacts.histogram.overTime}
+        Over time: a column for each report, the stronger the more events
       </Text>
-      <Plot figure={figure} label={words.artefacts.histogram.overTimeLabel(nameOfKey(counts.key))} />
+      <Plot figure={figure} label={`Heatmap of ${nameOfKey(counts.key)} over its reports`} />
     </>
   );
 }

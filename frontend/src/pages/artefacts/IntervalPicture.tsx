@@ -10,7 +10,6 @@ import { type Scheme, strokeOf } from "../../logic/palette";
 import type { Zone } from "../../logic/zone";
 import { buildCurveFigure } from "../../plot/curves";
 import { Plot } from "../../plot/Plot";
-import { words } from "../../words";
 
 /** More small graphs push the table out of sight. */
 const MAX_LINES = 8;
@@ -30,15 +29,15 @@ export function IntervalPicture({ artefact, position, column, zone }: IntervalPi
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   const found = useQuery(artefactIntervalsQuery(artefact, position, column, MAX_LINES));
   if (found.data === undefined) {
-    return <PendingView query={found} what={words.drawings.intervals.label(column)} isCompact />;
+    return <PendingView query={found} what={`${column} over time`} isCompact />;
   }
   const view = found.data;
-  const says = words.drawings.intervals;
   return (
     <div ref={ref}>
       <Text fz="xs" className="soft">
-        {says.caption(view.title, view.unit)} {view.n_keys > view.lines.length && says.more(view.lines.length, view.n_keys)}{" "}
-        {view.clock === "report" && says.noTimes}
+        {`${view.title}${view.unit === "" ? "" : ` (${view.unit})`} in each report, with an axis of its own each:`}{" "}
+        {view.n_keys > view.lines.length && `The ${String(view.lines.length)} with the largest values of ${String(view.n_keys)}.`}{" "}
+        {view.clock === "report" && "The text has no times; reports are numbered."}
       </Text>
       {width > 0 &&
         view.lines.map(({ key, values }) => (
@@ -85,7 +84,7 @@ function OneLine({ name, values, view, zone, scheme, width }: OneLineProps) {
       <Text fz="xs" className="artefact-name">
         {name} {figure.axisUnit !== "" && <span className="soft">({figure.axisUnit})</span>}
       </Text>
-      <Plot figure={figure} label={words.drawings.intervals.label(name)} />
+      <Plot figure={figure} label={`${name} over time`} />
     </>
   );
 }

@@ -7,7 +7,6 @@ import { type Scheme, strokeOf } from "../../logic/palette";
 import { buildCellFigure } from "../../plot/cells";
 import { buildCurveFigure } from "../../plot/curves";
 import { Plot } from "../../plot/Plot";
-import { words } from "../../words";
 
 const MARGINS = { left: 70, right: 20, top: 8, bottom: 26 };
 const CELL_MARGINS = { left: 70, right: 84, top: 8, bottom: 26 };
@@ -28,7 +27,7 @@ export function IozonePicture({ table }: { readonly table: ArtefactTable }) {
   return (
     <div ref={ref}>
       <Text fz="sm" mb={4}>
-        {words.artefacts.iozone.caption(column.title, column.unit)}
+        {`Test “${column.title}”, ${column.unit}. Choose another test with Rank by.`}
       </Text>
       {width > 0 && <Pictures surface={surface} unit={column.unit} title={column.title} scheme={scheme} width={width} />}
     </div>
@@ -78,7 +77,7 @@ function Pictures({ surface, unit, title, scheme, width }: PicturesProps) {
     <>
       <Group gap="md" mb={2}>
         <Text fz="xs" className="soft">
-          {words.artefacts.iozone.curves(curves.axisUnit)}
+          {`By record length, in ${curves.axisUnit}:`}
         </Text>
         {rows.slice(-MAX_CURVES).map((row, index) => (
           <Text key={row} fz="xs" component="span">
@@ -93,17 +92,17 @@ function Pictures({ surface, unit, title, scheme, width }: PicturesProps) {
               }}
               aria-hidden
             />
-            {words.artefacts.iozone.fileOf(row)}
+            {`file of ${row}`}
           </Text>
         ))}
       </Group>
-      <Plot figure={curves} label={words.artefacts.iozone.curvesLabel(title)} />
+      <Plot figure={curves} label={`Throughput of ${title} by record length`} />
       {rows.length > 1 && (
         <>
           <Text fz="xs" className="soft" mt="xs">
-            {words.artefacts.iozone.surface(cells.axisUnit)}
+            {`File size (rows) by record length (columns), in ${cells.axisUnit}`}
           </Text>
-          <Plot figure={cells} label={words.artefacts.iozone.surfaceLabel(title)} />
+          <Plot figure={cells} label={`Throughput of ${title} by file size and record length`} />
         </>
       )}
     </>

@@ -5,7 +5,6 @@ import { ScrollCard } from "../../components/ScrollCard";
 import { PendingView } from "../../components/StateView";
 import { formatCount } from "../../logic/number";
 import { formatSpan } from "../../logic/trace_log";
-import { words } from "../../words";
 
 const ROWS = 50;
 
@@ -24,20 +23,20 @@ export function LogEventTable({ choice, page, onPage }: LogEventTableProps) {
   const { rows, n_events: nEvents } = found.data;
   return (
     <>
-      <ScrollCard label={words.traceLog.events}>
-        <Table aria-label={words.traceLog.events}>
+      <ScrollCard label="Events">
+        <Table aria-label="Events">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{words.traceLog.time}</Table.Th>
-              <Table.Th className="number">{words.traceLog.since}</Table.Th>
+              <Table.Th>Time</Table.Th>
+              <Table.Th className="number">After the one before</Table.Th>
               <Table.Th className="number">CPU</Table.Th>
               <Table.Th className="number">PID</Table.Th>
-              <Table.Th>{words.traceLog.command}</Table.Th>
-              <Table.Th>{words.traceLog.event}</Table.Th>
-              <Table.Th>{words.traceLog.object}</Table.Th>
-              <Table.Th>{words.traceLog.function}</Table.Th>
-              <Table.Th className="number">{words.traceLog.duration}</Table.Th>
-              <Table.Th>{words.traceLog.arguments}</Table.Th>
+              <Table.Th>Command</Table.Th>
+              <Table.Th>Event</Table.Th>
+              <Table.Th>Object</Table.Th>
+              <Table.Th>Function</Table.Th>
+              <Table.Th className="number">Duration</Table.Th>
+              <Table.Th>Arguments</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -67,7 +66,7 @@ export function LogEventTable({ choice, page, onPage }: LogEventTableProps) {
             onPage(page - 1);
           }}
         >
-          {words.traceLog.earlier}
+          Earlier
         </Button>
         <Button
           size="compact-xs"
@@ -77,10 +76,10 @@ export function LogEventTable({ choice, page, onPage }: LogEventTableProps) {
             onPage(page + 1);
           }}
         >
-          {words.traceLog.later}
+          Later
         </Button>
         <Text fz="xs" className="soft">
-          {words.traceLog.shownRows(formatCount(page * ROWS + rows.length), formatCount(nEvents))}
+          {`up to ${formatCount(page * ROWS + rows.length)} of ${formatCount(nEvents)}`}
         </Text>
       </Group>
     </>

@@ -2,7 +2,15 @@ import { Button, Menu } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { LOG_FILES, type LogChoice, logFileAddress } from "../../api/trace_log";
 import { downloadFrom } from "../../state/download";
-import { words } from "../../words";
+
+const FILES = {
+  "events.txt": "Events, as the tracer printed them (.txt)",
+  "events.csv": "Events as CSV",
+  "lanes.svg": "Lanes as SVG",
+  "lanes.pdf": "Lanes and who blocked whom as PDF",
+  "latencies.svg": "Latencies as SVG",
+  "latencies.pdf": "Latencies with table as PDF",
+};
 
 interface LogFilesProps {
   readonly choice: LogChoice;
@@ -18,7 +26,7 @@ export function LogFiles({ choice, by, pair, hasPair }: LogFilesProps) {
     <Menu position="bottom-end">
       <Menu.Target>
         <Button className="no-print" size="compact-xs" variant="default" leftSection={<IconDownload size={14} />}>
-          {words.traceLog.save}
+          Save
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -29,7 +37,7 @@ export function LogFiles({ choice, by, pair, hasPair }: LogFilesProps) {
               downloadFrom(logFileAddress(choice, file, by, pair));
             }}
           >
-            {words.traceLog.files[file]}
+            {FILES[file]}
           </Menu.Item>
         ))}
       </Menu.Dropdown>

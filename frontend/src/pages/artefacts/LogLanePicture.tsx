@@ -16,7 +16,11 @@ import {
   zoomWindow,
 } from "../../logic/trace_log";
 import { useElementSize } from "@mantine/hooks";
-import { words } from "../../words";
+
+const KINDS = { wait: "waits", hold: "holds a lock", run: "runs" };
+
+const traceLogSpanTitle = (kind: string, label: string, length: string, count: number, isOpen: boolean) =>
+  `${kind}${label === "" ? "" : ` (${label})`}: ${count > 1 ? `${String(count)} within ${length}` : `${isOpen ? "at most " : ""}${length}`}`;
 
 interface LogLanePictureProps {
   readonly lanes: LogLanes;
@@ -45,7 +49,7 @@ export function LogLanePicture({ lanes, blockings, onWindow, onKey }: LogLanePic
       <Group gap="sm" mb={4} fz="xs">
         {(["wait", "hold", "run"] as const).map((kind) => (
           <span key={kind} className="log-key">
-            <span className={`log-swatch log-${kind}`} /> {words.traceLog.kinds[kind]}
+            <span className={`log-swatch log-${kind}`} /> {KINDS[kind]}
           </span>
         ))}
         {lanes.names.map((name, at) => (
@@ -57,7 +61,7 @@ export function LogLanePicture({ lanes, blockings, onWindow, onKey }: LogLanePic
       <div
         className="log-lanes"
         role="region"
-        aria-label={words.traceLog.picture}
+        aria-label="Lanes of the log: plus and minus zoom, arrow keys move"
         tabIndex={0}
         onKeyDown={(event) => {
           if (onKey(event.key)) {
@@ -111,8 +115,8 @@ export function LogLanePicture({ lanes, blockings, onWindow, onKey }: LogLanePic
                     className={`log-box log-${box.kind}${box.isOpen ? " log-open" : ""}`}
                   >
                     <title>
-                      {words.traceLog.spanTitle(
-                        words.traceLog.kinds[box.kind as "wait" | "hold" | "run"],
+                      {traceLogSpanTitle(
+                        KINDS[box.kind as "wait" | "hold" | "run"],
                         box.label,
                         formatSpan(box.lengthNs),
                         box.count,
@@ -160,7 +164,7 @@ export function LogLanePicture({ lanes, blockings, onWindow, onKey }: LogLanePic
         </svg>
       </div>
       <Text fz="xs" className="soft">
-        {words.traceLog.hint}
+        Drag to move, double-click or + and − to zoom, arrow keys to move. The tables below have the same as text.
       </Text>
     </div>
   );

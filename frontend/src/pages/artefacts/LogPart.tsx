@@ -7,12 +7,13 @@ import { PendingView, StateView } from "../../components/StateView";
 import { formatCount } from "../../logic/number";
 import { lanePixels, moveWindow, windowAround, zoomWindow } from "../../logic/trace_log";
 import { decodeLogView, encodeLogView, LANES_BY, type LogView } from "../../state/trace_log";
-import { words } from "../../words";
 import { LogEventTable } from "./LogEventTable";
 import { LogFiles } from "./LogFiles";
 import { LogLanePicture } from "./LogLanePicture";
 import { BlockingTable, LatencyTable } from "./LogTables";
 import "./log.css";
+
+const BY = { thread: "Threads", cpu: "CPUs", command: "Commands" };
 
 /** In the language of filters (docs/artefacts.md), the same for all readers. */
 const FILTER_EXAMPLE = ["cpu=1", "and", "(event=lock,unlock", "or", "command~crond)"].join(" ");
@@ -65,9 +66,10 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
         <>
           <Group gap="xs" mb={4}>
             <Text fz="sm" className="soft">
-              {words.traceLog.shownEvents(formatCount(shown.n_events), formatCount(shown.n_all_events))}
-              {shown.n_lanes > shown.lanes.length && ` ${words.traceLog.moreLanes(shown.lanes.length, shown.n_lanes)}`}
-              {shown.n_backwards > 0 && ` ${words.traceLog.backwards(shown.n_backwards)}`}
+              {`${formatCount(shown.n_events)} of ${formatCount(shown.n_all_events)} events`}
+              {shown.n_lanes > shown.lanes.length &&
+                ` in ${String(shown.lanes.length)} of ${String(shown.n_lanes)} lanes, those that wait longest first`}
+              {shown.n_backwards > 0 && ` (${String(shown.n_backwards)} were printed after a later one)`}
             </Text>
             <Button.Group>
               <Button
@@ -77,7 +79,7 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
                   zoom(0.5, 0);
                 }}
               >
-                {words.traceLog.zoomIn}
+                Zoom in
               </Button>
               <Button
                 size="compact-xs"
@@ -86,7 +88,7 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
                   zoom(2, 0);
                 }}
               >
-                {words.traceLog.zoomOut}
+                Zoom out
               </Button>
               <Button
                 size="compact-xs"
@@ -96,13 +98,16 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
                   change({ start: null, end: null });
                 }}
               >
-                {words.traceLog.wholeLog}
+                Whole log
               </Button>
             </Button.Group>
             <LogFiles choice={choice} by={log.by} pair={log.pair} hasPair={(latencies.data?.pair ?? null) !== null} />
           </Group>
           {shown.lanes.length === 0 ? (
-            <StateView isCompact state={{ kind: "empty", title: words.traceLog.noEvents, next: words.traceLog.noEventsNext }} />
+            <StateView
+              isCompact
+              state={{ kind: "empty", title: "No events here", next: "Clear the filter, or show the whole log." }}
+            />
           ) : (
             <LogLanePicture
               lanes={shown}
@@ -122,7 +127,7 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
         <PendingView query={lanes} what={part.title} isCompact />
       )}
       <Title order={3} mt="md" mb={4}>
-        {words.traceLog.whoBlocked}
+        Who blocked whom
       </Title>
       {blocking.data === undefined ? (
         <PendingView query={blocking} isCompact />
@@ -135,12 +140,12 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
         />
       )}
       <Title order={3} mt="md" mb={4}>
-        {words.traceLog.latencies}
+        Latencies
       </Title>
       {latencies.data === undefined ? (
         <PendingView query={latencies} isCompact />
       ) : latencies.data.summary === null || latencies.data.pair === null ? (
-        <Text fz="sm">{words.traceLog.noPairs}</Text>
+        <Text fz="sm">The log has no pair of events that is known, such as lock and unlock, and no durations.</Text>
       ) : (
         <>
           <Select
@@ -148,7 +153,7 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
             w={420}
             maw="100%"
             mb="xs"
-            label={words.traceLog.pair}
+            label="Between"
             allowDeselect={false}
             data={latencies.data.pairs.map(({ name, title }) => ({ value: name, label: title }))}
             value={latencies.data.pair.name}
@@ -165,7 +170,7 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
         </Text>
       ))}
       <Title order={3} mt="md" mb={4}>
-        {words.traceLog.events}
+        Events
       </Title>
       <LogEventTable
         choice={choice}
@@ -196,7 +201,7 @@ function LogFilter({ log, onChange }: LogFilterProps) {
         <TextInput
           size="xs"
           className="log-where"
-          label={words.traceLog.filter}
+          label="Filter events"
           placeholder={FILTER_EXAMPLE}
           value={where}
           onChange={(event) => {
@@ -204,12 +209,12 @@ function LogFilter({ log, onChange }: LogFilterProps) {
           }}
         />
         <Button size="xs" type="submit" variant="default">
-          {words.traceLog.apply}
+          Apply
         </Button>
         <SegmentedControl
           size="xs"
-          aria-label={words.traceLog.lanesBy}
-          data={LANES_BY.map((by) => ({ value: by, label: words.traceLog.by[by] }))}
+          aria-label="A lane for each"
+          data={LANES_BY.map((by) => ({ value: by, label: BY[by] }))}
           value={log.by}
           onChange={(by) => {
             onChange({ by: by });

@@ -3,7 +3,6 @@ import { ScrollCard } from "../../components/ScrollCard";
 import type { Blocking, BlockingList, LatencySummary } from "../../logic/api";
 import { formatCount, formatShare } from "../../logic/number";
 import { barShare, formatSpan } from "../../logic/trace_log";
-import { words } from "../../words";
 
 interface BlockingTableProps {
   readonly list: BlockingList;
@@ -13,17 +12,22 @@ interface BlockingTableProps {
 /** Who waited for whom, the longest wait first. */
 export function BlockingTable({ list, onShow }: BlockingTableProps) {
   if (list.rows.length === 0) {
-    return <Text fz="sm">{words.traceLog.nobodyBlocked}</Text>;
+    return (
+      <Text fz="sm">
+        The log does not show that a thread waited for another one. It needs lock and unlock events, sched_switch with
+        sched_waking, or strace -f -T.
+      </Text>
+    );
   }
   return (
-    <ScrollCard label={words.traceLog.whoBlocked}>
-      <Table aria-label={words.traceLog.whoBlocked}>
+    <ScrollCard label="Who blocked whom">
+      <Table aria-label="Who blocked whom">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th className="number">{words.traceLog.waited}</Table.Th>
-            <Table.Th>{words.traceLog.what}</Table.Th>
-            <Table.Th className="number">{words.traceLog.held}</Table.Th>
-            <Table.Th className="number">{words.traceLog.gap}</Table.Th>
+            <Table.Th className="number">Waited</Table.Th>
+            <Table.Th>What happened</Table.Th>
+            <Table.Th className="number">Held</Table.Th>
+            <Table.Th className="number">Release to go-on</Table.Th>
             <Table.Th />
           </Table.Tr>
         </Table.Thead>
@@ -44,12 +48,12 @@ export function BlockingTable({ list, onShow }: BlockingTableProps) {
                 <Button
                   size="compact-xs"
                   variant="default"
-                  aria-label={`${words.traceLog.show}: ${row.sentence}`}
+                  aria-label={`Show: ${row.sentence}`}
                   onClick={() => {
                     onShow(row);
                   }}
                 >
-                  {words.traceLog.show}
+                  Show
                 </Button>
               </Table.Td>
             </Table.Tr>
@@ -68,18 +72,18 @@ export function LatencyTable({ summary }: { readonly summary: LatencySummary }) 
         {[summary.concentration, summary.spread].filter((sentence) => sentence !== "").join("; ")}
       </Text>
       <Text fz="xs" className="soft" mb={4}>
-        {words.traceLog.unmatched(formatCount(summary.n_unmatched_begin), formatCount(summary.n_unmatched_end))}
+        {`Not counted: ${formatCount(summary.n_unmatched_begin)} beginnings without an end, ${formatCount(summary.n_unmatched_end)} ends without a beginning.`}
       </Text>
-      <ScrollCard label={words.traceLog.latencies}>
-        <Table aria-label={words.traceLog.latencies}>
+      <ScrollCard label="Latencies">
+        <Table aria-label="Latencies">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{words.traceLog.key}</Table.Th>
-              <Table.Th className="number">{words.traceLog.count}</Table.Th>
-              <Table.Th className="number">{words.traceLog.average}</Table.Th>
-              <Table.Th className="number">{words.traceLog.longest}</Table.Th>
-              <Table.Th className="number">{words.traceLog.total}</Table.Th>
-              <Table.Th className="number">{words.traceLog.share}</Table.Th>
+              <Table.Th>Key</Table.Th>
+              <Table.Th className="number">Count</Table.Th>
+              <Table.Th className="number">Average</Table.Th>
+              <Table.Th className="number">Longest</Table.Th>
+              <Table.Th className="number">Total</Table.Th>
+              <Table.Th className="number">Share</Table.Th>
               {summary.decade_labels.map((label) => (
                 <Table.Th key={label} className="number">
                   {label}
@@ -90,7 +94,7 @@ export function LatencyTable({ summary }: { readonly summary: LatencySummary }) 
           <Table.Tbody>
             {summary.rows.map((row) => (
               <Table.Tr key={row.key}>
-                <Table.Td className="mono">{row.key === "" ? words.traceLog.noKey : row.key}</Table.Td>
+                <Table.Td className="mono">{row.key === "" ? "(none)" : row.key}</Table.Td>
                 <Table.Td className="number">{formatCount(row.count)}</Table.Td>
                 <Table.Td className="number">{formatSpan(row.avg_ns)}</Table.Td>
                 <Table.Td className="number">{formatSpan(row.max_ns)}</Table.Td>

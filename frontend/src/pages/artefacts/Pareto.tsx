@@ -6,7 +6,6 @@ import { orderPlace, paretoRows } from "../../logic/artefact";
 import { formatCount } from "../../logic/number";
 import { buildBarFigure } from "../../plot/bars";
 import { Plot } from "../../plot/Plot";
-import { words } from "../../words";
 
 const MAX_BARS = 40;
 const HEIGHT = 170;
@@ -35,9 +34,9 @@ export function Pareto({ table }: { readonly table: ArtefactTable }) {
   return (
     <div ref={ref}>
       <Text fz="xs" className="soft">
-        {words.artefacts.table.paretoCaption(column?.title ?? "", figure.axisUnit, formatCount(figure.nBars))}
+        {`First ${formatCount(figure.nBars)} rows by rank: ${column?.title ?? ""}${figure.axisUnit === "" ? "" : ` in ${figure.axisUnit}`} (bars), cumulative share (line)`}
       </Text>
-      {width > 0 && <Plot figure={figure} label={words.artefacts.table.paretoLabel(column?.title ?? "")} />}
+      {width > 0 && <Plot figure={figure} label={`Pareto picture of ${column?.title ?? ""}; the table below has its numbers`} />}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { PendingView } from "../../components/StateView";
 import type { Artefact } from "../../logic/api";
 import { formatBytes, formatCount } from "../../logic/number";
 import { previousPage } from "../../logic/text_page";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 interface RawTextProps {
   readonly artefact: Artefact;
@@ -18,12 +18,12 @@ interface RawTextProps {
 /** The text as the tool printed it, a page at a time. */
 export function RawText({ artefact, at, onAt }: RawTextProps) {
   return (
-    <section className="card artefact-part" aria-label={words.artefacts.text.rawText}>
+    <section className="card artefact-part" aria-label="Raw text">
       <Group justify="space-between">
         <div>
-          <Title order={2}>{words.artefacts.text.rawText}</Title>
+          <Title order={2}>Raw text</Title>
           <Text fz="sm" className="soft">
-            {words.artefacts.text.size(artefact.n_lines, formatBytes(artefact.n_bytes))}
+            {`${counted(artefact.n_lines, "line")}, ${formatBytes(artefact.n_bytes)}, as the tool printed it`}
           </Text>
         </div>
         <Group gap="xs">
@@ -34,7 +34,7 @@ export function RawText({ artefact, at, onAt }: RawTextProps) {
               onAt(at === null ? 0 : null);
             }}
           >
-            {at === null ? words.common.show : words.artefacts.text.hide}
+            {at === null ? "Show" : "Hide"}
           </Button>
           <Button
             component="a"
@@ -43,7 +43,7 @@ export function RawText({ artefact, at, onAt }: RawTextProps) {
             leftSection={<IconDownload size={14} aria-hidden />}
             download
           >
-            {words.artefacts.text.download}
+            Download
           </Button>
         </Group>
       </Group>
@@ -56,7 +56,7 @@ function TextPage({ artefact, at, onAt }: RawTextProps & { readonly at: number }
   const found = useQuery(artefactTextQuery(artefact.id, at));
   const page = found.data;
   if (page === undefined) {
-    return <PendingView query={found} what={words.artefacts.text.rawTextInText} isCompact />;
+    return <PendingView query={found} what="the raw text" isCompact />;
   }
   const { text, offset, next_offset, n_bytes } = page;
   return (
@@ -71,7 +71,7 @@ function TextPage({ artefact, at, onAt }: RawTextProps & { readonly at: number }
               onAt(previousPage(offset));
             }}
           >
-            {words.artefacts.text.previous}
+            Back
           </Button>
           <Button
             size="compact-sm"
@@ -81,14 +81,14 @@ function TextPage({ artefact, at, onAt }: RawTextProps & { readonly at: number }
               onAt(next_offset);
             }}
           >
-            {words.artefacts.text.next}
+            Forward
           </Button>
           <Text fz="sm" className="soft" role="status">
-            {words.artefacts.text.bytes(formatCount(offset), formatCount(next_offset ?? n_bytes), formatCount(n_bytes))}
+            {`bytes ${formatCount(offset)} to ${formatCount(next_offset ?? n_bytes)} of ${formatCount(n_bytes)}`}
           </Text>
         </Group>
       )}
-      <pre className="artefact-text" tabIndex={0} role="region" aria-label={words.artefacts.text.rawText}>
+      <pre className="artefact-text" tabIndex={0} role="region" aria-label="Raw text">
         {text}
       </pre>
     </>

@@ -5,7 +5,6 @@ import { ARTEFACT_KEYS, reparseArtefact } from "../../api/artefacts";
 import { specsQuery } from "../../api/queries";
 import { FormDialog } from "../../components/FormDialog";
 import type { Artefact } from "../../logic/api";
-import { words } from "../../words";
 
 interface ReparseDialogProps {
   readonly artefact: Artefact;
@@ -26,8 +25,8 @@ export function ReparseDialog({ artefact, onClose }: ReparseDialogProps) {
   });
   return (
     <FormDialog
-      title={words.artefacts.page.reparse}
-      action={words.common.reparse}
+      title="Read the text again…"
+      action="Reparse"
       isPending={reading.isPending}
       error={reading.error}
       onSubmit={() => {
@@ -35,10 +34,10 @@ export function ReparseDialog({ artefact, onClose }: ReparseDialogProps) {
       }}
       onClose={onClose}
     >
-      <Text fz="sm">{words.artefacts.page.reparseNote}</Text>
+      <Text fz="sm">The text stays. Its parts are made again with the current readers, or with the one that you choose.</Text>
       <Select
-        label={words.common.spec}
-        placeholder={words.artefacts.upload.specFound}
+        label="Spec"
+        placeholder="the one that fits best"
         clearable
         searchable
         limit={100}

@@ -32,7 +32,7 @@ import { ErrorMatrix } from "./ErrorMatrix";
 import { IntervalPicture } from "./IntervalPicture";
 import { IozonePicture } from "./IozonePicture";
 import { Pareto } from "./Pareto";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 const PAGE_ROWS = 100;
 /** Fewer rows are read faster than a picture of them. */
@@ -79,10 +79,7 @@ export function TableSection({ artefact, part, zone, view, onView }: SectionProp
         <IntervalPicture artefact={artefact.id} position={part.position} column={table.order} zone={zone} />
       )}
       {table.rows.length === 0 ? (
-        <StateView
-          isCompact
-          state={{ kind: "empty", title: words.artefacts.table.noneMatch, next: words.artefacts.table.clearSearch }}
-        />
+        <StateView isCompact state={{ kind: "empty", title: "No rows match", next: "Clear the search to see all rows." }} />
       ) : (
         <Rows
           table={table}
@@ -113,13 +110,11 @@ function LeadText({ table, duration_s }: LeadTextProps) {
   const n = rowsOfShare(table.rows, MOST);
   return (
     <Text fz="sm" mb="xs">
-      <b className="artefact-name">{lead.key === "" ? words.artefacts.table.theOnlyRow : lead.key}</b>
+      <b className="artefact-name">{lead.key === "" ? "The only row" : lead.key}</b>
       {": "}
-      {lead.total === ""
-        ? words.artefacts.table.leadShare(lead.share)
-        : words.artefacts.table.lead(lead.value, column.title, lead.share, lead.total)}
-      {lead.interval !== "" && `; ${words.artefacts.table.leadInterval(lead.interval, lead.length)}`}
-      {"."} {n !== null && n > 1 && n < table.n_rows && words.artefacts.table.nMakeMost(n, formatCount(table.n_rows))}
+      {lead.total === "" ? `${lead.share} of the whole` : `${lead.value} (${column.title}), ${lead.share} of ${lead.total}`}
+      {lead.interval !== "" && `; ${lead.interval} of the ${lead.length} watched`}
+      {"."} {n !== null && n > 1 && n < table.n_rows && `${String(n)} of ${formatCount(table.n_rows)} rows make 80 %.`}
     </Text>
   );
 }
@@ -140,7 +135,7 @@ function Controls({ table, artefactId, position, nRows, zone, view, onView }: Co
         <Select
           size="xs"
           w={190}
-          label={words.artefacts.table.rankBy}
+          label="Rank by"
           allowDeselect={false}
           data={table.columns.map(({ key, title, unit }) => ({ value: key, label: unit === "" ? title : `${title} (${unit})` }))}
           value={table.order}
@@ -153,11 +148,11 @@ function Controls({ table, artefactId, position, nRows, zone, view, onView }: Co
         <Select
           size="xs"
           w={190}
-          label={words.artefacts.table.groupBy}
+          label="Group by"
           allowDeselect={false}
           data={groups.map((names) => ({
             value: JSON.stringify(names),
-            label: names.length === 0 ? words.artefacts.table.everyRow : names.join(" + "),
+            label: names.length === 0 ? "every row" : names.join(" + "),
           }))}
           value={JSON.stringify(view.group)}
           onChange={(text) => {
@@ -169,12 +164,12 @@ function Controls({ table, artefactId, position, nRows, zone, view, onView }: Co
         <Select
           size="xs"
           w={210}
-          label={words.artefacts.table.report}
+          label="Report"
           allowDeselect={false}
           searchable
           limit={200}
           data={[
-            { value: "", label: words.artefacts.table.allReports(table.reports.length) },
+            { value: "", label: `all ${String(table.reports.length)} reports, summed` },
             ...table.reports.map((at, number) => ({
               value: String(number),
               label: `${String(number + 1)}${at === null ? "" : ` · ${formatInstant(zone, toEpochMs(at))}`}`,
@@ -190,7 +185,7 @@ function Controls({ table, artefactId, position, nRows, zone, view, onView }: Co
         <TextInput
           size="xs"
           w={220}
-          label={words.artefacts.table.search}
+          label="Search in the key"
           leftSection={<IconSearch size={14} />}
           maxLength={200}
           value={view.search}
@@ -235,7 +230,7 @@ function Rows({ table, first, isRanked: hasShares, duration_s, label, onView }: 
       <Table aria-label={label} className="artefact-table" highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th className="number">{words.artefacts.table.rank}</Table.Th>
+            <Table.Th className="number">#</Table.Th>
             {keys.map((place) => (
               <Table.Th key={place}>{table.key_names[place]}</Table.Th>
             ))}
@@ -249,12 +244,10 @@ function Rows({ table, first, isRanked: hasShares, duration_s, label, onView }: 
                 }}
               />
             ))}
-            {hasShares && <Table.Th className="number">{words.artefacts.table.share}</Table.Th>}
-            {hasShares && <Table.Th className="number">{words.artefacts.table.cumulative}</Table.Th>}
-            {hasInterval && (
-              <Table.Th className="number">{words.artefacts.table.ofInterval(describeLength(duration_s))}</Table.Th>
-            )}
-            {isGrouped && <Table.Th className="number">{words.artefacts.table.rows}</Table.Th>}
+            {hasShares && <Table.Th className="number">Share</Table.Th>}
+            {hasShares && <Table.Th className="number">Cumulative</Table.Th>}
+            {hasInterval && <Table.Th className="number">{`Of ${describeLength(duration_s)}`}</Table.Th>}
+            {isGrouped && <Table.Th className="number">Rows</Table.Th>}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -283,7 +276,7 @@ function Rows({ table, first, isRanked: hasShares, duration_s, label, onView }: 
             <Table.Tr>
               <Table.Th />
               <Table.Th colSpan={keys.length + table.columns.length}>
-                {words.artefacts.table.total(ordering.title, readable(table.total, ordering.unit))}
+                {`Total ${ordering.title}: ${readable(table.total, ordering.unit)}`}
               </Table.Th>
               <Table.Th className="number">100 %</Table.Th>
               <Table.Th />
@@ -362,7 +355,7 @@ function TablePages({ table, page, onView }: TablePagesProps) {
   return (
     <Group gap="sm" mt="xs">
       <Text fz="sm" className="soft" role="status">
-        {words.artefacts.table.range(formatCount(first + 1), formatCount(last), table.n_rows)}
+        {`${formatCount(first + 1)} to ${formatCount(last)} of ${counted(table.n_rows, "row")}`}
       </Text>
       <Button
         size="compact-sm"
@@ -372,7 +365,7 @@ function TablePages({ table, page, onView }: TablePagesProps) {
           onView({ page: page - 1 });
         }}
       >
-        {words.artefacts.table.costlier}
+        Previous rows
       </Button>
       <Button
         size="compact-sm"
@@ -382,7 +375,7 @@ function TablePages({ table, page, onView }: TablePagesProps) {
           onView({ page: page + 1 });
         }}
       >
-        {words.artefacts.table.cheaper}
+        More rows
       </Button>
     </Group>
   );

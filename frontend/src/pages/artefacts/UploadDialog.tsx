@@ -28,7 +28,9 @@ import { parseInstant, type Zone, zoneLabel } from "../../logic/zone";
 import { DEFAULT_ARTEFACT_VIEW, encodeArtefactView } from "../../state/artefacts";
 import { readNow } from "../../state/clock";
 import type { Clock } from "../../state/zone_choice";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+
+const NAMES = { none: "none", light: "light", heavy: "heavy" };
 
 interface UploadDialogProps {
   readonly zone: Zone;
@@ -71,7 +73,8 @@ export function UploadDialog({ zone, clock, host: known, onClose }: UploadDialog
     [],
   );
   const start = at.trim() === "" ? null : parseInstant(at, zone, readNow());
-  const problem = at.trim() !== "" && start === null ? words.components.eventTable.noTimeTypeExample(at) : null;
+  const problem =
+    at.trim() !== "" && start === null ? `“${at}” is no time. Type for example 2026-11-21 09:05, 09:05 or now-7d` : null;
   const left = files.filter(({ outcome }) => outcome.kind === "waiting" || outcome.kind === "failed");
   const isReady = left.length > 0 && host.trim() !== "" && problem === null && !isSending;
 
@@ -106,7 +109,7 @@ export function UploadDialog({ zone, clock, host: known, onClose }: UploadDialog
     await Promise.all(ARTEFACT_KEYS.map((queryKey) => client.invalidateQueries({ queryKey })));
   };
   return (
-    <Modal opened onClose={onClose} title={words.artefacts.upload.title} size="xl">
+    <Modal opened onClose={onClose} title="Keep the output of a tool" size="xl">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -117,13 +120,13 @@ export function UploadDialog({ zone, clock, host: known, onClose }: UploadDialog
       >
         <Stack gap="sm">
           <DropZone
-            note={words.artefacts.upload.drop}
+            note="Output of lockstat, plockstat, dtrace, bpftrace, perf, strace, iozone and others, one artefact per file, up to 256 MiB"
             onChoose={(chosen) => {
               setFiles([...files, ...chosen.map((file) => ({ file, outcome: { kind: "waiting" } as const }))]);
             }}
           />
           {files.length > 0 && (
-            <ul className="artefact-files" aria-label={words.artefacts.upload.files}>
+            <ul className="artefact-files" aria-label="Chosen files">
               {files.map(({ file, outcome }, row) => (
                 <li key={`${file.name} ${String(row)}`}>
                   <span className="mono artefact-file-name">{file.name}</span>
@@ -132,7 +135,7 @@ export function UploadDialog({ zone, clock, host: known, onClose }: UploadDialog
                   {outcome.kind !== "sending" && outcome.kind !== "kept" && (
                     <ActionIcon
                       size="sm"
-                      aria-label={words.artefacts.upload.remove(file.name)}
+                      aria-label={`Remove ${file.name}`}
                       onClick={() => {
                         setFiles(files.filter((each) => each.file !== file));
                       }}
@@ -146,8 +149,8 @@ export function UploadDialog({ zone, clock, host: known, onClose }: UploadDialog
           )}
           <Group grow align="flex-start" gap="sm">
             <Autocomplete
-              label={words.common.host}
-              description={words.artefacts.upload.hostNote}
+              label="Host"
+              description="A new host is created if needed"
               required
               limit={50}
               maxLength={100}
@@ -156,8 +159,8 @@ export function UploadDialog({ zone, clock, host: known, onClose }: UploadDialog
               onChange={setHost}
             />
             <TextInput
-              label={words.artefacts.upload.startedAt(zoneLabel(zone, readNow()))}
-              description={words.artefacts.upload.startedNote}
+              label={`Started at (${zoneLabel(zone, readNow())})`}
+              description="Empty: the first time in the text, else now"
               placeholder="2026-11-22 03:12:00"
               spellCheck={false}
               error={problem}
@@ -168,9 +171,9 @@ export function UploadDialog({ zone, clock, host: known, onClose }: UploadDialog
             />
           </Group>
           <Textarea
-            label={words.artefacts.upload.question}
-            description={words.artefacts.upload.questionNote}
-            placeholder={words.artefacts.upload.questionExample}
+            label="Question"
+            description="What was asked: a sentence, or the program's text"
+            placeholder="Which lock do the writers wait for?"
             autosize
             minRows={1}
             maxRows={6}
@@ -182,9 +185,9 @@ export function UploadDialog({ zone, clock, host: known, onClose }: UploadDialog
           />
           <Group grow align="flex-start" gap="sm">
             <TextInput
-              label={words.common.command}
-              description={words.artefacts.upload.commandNote}
-              placeholder={words.artefacts.upload.commandExample}
+              label="Command"
+              description="Tells the tool and how long it watched"
+              placeholder="lockstat -kIW sleep 10"
               className="mono"
               spellCheck={false}
               maxLength={20_000}
@@ -194,8 +197,8 @@ export function UploadDialog({ zone, clock, host: known, onClose }: UploadDialog
               }}
             />
             <TextInput
-              label={words.artefacts.upload.name}
-              description={words.artefacts.upload.nameNote}
+              label="Title"
+              description="Optional; a name for lists and reports"
               maxLength={300}
               value={title}
               onChange={(event) => {
@@ -205,20 +208,20 @@ export function UploadDialog({ zone, clock, host: known, onClose }: UploadDialog
           </Group>
           <Group grow align="flex-start" gap="sm">
             <Select
-              label={words.artefacts.upload.effect}
-              description={words.artefacts.upload.effectNote}
-              placeholder={words.artefacts.upload.asKnown}
+              label="Observer effect"
+              description="How much the tool slowed down what it watched"
+              placeholder="as known of the tool"
               clearable
-              data={EFFECTS.map((value) => ({ value, label: words.artefacts.effect.names[value] }))}
+              data={EFFECTS.map((value) => ({ value, label: NAMES[value] }))}
               value={effect}
               onChange={(value) => {
                 setEffect(EFFECTS.find((each) => each === value) ?? null);
               }}
             />
             <Select
-              label={words.common.spec}
-              description={words.artefacts.upload.specNote}
-              placeholder={words.artefacts.upload.specFound}
+              label="Spec"
+              description="Only if the wrong tool is recognised"
+              placeholder="the one that fits best"
               clearable
               searchable
               limit={100}
@@ -229,10 +232,10 @@ export function UploadDialog({ zone, clock, host: known, onClose }: UploadDialog
           </Group>
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
-              {files.some(({ outcome }) => outcome.kind === "kept") ? words.common.close : words.common.cancel}
+              {files.some(({ outcome }) => outcome.kind === "kept") ? "Close" : "Cancel"}
             </Button>
             <Button type="submit" disabled={!isReady} loading={isSending}>
-              {words.artefacts.upload.keep(left.length)}
+              {left.length === 1 ? "Keep 1 file" : `Keep ${String(left.length)} files`}
             </Button>
           </Group>
         </Stack>
@@ -250,9 +253,9 @@ interface FileOutcomeProps {
 function FileOutcome({ outcome, size, clock }: FileOutcomeProps) {
   switch (outcome.kind) {
     case "waiting":
-      return <span className="soft">{words.artefacts.upload.waiting}</span>;
+      return <span className="soft">waiting</span>;
     case "sending":
-      return <Progress value={sentPercent(outcome.n_sent, size)} aria-label={words.artefacts.upload.sending} w={160} />;
+      return <Progress value={sentPercent(outcome.n_sent, size)} aria-label="sending" w={160} />;
     case "failed":
       return (
         <Text fz="sm" c="var(--bad)" role="alert">
@@ -269,12 +272,12 @@ function FileOutcome({ outcome, size, clock }: FileOutcomeProps) {
             params={{ artefact: String(id) }}
             search={encodeArtefactView({ ...DEFAULT_ARTEFACT_VIEW, clock })}
           >
-            {words.artefacts.upload.kept(String(id))}
+            {`Artefact ${String(id)}`}
           </PageLink>{" "}
-          {parts.length === 0 ? words.artefacts.upload.noTool : words.artefacts.upload.read(tool, parts.length)}
+          {parts.length === 0 ? "kept as text: no reader knows it" : `${tool}, ${counted(parts.length, "part")}`}
           {n_rejected > 0 && (
             <Alert color="yellow" p={4} mt={4}>
-              {words.artefacts.upload.rejected(formatCount(n_rejected))}
+              {`${formatCount(n_rejected)} lines could not be read; the artefact's page lists them with their reasons`}
             </Alert>
           )}
         </Text>

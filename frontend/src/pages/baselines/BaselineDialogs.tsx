@@ -12,7 +12,7 @@ import { toIso } from "../../logic/time";
 import { type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 import { RuleFields, type Subject, SubjectFields } from "./BaselineFields";
-import { words } from "../../words";
+import { nodes } from "../../components/nodes";
 
 interface DialogProps {
   readonly baseline: BaselineInfo;
@@ -56,7 +56,7 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
   });
   return (
     <FormDialog
-      title={words.baselines.baselineDialogs.editBaseline}
+      title="Edit baseline"
       size="lg"
       isReady={isReady}
       isPending={saving.isPending}
@@ -72,7 +72,7 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
           setSubject({ ...subject, ...change });
         }}
       />
-      {baseline.rule !== null && draft === null && <p className="soft">{words.baselines.baselineDialogs.formCannotShowRule}</p>}
+      {baseline.rule !== null && draft === null && <p className="soft">This form cannot show its rule. Change it by the API.</p>}
       {draft !== null && (
         <RuleFields
           draft={draft}
@@ -84,7 +84,7 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
       )}
       {baseline.rule === null && (
         <Textarea
-          label={words.baselines.baselineDialogs.windowsOnePerLine(zoneLabel(zone, readNow()))}
+          label={`Windows (${zoneLabel(zone, readNow())}), one per line`}
           autosize
           minRows={2}
           maxRows={10}
@@ -98,7 +98,7 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
       )}
       {(text !== before || isRuleChanged || !isSameHosts) && (
         <TextInput
-          label={words.baselines.baselineDialogs.reasonShownNewVersion}
+          label="Reason (shown with the new version)"
           maxLength={1000}
           value={reason}
           onChange={(event) => {
@@ -113,7 +113,7 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
 /** Copies a baseline under another name. */
 export function CopyBaselineDialog({ baseline, onClose }: DialogProps) {
   const client = useQueryClient();
-  const [name, setName] = useState(words.baselines.baselineDialogs.copyOf(baseline.name));
+  const [name, setName] = useState(`Copy of ${baseline.name}`);
   const copying = useMutation({
     mutationFn: () => copyBaseline(baseline.id, name),
     onSuccess: async () => {
@@ -123,8 +123,8 @@ export function CopyBaselineDialog({ baseline, onClose }: DialogProps) {
   });
   return (
     <FormDialog
-      title={words.baselines.baselineDialogs.copy(baseline.name)}
-      action={words.common.copy}
+      title={`Copy ${baseline.name}`}
+      action="Copy"
       isReady={name.trim() !== ""}
       isPending={copying.isPending}
       error={copying.error}
@@ -134,7 +134,7 @@ export function CopyBaselineDialog({ baseline, onClose }: DialogProps) {
       onClose={onClose}
     >
       <TextInput
-        label={words.baselines.baselineDialogs.nameOfTheCopy}
+        label="Name of the copy"
         required
         maxLength={200}
         data-autofocus
@@ -160,8 +160,8 @@ export function ArchiveBaselineDialog({ baseline, onClose }: DialogProps) {
   });
   return (
     <ConfirmDialog
-      title={isArchived ? words.baselines.baselineDialogs.restore : words.baselines.baselineDialogs.archive}
-      action={isArchived ? words.baselines.baselineDialogs.restore : words.baselines.baselineDialogs.archive}
+      title={isArchived ? "Restore" : "Archive"}
+      action={isArchived ? "Restore" : "Archive"}
       isPending={archiving.isPending}
       error={archiving.error}
       onClose={onClose}
@@ -170,9 +170,9 @@ export function ArchiveBaselineDialog({ baseline, onClose }: DialogProps) {
       }}
     >
       {isArchived ? (
-        <>{words.baselines.baselineDialogs.showListsAgain(<b>{baseline.name}</b>)}</>
+        <>{nodes`Show ${<b>{baseline.name}</b>} in the lists again?`}</>
       ) : (
-        <>{words.baselines.baselineDialogs.hideListsRuleStops(<b>{baseline.name}</b>)}</>
+        <>{nodes`Hide ${<b>{baseline.name}</b>} from the lists? Its rule stops. Links to comparisons with it keep working, and you can restore it later.`}</>
       )}
     </ConfirmDialog>
   );

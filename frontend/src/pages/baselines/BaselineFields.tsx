@@ -6,7 +6,6 @@ import { useZoneGroups } from "../../components/zone";
 import { clockLength, describeRule, isWeekday, type RuleDraft, WEEKDAY_LABELS, WEEKDAYS, weeklyRule } from "../../logic/rule";
 import { SECOND } from "../../logic/time";
 import { NameField } from "../../components/NameAndNote";
-import { words } from "../../words";
 
 export interface Subject {
   readonly name: string;
@@ -35,11 +34,11 @@ export function SubjectFields({ subject, onChange }: SubjectFieldsProps) {
       />
       <Group grow align="flex-start" gap="xs">
         <MultiSelect
-          label={words.common.hosts}
+          label="Hosts"
           searchable
           data={[...new Set([...hosts, ...subject.hosts])]}
           disabled={subject.group !== null}
-          placeholder={subject.group === null && subject.hosts.length === 0 ? words.baselines.baselineFields.chooseHosts : ""}
+          placeholder={subject.group === null && subject.hosts.length === 0 ? "Choose hosts" : ""}
           value={[...subject.hosts]}
           onChange={(chosen) => {
             onChange({ hosts: chosen });
@@ -47,9 +46,9 @@ export function SubjectFields({ subject, onChange }: SubjectFieldsProps) {
         />
         {(groups.length > 0 || subject.group !== null) && (
           <Select
-            label={words.baselines.baselineFields.orAHostGroup}
+            label="Or a host group"
             clearable
-            placeholder={words.common.none}
+            placeholder="none"
             data={groups}
             value={subject.group}
             onChange={(group) => {
@@ -59,7 +58,7 @@ export function SubjectFields({ subject, onChange }: SubjectFieldsProps) {
         )}
       </Group>
       <Textarea
-        label={words.common.note}
+        label="Note"
         autosize
         minRows={2}
         maxRows={10}
@@ -84,9 +83,9 @@ export function RuleFields({ draft, onChange }: RuleFieldsProps) {
   const zones = useZoneGroups(draft.zone);
   return (
     <Stack gap="sm">
-      <div role="group" aria-label={words.baselines.baselineFields.days}>
+      <div role="group" aria-label="Days">
         <Text fz="sm" fw={500} mb={4}>
-          {words.baselines.baselineFields.days}
+          Days
         </Text>
         <Chip.Group
           multiple
@@ -106,22 +105,22 @@ export function RuleFields({ draft, onChange }: RuleFieldsProps) {
       </div>
       <Group grow gap="xs" align="flex-start">
         <TextInput
-          label={words.common.from}
+          label="From"
           value={draft.from}
           onChange={(event) => {
             onChange({ from: event.currentTarget.value });
           }}
         />
         <TextInput
-          label={words.baselines.baselineFields.to}
+          label="To"
           value={draft.to}
-          error={length === null ? words.baselines.baselineFields.enterTimeSuch : undefined}
+          error={length === null ? "Enter a time such as 09:00" : undefined}
           onChange={(event) => {
             onChange({ to: event.currentTarget.value });
           }}
         />
         <Select
-          label={words.common.timeZone}
+          label="Time zone"
           searchable
           allowDeselect={false}
           data={zones}
@@ -131,7 +130,7 @@ export function RuleFields({ draft, onChange }: RuleFieldsProps) {
           }}
         />
         <NumberInput
-          label={words.baselines.baselineFields.daysToKeep}
+          label="Days to keep"
           min={1}
           max={3660}
           allowDecimal={false}
@@ -143,7 +142,7 @@ export function RuleFields({ draft, onChange }: RuleFieldsProps) {
       </Group>
       <Text fz="sm" role="status">
         {length === null || draft.days.length === 0
-          ? words.baselines.baselineFields.chooseLeastOneDay
+          ? "Choose at least one day, a start and an end."
           : describeRule({
               rrule: weeklyRule(draft.days),
               clock: draft.from,

@@ -27,7 +27,7 @@ import { readNow, useNow } from "../../state/clock";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import { ArchiveBaselineDialog, CopyBaselineDialog, EditBaselineDialog } from "./BaselineDialogs";
 import { HealthBadge, HealthDialog } from "./Health";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 interface BaselineTableProps {
   readonly baselines: readonly BaselineInfo[];
@@ -49,17 +49,17 @@ export function BaselineTable({ baselines, clock }: BaselineTableProps) {
   };
   return (
     <>
-      <Table aria-label={words.common.baselines}>
+      <Table aria-label="Baselines">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{words.common.name}</Table.Th>
-            <Table.Th>{words.baselines.baselineTable.hostsOpenTime}</Table.Th>
-            <Table.Th>{words.baselines.baselineTable.windows(zoneLabel(zone, readNow()))}</Table.Th>
-            <Table.Th className="number">{words.baselines.baselineTable.length}</Table.Th>
-            <Table.Th>{words.baselines.baselineTable.health}</Table.Th>
-            <Table.Th className="number">{words.common.version}</Table.Th>
-            <Table.Th>{words.common.note}</Table.Th>
-            <Table.Th>{words.baselines.baselineTable.createdBy}</Table.Th>
+            <Table.Th>Name</Table.Th>
+            <Table.Th>Hosts (open at that time)</Table.Th>
+            <Table.Th>{`Windows (${zoneLabel(zone, readNow())})`}</Table.Th>
+            <Table.Th className="number">Length</Table.Th>
+            <Table.Th>Health</Table.Th>
+            <Table.Th className="number">Version</Table.Th>
+            <Table.Th>Note</Table.Th>
+            <Table.Th>Created by</Table.Th>
             <Table.Th />
           </Table.Tr>
         </Table.Thead>
@@ -130,28 +130,22 @@ function Actions({ baseline, onOpen }: ActionsProps) {
     </Tooltip>
   );
   const remove = (): void => {
-    const text = words.baselines.baselineTable.deletedBaselineLinksComparisons(baseline.name);
+    const text = `Deleted the baseline “${baseline.name}”; links to comparisons with it stop working`;
     deletion.remove(baseline.id, text, () => deleteBaseline(baseline.id));
   };
   return (
     <Group gap={2} wrap="nowrap" justify="flex-end">
-      {!isArchived &&
-        button("edit", words.common.edit, words.baselines.baselineTable.editNameNoteHosts, <IconPencil size={15} />)}
-      {button("copy", words.common.copy, words.baselines.baselineTable.copyUnderNewName, <IconCopy size={15} />)}
+      {!isArchived && button("edit", "Edit", "Edit name, note, hosts, windows or rule", <IconPencil size={15} />)}
+      {button("copy", "Copy", "Copy under a new name", <IconCopy size={15} />)}
       {isArchived
-        ? button(
-            "archive",
-            words.baselines.baselineTable.restore,
-            words.baselines.baselineTable.showListsAgain,
-            <IconArchiveOff size={15} />,
-          )
-        : button(
-            "archive",
-            words.baselines.baselineTable.archive,
-            words.baselines.baselineTable.hideListsNothingDeleted,
-            <IconArchive size={15} />,
-          )}
-      {button(remove, words.common.delete, words.baselines.baselineTable.deleteBaselineSamplesKeptKeep, <IconTrash size={15} />)}
+        ? button("archive", "Restore", "Show it in the lists again", <IconArchiveOff size={15} />)
+        : button("archive", "Archive", "Hide it from the lists; nothing is deleted", <IconArchive size={15} />)}
+      {button(
+        remove,
+        "Delete",
+        "Delete the baseline; samples are kept. To keep links to comparisons, archive it",
+        <IconTrash size={15} />,
+      )}
     </Group>
   );
 }
@@ -164,7 +158,7 @@ function Hosts({ baseline, clock }: { readonly baseline: BaselineInfo; readonly 
   const range = first && ({ kind: "fixed", window: surroundings(toWindow(first), 0.1) } as const);
   return (
     <Group gap={8}>
-      {baseline.group !== null && <span className="soft">{words.baselines.baselineTable.group(baseline.group)}</span>}
+      {baseline.group !== null && <span className="soft">{`group ${baseline.group}:`}</span>}
       {baseline.hosts.slice(0, MAX_HOSTS).map((host) => (
         <PageLink
           key={host}
@@ -176,7 +170,7 @@ function Hosts({ baseline, clock }: { readonly baseline: BaselineInfo; readonly 
         </PageLink>
       ))}
       {baseline.hosts.length > MAX_HOSTS && (
-        <span className="soft">{words.baselines.baselineTable.andMoreHost(baseline.hosts.length - MAX_HOSTS)}</span>
+        <span className="soft">{`and ${counted(baseline.hosts.length - MAX_HOSTS, "more host")}`}</span>
       )}
     </Group>
   );
@@ -194,7 +188,7 @@ function Windows({ baseline, zone }: { readonly baseline: BaselineInfo; readonly
       <Recording baseline={baseline} />
       {first === undefined ? (
         <Text fz="sm" className="soft">
-          {words.baselines.baselineTable.noWindowsYet}
+          no windows yet
         </Text>
       ) : (
         <Tooltip
@@ -205,7 +199,7 @@ function Windows({ baseline, zone }: { readonly baseline: BaselineInfo; readonly
         >
           <Text fz="sm" component="span" {...(baseline.rule === null ? {} : { className: "soft" })}>
             {formatWindow(zone, first)}
-            {more.length > 0 && words.baselines.baselineTable.andMoreWindow(more.length)}
+            {more.length > 0 && ` and ${counted(more.length, "more window")}`}
           </Text>
         </Tooltip>
       )}
@@ -237,19 +231,19 @@ function Recording({ baseline }: { readonly baseline: BaselineInfo }) {
     <>
       <Group gap={8}>
         <Text fz="sm" className="recording">
-          <IconPlayerRecordFilled size={12} aria-hidden /> {words.baselines.baselineTable.recordingLeft(describeDuration(left))}
+          <IconPlayerRecordFilled size={12} aria-hidden /> {`recording, ${describeDuration(left)} left`}
         </Text>
         {mayWrite(me) && (
           <Button
             size="compact-xs"
             variant="default"
-            aria-label={words.baselines.baselineTable.stopRecording(baseline.name)}
+            aria-label={`Stop recording ${baseline.name}`}
             loading={stopping.isPending}
             onClick={() => {
               stopping.mutate();
             }}
           >
-            {words.common.stop}
+            Stop
           </Button>
         )}
       </Group>
@@ -266,12 +260,7 @@ function Profile({ baseline }: { readonly baseline: BaselineInfo }) {
         {text}
       </Text>
       {baseline.profile?.state === "running" && (
-        <Progress
-          size="xs"
-          mt={2}
-          value={profilePercent(baseline.profile)}
-          aria-label={words.baselines.baselineTable.profileOf(baseline.name)}
-        />
+        <Progress size="xs" mt={2} value={profilePercent(baseline.profile)} aria-label={`Profile of ${baseline.name}`} />
       )}
     </>
   );

@@ -17,12 +17,13 @@ import { BaselineTable } from "./BaselineTable";
 import { Exclusions } from "./Exclusions";
 import { HostGroups } from "./HostGroups";
 import { RecordDialog, RuleDialog } from "./NewBaselineDialogs";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 import "./BaselinesPage.css";
 
 /** Baselines, excluded periods and host groups. */
 export function BaselinesPage() {
-  useDocumentTitle(words.baselines.baselinesPage.baselinesNormstat);
+  useDocumentTitle("Baselines · normstat");
   const me = useMe();
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeBaselinesView(search), [search]);
@@ -39,14 +40,14 @@ export function BaselinesPage() {
     <div className="page">
       <IgnoredNote ignored={ignored} />
       <Group justify="space-between" mb="xs">
-        <Title order={1}>{words.common.baselines}</Title>
+        <Title order={1}>Baselines</Title>
         <Group gap="xs">
           {(view.tab === "baselines" || view.tab === "archived") && (
             <TextInput
               size="xs"
               w={220}
-              aria-label={words.baselines.baselinesPage.filterBaselines}
-              placeholder={words.baselines.baselinesPage.filterNameHostNote}
+              aria-label="Filter baselines"
+              placeholder="Filter by name, host or note"
               leftSection={<IconSearch size={14} />}
               value={view.filter}
               onChange={(event) => {
@@ -63,7 +64,7 @@ export function BaselinesPage() {
                   setDialog("record");
                 }}
               >
-                {words.baselines.baselinesPage.recordNow}
+                Record now…
               </Button>
               <Button
                 variant="default"
@@ -72,7 +73,7 @@ export function BaselinesPage() {
                   setDialog("rule");
                 }}
               >
-                {words.baselines.baselinesPage.recurringRule}
+                Recurring rule…
               </Button>
             </>
           )}
@@ -86,10 +87,10 @@ export function BaselinesPage() {
         }}
       >
         <Tabs.List mb="sm">
-          <Tabs.Tab value="baselines">{words.baselines.baselinesPage.inUse}</Tabs.Tab>
-          <Tabs.Tab value="archived">{words.baselines.baselinesPage.archived}</Tabs.Tab>
-          <Tabs.Tab value="exclusions">{words.baselines.baselinesPage.excludedPeriods}</Tabs.Tab>
-          <Tabs.Tab value="groups">{words.baselines.baselinesPage.hostGroups}</Tabs.Tab>
+          <Tabs.Tab value="baselines">In use</Tabs.Tab>
+          <Tabs.Tab value="archived">Archived</Tabs.Tab>
+          <Tabs.Tab value="exclusions">Excluded periods</Tabs.Tab>
+          <Tabs.Tab value="groups">Host groups</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="baselines">
           <List view={view} isArchived={false} />
@@ -112,13 +113,11 @@ export function BaselinesPage() {
 
 const HOW_TO_CREATE = (
   <>
-    {words.baselines.baselinesPage.openPressDragOver(
+    {nodes`Open a ${(
       <PageLink to="/hosts" search={{}}>
-        {words.baselines.baselinesPage.host}
-      </PageLink>,
-      <b>m</b>,
-      <i>{words.baselines.baselinesPage.saveAsBaseline}</i>,
-    )}
+        host
+      </PageLink>
+    )}, press ${<b>m</b>}, drag over a quiet period and choose ${<i>Save as baseline</i>}. Or record a baseline from now on, or create a rule for recurring hours.`}
   </>
 );
 
@@ -128,32 +127,32 @@ function List({ view, isArchived }: { readonly view: BaselinesView; readonly isA
   const shown = filterBaselines(all, view.filter);
   return (
     <>
-      <ScrollCard label={words.common.baselines}>
+      <ScrollCard label="Baselines">
         {baselines.data === undefined ? (
-          <PendingView query={baselines} what={words.baselines.baselinesPage.baselines} />
+          <PendingView query={baselines} what="baselines" />
         ) : shown.length > 0 ? (
           <BaselineTable baselines={shown} clock={view.clock} />
         ) : all.length > 0 ? (
           <StateView
             state={{
               kind: "empty",
-              title: words.baselines.baselinesPage.noBaselinesMatch(view.filter),
-              next: words.baselines.baselinesPage.clearFilterSeeAll,
+              title: `No baselines match “${view.filter}”`,
+              next: "Clear the filter to see all baselines.",
             }}
           />
         ) : (
           <StateView
             state={
               isArchived
-                ? { kind: "empty", title: words.baselines.baselinesPage.noArchivedBaselines }
-                : { kind: "empty", title: words.baselines.baselinesPage.noBaselinesYet, next: HOW_TO_CREATE }
+                ? { kind: "empty", title: "No archived baselines" }
+                : { kind: "empty", title: "No baselines yet", next: HOW_TO_CREATE }
             }
           />
         )}
       </ScrollCard>
       {all.length > 0 && (
         <Text fz="sm" className="soft" mt={6}>
-          {words.baselines.baselinesPage.nBaseline(all.length)}
+          {counted(all.length, "baseline")}
         </Text>
       )}
     </>

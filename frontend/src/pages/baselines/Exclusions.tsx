@@ -14,7 +14,6 @@ import { resolveRange } from "../../logic/range";
 import { fromApi, HOUR, wholeSecond } from "../../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
-import { words } from "../../words";
 
 /** Periods that all baselines ignore. */
 export function Exclusions({ zone }: { readonly zone: Zone }) {
@@ -28,7 +27,7 @@ export function Exclusions({ zone }: { readonly zone: Zone }) {
     <>
       <Group justify="space-between" mb="sm">
         <Text fz="sm" className="soft">
-          {words.baselines.exclusions.baselinesIgnoreThesePeriods}
+          Baselines ignore these periods.
         </Text>
         {mayWrite(me) && (
           <Button
@@ -37,31 +36,31 @@ export function Exclusions({ zone }: { readonly zone: Zone }) {
               setAdding(true);
             }}
           >
-            {words.baselines.exclusions.excludeAPeriod}
+            Exclude a period…
           </Button>
         )}
       </Group>
-      <ScrollCard label={words.baselines.exclusions.excludedPeriods}>
+      <ScrollCard label="Excluded periods">
         {exclusions.data === undefined ? (
-          <PendingView query={exclusions} what={words.baselines.exclusions.excludedPeriods2} />
+          <PendingView query={exclusions} what="excluded periods" />
         ) : known.length === 0 ? (
           <StateView
             state={{
               kind: "empty",
-              title: words.baselines.exclusions.noExcludedPeriods,
-              next: words.baselines.exclusions.selectTimeRangeHosts,
+              title: "No excluded periods",
+              next: "Select a time range on a host's graph and choose Exclude from baselines.",
             }}
           />
         ) : (
-          <Table aria-label={words.baselines.exclusions.excludedPeriods}>
+          <Table aria-label="Excluded periods">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{words.common.name}</Table.Th>
-                <Table.Th>{words.baselines.exclusions.window(zoneLabel(zone, readNow()))}</Table.Th>
-                <Table.Th>{words.common.host}</Table.Th>
-                <Table.Th>{words.common.note}</Table.Th>
-                <Table.Th>{words.baselines.exclusions.excludedBy}</Table.Th>
-                <Table.Th>{words.baselines.exclusions.excluded}</Table.Th>
+                <Table.Th>Name</Table.Th>
+                <Table.Th>{`Window (${zoneLabel(zone, readNow())})`}</Table.Th>
+                <Table.Th>Host</Table.Th>
+                <Table.Th>Note</Table.Th>
+                <Table.Th>Excluded by</Table.Th>
+                <Table.Th>Excluded</Table.Th>
                 <Table.Th />
               </Table.Tr>
             </Table.Thead>
@@ -70,7 +69,7 @@ export function Exclusions({ zone }: { readonly zone: Zone }) {
                 <Table.Tr key={exclusion.id}>
                   <Table.Td fw={600}>{exclusion.name}</Table.Td>
                   <Table.Td>{formatWindow(zone, toWindow(exclusion))}</Table.Td>
-                  <Table.Td>{exclusion.host ?? words.baselines.exclusions.all}</Table.Td>
+                  <Table.Td>{exclusion.host ?? "all"}</Table.Td>
                   <Table.Td maw={420} style={{ whiteSpace: "pre-wrap" }}>
                     {exclusion.note}
                   </Table.Td>
@@ -80,11 +79,11 @@ export function Exclusions({ zone }: { readonly zone: Zone }) {
                   </Table.Td>
                   <Table.Td>
                     {mayWrite(me) && (
-                      <Tooltip label={words.baselines.exclusions.includeBaselinesAgain}>
+                      <Tooltip label="Include it in baselines again">
                         <ActionIcon
-                          aria-label={words.baselines.exclusions.includeAgain(exclusion.name)}
+                          aria-label={`Include ${exclusion.name} again`}
                           onClick={() => {
-                            deletion.remove(exclusion.id, words.baselines.exclusions.baselinesIncludeAgain(exclusion.name), () =>
+                            deletion.remove(exclusion.id, `Baselines include “${exclusion.name}” again`, () =>
                               deleteExclusion(exclusion.id),
                             );
                           }}

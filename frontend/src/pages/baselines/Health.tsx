@@ -9,24 +9,21 @@ import { toWindow } from "../../logic/comparison";
 import { formatCount, formatShare } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import { formatWindow, type Zone } from "../../logic/zone";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 
 /** The health of a baseline as a word; opens the details. */
 export function HealthBadge({ baseline, onOpen }: { readonly baseline: BaselineInfo; readonly onOpen: () => void }) {
   const health = useQuery(healthOfBaselineQuery(baseline.id, baseline.version));
   const state = health.data ? worstHealth(health.data) : null;
   const word =
-    state === null
-      ? health.isPending
-        ? words.baselines.health.checking
-        : words.common.unknown
-      : `${HEALTH_WORDS[state].sign} ${HEALTH_WORDS[state].label}`;
+    state === null ? (health.isPending ? "checking …" : "unknown") : `${HEALTH_WORDS[state].sign} ${HEALTH_WORDS[state].label}`;
   return (
     <button
       type="button"
       className="health"
       data-state={state ?? "unknown"}
-      aria-label={words.baselines.health.healthAndVersionsOf(word, baseline.name)}
+      aria-label={`${word}: health and versions of ${baseline.name}`}
       onClick={onOpen}
     >
       {word}
@@ -46,19 +43,16 @@ export function HealthDialog({ baseline, zone, onClose }: HealthDialogProps) {
   const versions = useQuery(versionsQuery(baseline.id, baseline.version));
   const error = health.error ?? versions.error;
   return (
-    <Modal opened onClose={onClose} title={words.baselines.health.healthAndVersions(baseline.name)} size="xl">
+    <Modal opened onClose={onClose} title={`${baseline.name}: health and versions`} size="xl">
       {health.data === undefined || versions.data === undefined ? (
-        <PendingView
-          query={{ error, refetch: () => Promise.all([health.refetch(), versions.refetch()]) }}
-          what={words.baselines.health.itsSamples}
-        />
+        <PendingView query={{ error, refetch: () => Promise.all([health.refetch(), versions.refetch()]) }} what="its samples" />
       ) : (
         <>
           {health.data.hosts.map((host) => (
             <HostPart key={host.host} health={host} zone={zone} />
           ))}
           <Title order={3} mt="md" mb={4}>
-            {words.baselines.health.versions}
+            Versions
           </Title>
           <Versions versions={versions.data.versions} zone={zone} />
         </>
@@ -70,7 +64,7 @@ export function HealthDialog({ baseline, zone, onClose }: HealthDialogProps) {
 function HostPart({ health, zone }: { readonly health: HostHealth; readonly zone: Zone }) {
   const { sign, label } = HEALTH_WORDS[health.state];
   return (
-    <section aria-label={words.baselines.health.healthOn(health.host)}>
+    <section aria-label={`Health on ${health.host}`}>
       <Title order={3} mt="xs">
         {health.host}{" "}
         <span className="health-word" data-state={health.state}>
@@ -78,24 +72,22 @@ function HostPart({ health, zone }: { readonly health: HostHealth; readonly zone
         </span>
       </Title>
       <Text fz="sm">
-        {words.baselines.health.sampleWindowsCovered(health.n_samples, formatShare(health.coverage))}
-        {health.newest_at !== null && (
-          <>{words.baselines.health.theNewest(<Instant at={fromApi(health.newest_at)} zone={zone} />)}</>
-        )}
+        {`${counted(health.n_samples, "sample")}, ${formatShare(health.coverage)} of the windows covered`}
+        {health.newest_at !== null && <>{nodes`, the newest ${<Instant at={fromApi(health.newest_at)} zone={zone} />}`}</>}
       </Text>
       {health.reasons.map((reason) => (
         <Text key={reason} fz="sm" c="var(--warn)">
           {reason}
         </Text>
       ))}
-      <Table aria-label={words.baselines.health.statsOf(health.host)} verticalSpacing={2}>
+      <Table aria-label={`Stats of ${health.host}`} verticalSpacing={2}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{words.common.stat}</Table.Th>
-            <Table.Th className="number">{words.common.samples}</Table.Th>
-            <Table.Th className="number">{words.baselines.health.covered}</Table.Th>
-            <Table.Th>{words.baselines.health.disappearedSince}</Table.Th>
-            <Table.Th>{words.baselines.health.appearedSince}</Table.Th>
+            <Table.Th>Stat</Table.Th>
+            <Table.Th className="number">Samples</Table.Th>
+            <Table.Th className="number">Covered</Table.Th>
+            <Table.Th>Disappeared since</Table.Th>
+            <Table.Th>Appeared since</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -103,7 +95,7 @@ function HostPart({ health, zone }: { readonly health: HostHealth; readonly zone
             <Table.Tr key={stat.stat}>
               <Table.Td>{stat.stat}</Table.Td>
               <Table.Td className="number">
-                {stat.is_estimate && words.baselines.health.about}
+                {stat.is_estimate && "about "}
                 {formatCount(stat.n_samples)}
               </Table.Td>
               <Table.Td className="number">{formatShare(stat.coverage)}</Table.Td>
@@ -121,15 +113,15 @@ const MAX_WINDOWS = 3;
 
 function Versions({ versions, zone }: { readonly versions: readonly VersionInfo[]; readonly zone: Zone }) {
   return (
-    <Table aria-label={words.baselines.health.versions} verticalSpacing={2}>
+    <Table aria-label="Versions" verticalSpacing={2}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th className="number">{words.common.version}</Table.Th>
-          <Table.Th>{words.common.reason}</Table.Th>
-          <Table.Th>{words.common.by}</Table.Th>
-          <Table.Th>{words.common.created}</Table.Th>
-          <Table.Th>{words.common.hosts}</Table.Th>
-          <Table.Th>{words.baselines.health.windows}</Table.Th>
+          <Table.Th className="number">Version</Table.Th>
+          <Table.Th>Reason</Table.Th>
+          <Table.Th>By</Table.Th>
+          <Table.Th>Created</Table.Th>
+          <Table.Th>Hosts</Table.Th>
+          <Table.Th>Windows</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

@@ -11,7 +11,6 @@ import { FormDialog } from "../../components/FormDialog";
 import { PendingView, StateView } from "../../components/StateView";
 import { useDeletion } from "../../components/useDeletion";
 import type { HostGroupInfo } from "../../logic/api";
-import { words } from "../../words";
 
 interface Dialog {
   readonly kind: "edit";
@@ -23,7 +22,7 @@ export function HostGroups() {
   const me = useMe();
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const groups = useQuery(hostGroupsQuery);
-  const deletion = useDeletion(words.baselines.hostGroups.hostGroup, [["host-groups"], ["baselines"]]);
+  const deletion = useDeletion("host group", [["host-groups"], ["baselines"]]);
   const known = deletion.remaining(groups.data?.groups ?? [], ({ id }) => id);
   const close = (): void => {
     setDialog(null);
@@ -32,7 +31,7 @@ export function HostGroups() {
     <>
       <Group justify="space-between" mb="sm">
         <Text fz="sm" className="soft">
-          {words.baselines.hostGroups.baselineGroupCoversEach}
+          A baseline of a group covers each of its hosts. Changing the members creates a new version of it.
         </Text>
         {mayWrite(me) && (
           <Button
@@ -41,29 +40,25 @@ export function HostGroups() {
               setDialog({ kind: "edit", group: null });
             }}
           >
-            {words.baselines.hostGroups.newHostGroup}
+            New host group…
           </Button>
         )}
       </Group>
-      <ScrollCard label={words.baselines.hostGroups.hostGroups}>
+      <ScrollCard label="Host groups">
         {groups.data === undefined ? (
-          <PendingView query={groups} what={words.baselines.hostGroups.hostGroups2} />
+          <PendingView query={groups} what="host groups" />
         ) : known.length === 0 ? (
           <StateView
-            state={{
-              kind: "empty",
-              title: words.baselines.hostGroups.noHostGroupsYet,
-              next: words.baselines.hostGroups.putHostsDoSame,
-            }}
+            state={{ kind: "empty", title: "No host groups yet", next: "Put hosts that do the same work in one group." }}
           />
         ) : (
-          <Table aria-label={words.baselines.hostGroups.hostGroups}>
+          <Table aria-label="Host groups">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{words.common.name}</Table.Th>
-                <Table.Th>{words.common.hosts}</Table.Th>
-                <Table.Th>{words.common.baselines}</Table.Th>
-                <Table.Th>{words.common.note}</Table.Th>
+                <Table.Th>Name</Table.Th>
+                <Table.Th>Hosts</Table.Th>
+                <Table.Th>Baselines</Table.Th>
+                <Table.Th>Note</Table.Th>
                 <Table.Th />
               </Table.Tr>
             </Table.Thead>
@@ -80,7 +75,7 @@ export function HostGroups() {
                     {mayWrite(me) && (
                       <Group gap={2} wrap="nowrap" justify="flex-end">
                         <ActionIcon
-                          aria-label={words.baselines.hostGroups.editGroup(group.name)}
+                          aria-label={`Edit group ${group.name}`}
                           onClick={() => {
                             setDialog({ kind: "edit", group });
                           }}
@@ -88,10 +83,12 @@ export function HostGroups() {
                           <IconPencil size={15} />
                         </ActionIcon>
                         <ActionIcon
-                          aria-label={words.baselines.hostGroups.deleteGroup(group.name)}
+                          aria-label={`Delete group ${group.name}`}
                           onClick={() => {
-                            deletion.remove(group.id, words.baselines.hostGroups.deletedHostGroupBaselines(group.name), () =>
-                              deleteHostGroup(group.id),
+                            deletion.remove(
+                              group.id,
+                              `Deleted the host group “${group.name}”; its baselines keep their hosts`,
+                              () => deleteHostGroup(group.id),
                             );
                           }}
                         >
@@ -129,7 +126,7 @@ function GroupDialog({ group, onClose }: { readonly group: HostGroupInfo | null;
   });
   return (
     <FormDialog
-      title={group === null ? words.baselines.hostGroups.newHostGroup2 : words.baselines.hostGroups.editHostGroup}
+      title={group === null ? "New host group" : "Edit host group"}
       isReady={name.trim() !== "" && hosts.length > 0}
       isPending={saving.isPending}
       error={saving.error}
@@ -139,13 +136,7 @@ function GroupDialog({ group, onClose }: { readonly group: HostGroupInfo | null;
       onClose={onClose}
     >
       <NameField value={name} onChange={setName} />
-      <MultiSelect
-        label={words.common.hosts}
-        searchable
-        data={[...new Set([...known, ...hosts])]}
-        value={[...hosts]}
-        onChange={setHosts}
-      />
+      <MultiSelect label="Hosts" searchable data={[...new Set([...known, ...hosts])]} value={[...hosts]} onChange={setHosts} />
       <NoteField value={note} onChange={setNote} />
     </FormDialog>
   );

@@ -10,7 +10,6 @@ import { HOUR, toEpochMs, wholeSecond } from "../../logic/time";
 import { formatInstant, type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 import { RuleFields, type Subject, SubjectFields } from "./BaselineFields";
-import { words } from "../../words";
 
 interface DialogProps {
   readonly zone: Zone;
@@ -26,15 +25,15 @@ export function RecordDialog({ zone, onClose }: DialogProps) {
   const end = toEpochMs(readNow() + hours * HOUR);
   return (
     <NewBaseline
-      title={words.baselines.newBaselineDialogs.recordBaselineNow}
-      action={words.baselines.newBaselineDialogs.startRecording}
+      title="Record a baseline from now on"
+      action="Start recording"
       zone={zone}
       how={hours > 0 ? { record_hours: hours } : null}
       onClose={onClose}
     >
       <Group align="flex-end" gap="sm">
         <NumberInput
-          label={words.baselines.newBaselineDialogs.durationHours}
+          label="Duration (hours)"
           w={120}
           min={0.01}
           max={24 * 366}
@@ -44,10 +43,7 @@ export function RecordDialog({ zone, onClose }: DialogProps) {
           }}
         />
         <Text fz="sm" className="soft" pb={8} role="status">
-          {words.baselines.newBaselineDialogs.untilRecordingContinuesAfter(
-            formatInstant(zone, wholeSecond(end)),
-            zoneLabel(zone, end),
-          )}
+          {`until ${formatInstant(zone, wholeSecond(end))} ${zoneLabel(zone, end)}. Recording continues after a server restart; you can stop it earlier.`}
         </Text>
       </Group>
     </NewBaseline>
@@ -59,13 +55,7 @@ export function RuleDialog({ zone, onClose }: DialogProps) {
   const [draft, setDraft] = useState(defaultRule(toNamedZone(zone)));
   const rule = toRule(draft);
   return (
-    <NewBaseline
-      title={words.baselines.newBaselineDialogs.recurringHours}
-      action={words.baselines.newBaselineDialogs.createBaseline}
-      zone={draft.zone}
-      how={rule && { rule }}
-      onClose={onClose}
-    >
+    <NewBaseline title="Recurring hours" action="Create baseline" zone={draft.zone} how={rule && { rule }} onClose={onClose}>
       <RuleFields
         draft={draft}
         onChange={(change) => {

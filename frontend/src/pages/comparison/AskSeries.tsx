@@ -5,7 +5,6 @@ import type { Comparison } from "../../logic/api";
 import type { ComparisonView } from "../../state/comparison";
 import type { Place } from "./link";
 import { SeriesTable } from "./SeriesTable";
-import { words } from "../../words";
 
 interface AskSeriesProps {
   readonly comparison: Comparison;
@@ -18,19 +17,19 @@ interface AskSeriesProps {
 /** Search any series of the comparison, ranked or not, and see its verdict with the reason. */
 export function AskSeries({ comparison, inputs, view, place, onChange }: AskSeriesProps) {
   return (
-    <search className="ask-series no-print" aria-label={words.comparison.askSeries.askAboutAMetric}>
+    <search className="ask-series no-print" aria-label="Ask about a metric">
       <TextInput
         size="sm"
         w={420}
         maw="100%"
-        aria-label={words.comparison.askSeries.askAboutAMetric}
-        placeholder={words.comparison.askSeries.askAboutMetricUtil}
+        aria-label="Ask about a metric"
+        placeholder="Ask about a metric: util, sda await, nginx…"
         leftSection={<IconZoomQuestion size={16} aria-hidden />}
         rightSection={
           view.ask === "" ? null : (
             <CloseButton
               size="sm"
-              aria-label={words.comparison.askSeries.clearTheQuestion}
+              aria-label="Clear the question"
               onClick={() => {
                 onChange({ ask: "" }, false);
               }}
@@ -49,11 +48,11 @@ export function AskSeries({ comparison, inputs, view, place, onChange }: AskSeri
             comparison={comparison}
             inputs={inputs}
             place={place}
-            label={words.comparison.askSeries.seriesWereAsked}
+            label="Series that were asked for"
             search={view.ask}
             verdicts={[]}
             sort="significance"
-            nothing={words.comparison.askSeries.comparisonHasNoSeries}
+            nothing="The comparison has no series"
           />
         </div>
       )}

@@ -10,7 +10,7 @@ import { resolveRange } from "../../logic/range";
 import { MINUTE, toDurationMs, wholeSecond } from "../../logic/time";
 import { readNow } from "../../state/clock";
 import type { ComparisonView } from "../../state/comparison";
-import { words } from "../../words";
+import { nodes } from "../../components/nodes";
 
 interface ChooseComparisonProps {
   readonly view: ComparisonView;
@@ -25,21 +25,19 @@ export function ChooseComparison({ view, onCompare }: ChooseComparisonProps) {
     () => view.incident ?? resolveRange({ kind: "live", length: toDurationMs(10 * MINUTE) }, wholeSecond(readNow()), zone),
   );
   if (hosts.data === undefined) {
-    return <PendingView query={hosts} what={words.comparison.chooseComparison.hosts} />;
+    return <PendingView query={hosts} what="hosts" />;
   }
   const [first] = hosts.data.hosts;
   return (
     <Paper className="card" p="lg" maw={760} mx="auto" mt="lg">
       <Title order={1} mb={4}>
-        {words.comparison.chooseComparison.compareIncidentBaseline}
+        Compare an incident with a baseline
       </Title>
       <Text fz="sm" className="soft" mb="md">
-        {words.comparison.chooseComparison.allSeriesHostRanked(<i>{words.comparison.chooseComparison.compareWithBaseline}</i>)}
+        {nodes`All series of the host, ranked by how far each moved relative to its usual variation. From a graph: Shift-drag over the problem, then ${<i>Compare with baseline</i>}.`}
       </Text>
       {first === undefined ? (
-        <StateView
-          state={{ kind: "empty", title: words.common.noHostsYet, next: words.comparison.chooseComparison.addOneHostsPage }}
-        />
+        <StateView state={{ kind: "empty", title: "No hosts yet", next: "Add one on the Hosts page." }} />
       ) : (
         <ComparisonForm
           hosts={view.hosts.length === 0 ? [first.name] : view.hosts}

@@ -12,7 +12,6 @@ import type { ComparisonView } from "../../state/comparison";
 import { Lead } from "./Lead";
 import { Results } from "./Results";
 import { Sides } from "./Sides";
-import { words } from "../../words";
 
 interface ComparedProps {
   readonly comparison: Comparison;
@@ -36,11 +35,11 @@ export function Compared({ comparison, inputs, incident, view, note, actions, on
   const zone = useZone(clock);
   const bandId = comparison.against.baseline_id;
   const place = useMemo(() => ({ window: incident, clock, bandId }), [incident, clock, bandId]);
-  useDocumentTitle(words.comparison.compared.comparedNormstat(comparison.hosts.join(", ")));
+  useDocumentTitle(`${comparison.hosts.join(", ")} compared · normstat`);
   return (
     <>
       <Row justify="space-between" mb={6}>
-        <Title order={1}>{words.comparison.compared.changesOn(comparison.hosts.join(", "))}</Title>
+        <Title order={1}>{`Changes on ${comparison.hosts.join(", ")}`}</Title>
         {actions}
       </Row>
       {note}

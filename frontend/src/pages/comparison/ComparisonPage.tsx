@@ -23,7 +23,6 @@ import { ChooseComparison } from "./ChooseComparison";
 import { Compared } from "./Compared";
 import { ComparisonProgress } from "./ComparisonProgress";
 import { SaveDialog, SavedList } from "./SavedDialogs";
-import { words } from "../../words";
 import "./ComparisonPage.css";
 
 /** What changed in the incident against the baseline. */
@@ -34,7 +33,7 @@ export function ComparisonPage() {
   useQuery(statsQuery);
   const { view, ignored } = useMemo(() => decodeComparisonView(search), [search]);
   const [isListing, setListing] = useState(false);
-  useDocumentTitle(words.comparison.comparisonPage.compareNormstat);
+  useDocumentTitle("Compare · normstat");
   const show = (next: ComparisonView, isNew: boolean): void => {
     void navigate({ to: "/comparison", search: encodeComparisonView(next), replace: !isNew, resetScroll: isNew });
   };
@@ -62,7 +61,7 @@ export function ComparisonPage() {
         <>
           <Row justify="flex-end">
             <Button variant="default" onClick={part.onList}>
-              {words.comparison.comparisonPage.savedComparisons}
+              Saved comparisons…
             </Button>
           </Row>
           <ChooseComparison key={view.hosts.join()} view={view} onCompare={part.onCompare} />
@@ -130,7 +129,7 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
                   setDialog("choose");
                 }}
               >
-                {words.comparison.comparisonPage.changeComparison}
+                Change comparison…
               </Button>
               {mayWrite(me) && (
                 <Button
@@ -139,7 +138,7 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
                     setDialog("save");
                   }}
                 >
-                  {words.comparison.comparisonPage.save}
+                  Save…
                 </Button>
               )}
             </Actions>
@@ -155,14 +154,14 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
                 setDialog("choose");
               }}
             >
-              {words.comparison.comparisonPage.changeComparison}
+              Change comparison…
             </Button>
           </Row>
         </div>
       ) : (
         <ComparisonProgress inputs={inputs} />
       )}
-      <Modal opened={dialog === "choose"} onClose={close} title={words.comparison.comparisonPage.compareWithABaseline} size="lg">
+      <Modal opened={dialog === "choose"} onClose={close} title="Compare with a baseline" size="lg">
         <ComparisonForm
           {...inputs}
           zone={useZone(view.clock)}
@@ -176,10 +175,7 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
       {dialog === "save" && (
         <SaveDialog
           of={inputs}
-          suggested={words.comparison.comparisonPage.against(
-            inputs.hosts.join(", "),
-            comparison.data?.against.name ?? words.comparison.comparisonPage.aBaseline,
-          )}
+          suggested={`${inputs.hosts.join(", ")} against ${comparison.data?.against.name ?? "a baseline"}`}
           onClose={close}
           onDone={({ id }) => {
             close();
@@ -198,7 +194,7 @@ function SavedComparison({ id, view, onChange, onCompare, onList }: PartProps & 
   if (saved.data === undefined) {
     return (
       <div className="card">
-        <PendingView query={saved} what={words.comparison.comparisonPage.theComparison} />
+        <PendingView query={saved} what="the comparison" />
       </div>
     );
   }
@@ -218,8 +214,8 @@ function SavedComparison({ id, view, onChange, onCompare, onList }: PartProps & 
           }
         }}
         note={
-          <section className="card saved-note" aria-label={words.comparison.comparisonPage.savedComparison}>
-            <b>{words.comparison.comparisonPage.saved(name)}</b>
+          <section className="card saved-note" aria-label="Saved comparison">
+            <b>{`Saved: ${name}`}</b>
             <Text fz="sm" style={{ whiteSpace: "pre-wrap" }}>
               {note}
             </Text>
@@ -234,7 +230,7 @@ function SavedComparison({ id, view, onChange, onCompare, onList }: PartProps & 
                   onCompare(inputs);
                 }}
               >
-                {words.comparison.comparisonPage.compareAgain}
+                Compare again
               </Button>
             )}
             {mayWrite(me) && (
@@ -244,7 +240,7 @@ function SavedComparison({ id, view, onChange, onCompare, onList }: PartProps & 
                   setEditing(true);
                 }}
               >
-                {words.comparison.comparisonPage.nameAndNote}
+                Name and note…
               </Button>
             )}
           </Actions>
@@ -282,10 +278,10 @@ function Actions({ inputs, of, view, onList, children }: ActionsProps) {
     <Row gap="xs" className="no-print">
       {children}
       <Button variant="default" onClick={onList}>
-        {words.comparison.comparisonPage.saved2}
+        Saved…
       </Button>
       <Button variant="default" component="a" href={reportAddress("html", of)} target="_blank" rel="noreferrer">
-        {words.comparison.comparisonPage.report}
+        Report
       </Button>
       <Button variant="default" component="a" href={reportAddress("pdf", of)} target="_blank" rel="noreferrer">
         PDF
@@ -313,7 +309,7 @@ function Actions({ inputs, of, view, onList, children }: ActionsProps) {
             mark: inputs.incident,
           })}
         >
-          {words.comparison.comparisonPage.openIncidentHost}
+          Open the incident on the host
         </PageButton>
       )}
     </Row>
@@ -324,8 +320,8 @@ function errorState(error: Error, onRetry: () => void) {
   if (error instanceof ApiError && error.code === "no_data") {
     return {
       kind: "empty",
-      title: words.comparison.comparisonPage.oneWindowsHasNo,
-      next: words.comparison.comparisonPage.chooseWindowsSamplesStrip(error.message),
+      title: "One of the windows has no samples",
+      next: `${error.message}. Choose windows with samples; the strip on the host's page shows them.`,
     } as const;
   }
   return { kind: "error", error, onRetry } as const;

@@ -4,7 +4,6 @@ import { useEffect, useState } from "react";
 import { progressQuery } from "../../api/comparison";
 import type { ComparisonInputs } from "../../logic/against";
 import { formatCount } from "../../logic/number";
-import { words } from "../../words";
 
 const PATIENCE_MS = 1_000;
 
@@ -23,18 +22,11 @@ export function ComparisonProgress({ inputs }: { readonly inputs: ComparisonInpu
   return (
     <div className="comparing" role="status">
       <Text fz="sm" className="soft">
-        {words.comparison.comparisonProgress.comparingEverySeriesOf(inputs.hosts.join(", "))}
-        {isLate &&
-          progress &&
-          words.comparison.comparisonProgress.of(formatCount(progress.done), formatCount(progress.total), progress.what)}
+        {`Comparing every series of ${inputs.hosts.join(", ")} …`}
+        {isLate && progress && ` ${formatCount(progress.done)} of ${formatCount(progress.total)}: ${progress.what}`}
       </Text>
       {isLate && progress && progress.total > 0 && (
-        <Progress
-          size="sm"
-          mt={6}
-          value={(100 * progress.done) / progress.total}
-          aria-label={words.comparison.comparisonProgress.progressOfTheComparison}
-        />
+        <Progress size="sm" mt={6} value={(100 * progress.done) / progress.total} aria-label="Progress of the comparison" />
       )}
     </div>
   );

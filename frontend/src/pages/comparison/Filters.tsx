@@ -13,7 +13,6 @@ import {
 } from "../../logic/group";
 import { toggledOf } from "../../logic/group";
 import type { ComparisonView } from "../../state/comparison";
-import { words } from "../../words";
 
 interface FiltersProps {
   readonly groups: readonly FindingGroup[];
@@ -31,9 +30,9 @@ export function Filters({ groups, hosts, view, onChange }: FiltersProps) {
         <Select
           size="xs"
           w={190}
-          aria-label={words.comparison.filters.order}
+          aria-label="Order"
           allowDeselect={false}
-          data={GROUP_SORTS.map((value) => ({ value, label: words.comparison.filters.by(GROUP_SORT_LABELS[value]) }))}
+          data={GROUP_SORTS.map((value) => ({ value, label: `by ${GROUP_SORT_LABELS[value]}` }))}
           value={view.sort}
           onChange={(value) => {
             onChange({ sort: GROUP_SORTS.find((sort) => sort === value) ?? "anomaly_score" }, false);
@@ -41,11 +40,11 @@ export function Filters({ groups, hosts, view, onChange }: FiltersProps) {
         />
         <SegmentedControl
           size="xs"
-          aria-label={words.comparison.filters.timeAxisGraphs}
+          aria-label="Time axis of the graphs"
           value={view.align}
           data={[
-            { value: "elapsed", label: words.comparison.filters.byElapsedTime },
-            { value: "clock", label: words.comparison.filters.byTheClock },
+            { value: "elapsed", label: "By elapsed time" },
+            { value: "clock", label: "By the clock" },
           ]}
           onChange={(value) => {
             onChange({ align: value === "clock" ? "clock" : "elapsed" }, false);
@@ -56,7 +55,7 @@ export function Filters({ groups, hosts, view, onChange }: FiltersProps) {
       <Row gap={14}>
         {hosts.length > 1 && (
           <Chips
-            label={words.common.hosts}
+            label="Hosts"
             options={optionsOf(groups, hosts, ({ host }) => host)}
             labels={null}
             chosen={view.onlyHosts}
@@ -66,7 +65,7 @@ export function Filters({ groups, hosts, view, onChange }: FiltersProps) {
           />
         )}
         <Chips
-          label={words.comparison.filters.subsystems}
+          label="Subsystems"
           options={optionsOf(groups, SUBSYSTEMS, ({ subsystem }) => subsystem)}
           labels={SUBSYSTEM_LABELS}
           chosen={view.subsystems}
@@ -75,7 +74,7 @@ export function Filters({ groups, hosts, view, onChange }: FiltersProps) {
           }}
         />
         <Chips
-          label={words.comparison.filters.kindsOfChange}
+          label="Kinds of change"
           options={optionsOf(groups, FINDING_KINDS, ({ kind }) => kind)}
           labels={KIND_LABELS}
           chosen={view.kinds}
@@ -95,8 +94,8 @@ export function FilterText({ view, onChange }: Pick<FiltersProps, "view" | "onCh
     <TextInput
       size="xs"
       w={260}
-      aria-label={words.comparison.filters.filter}
-      placeholder={words.comparison.filters.filterWordsWordExclude}
+      aria-label="Filter"
+      placeholder="Filter: words, or -word to exclude"
       leftSection={<IconSearch size={14} />}
       value={view.filter}
       onChange={(event) => {
@@ -142,18 +141,18 @@ function Legend({ hasLine }: { readonly hasLine: boolean }) {
       <svg width="24" height="12">
         <path className="sketch-incident" d="M0 4L8 2L16 6L24 3L24 8L16 10L8 7L0 9Z" />
       </svg>
-      {words.comparison.filters.incidentLowestToHighest}
+      incident: lowest to highest
       <svg width="24" height="12">
         <rect className="sketch-band" width="24" height="12" />
         <line className="sketch-median" x2="24" y1="6" y2="6" />
       </svg>
-      {words.comparison.filters.bandBaselineP5P95}
+      band of the baseline: p5 to p95, median
       {hasLine && (
         <>
           <svg width="24" height="12">
             <path className="sketch-baseline" d="M0 5L8 3L16 7L24 4L24 8L16 11L8 7L0 9Z" />
           </svg>
-          {words.comparison.filters.itsOwnLine}
+          its own line
         </>
       )}
     </span>

@@ -20,7 +20,8 @@ import type { Alignment } from "../../state/comparison";
 import { Members, Numbers, Questions } from "./GroupDetails";
 import { GroupSketch } from "./GroupSketch";
 import { groupLink, type Place } from "./link";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 
 interface GroupCardProps {
   readonly group: FindingGroup;
@@ -73,14 +74,14 @@ export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
       data-pinned={isPinned}
     >
       <div className="finding-rank">
-        <span aria-label={words.comparison.groupCard.rank}>{group.rank}</span>
+        <span aria-label="Rank">{group.rank}</span>
         {onPin && (
           <button
             type="button"
             className="card-icon"
             aria-pressed={isPinned}
-            aria-label={words.comparison.groupCard.pin(title)}
-            title={isPinned ? words.comparison.groupCard.pinnedStaysTopAlso : words.comparison.groupCard.pinTopAlsoLink}
+            aria-label={`Pin ${title}`}
+            title={isPinned ? "pinned: stays on top, also in the link" : "pin to the top, also in the link"}
             onClick={() => {
               onPin(key);
             }}
@@ -110,7 +111,7 @@ export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
           <span className="kind-badge" title={KIND_WORDS[group.kind].help}>
             {KIND_WORDS[group.kind].label}
           </span>
-          <span title={words.comparison.groupCard.changeRatioChangeDivided}>
+          <span title="change ratio: the change divided by what is natural in the baseline">
             <b>{describeChangeRatio(group.change_ratio, group.kind)}</b>
           </span>
           <Impact impact={group.impact} />
@@ -122,12 +123,10 @@ export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
           </p>
         )}
         <p className="finding-actions no-print">
-          {group.questions.length > 0 &&
-            toggle("questions", words.comparison.groupCard.nextQuestions(String(group.questions.length)))}
+          {group.questions.length > 0 && toggle("questions", `Next questions (${String(group.questions.length)})`)}
           {members !== "" && toggle("members", members)}
-          {group.related.length > 0 &&
-            toggle("related", words.comparison.groupCard.changedTogether(String(group.related.length)))}
-          {toggle("numbers", words.comparison.groupCard.numbersAndMeaning)}
+          {group.related.length > 0 && toggle("related", `Changed together (${String(group.related.length)})`)}
+          {toggle("numbers", "Numbers and meaning")}
           {mayMute && (
             <button
               type="button"
@@ -136,7 +135,7 @@ export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
                 onMute(group);
               }}
             >
-              {words.comparison.groupCard.mute}
+              Mute…
             </button>
           )}
         </p>
@@ -151,7 +150,7 @@ export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
             <Members group={group} stat={stat} place={place} zone={zone} align={align} decimals={decimals} />
           )}
           {open === "related" && (
-            <ul className="related" aria-label={words.comparison.groupCard.changedTogether2}>
+            <ul className="related" aria-label="Changed together">
               {group.related.map((sentence) => (
                 <li key={sentence}>{sentence}</li>
               ))}
@@ -164,17 +163,9 @@ export const GroupCard = memo(function GroupCard(props: GroupCardProps) {
   );
 });
 
-const VERDICTS: Readonly<Record<Mark["verdict"], string>> = {
-  worse: words.comparison.groupCard.worse,
-  better: words.comparison.groupCard.better,
-  changed: words.comparison.groupCard.changed,
-};
+const VERDICTS: Readonly<Record<Mark["verdict"], string>> = { worse: "! worse", better: "✓ better", changed: "changed" };
 const ARROWS = { up: IconArrowUpRight, down: IconArrowDownRight, same: IconArrowRight } as const;
-const DIRECTIONS: Readonly<Record<Mark["arrow"], string>> = {
-  up: words.comparison.groupCard.up,
-  down: words.comparison.groupCard.down,
-  same: words.comparison.groupCard.sameLevel,
-};
+const DIRECTIONS: Readonly<Record<Mark["arrow"], string>> = { up: "up", down: "down", same: "same level" };
 
 function Verdict({ mark }: { readonly mark: Mark }) {
   const Arrow = ARROWS[mark.arrow];
@@ -188,13 +179,12 @@ function Verdict({ mark }: { readonly mark: Mark }) {
 
 function Impact({ impact }: { readonly impact: number }) {
   return (
-    <span className="impact" title={words.comparison.groupCard.howMuchMoreLess}>
-      {words.comparison.groupCard.impact(
+    <span className="impact" title="how much more or less of the host's total it is, 0 to 1">
+      {nodes`impact${(
         <span className="impact-bar" aria-hidden>
           <span style={{ width: percent(impact) }} />
-        </span>,
-        impact > 0 && impact < 0.01 ? `< ${formatScore(0.01)}` : formatScore(impact),
-      )}
+        </span>
+      )}${impact > 0 && impact < 0.01 ? `< ${formatScore(0.01)}` : formatScore(impact)}`}
     </span>
   );
 }
@@ -215,11 +205,11 @@ function Side({ kind, values, unit, decimals }: SideProps) {
         {kind}
       </span>{" "}
       {values.median === null ? (
-        <span className="soft">{values.n === 0 ? words.common.noSamples : words.comparison.groupCard.nSample(values.n)}</span>
+        <span className="soft">{values.n === 0 ? "no samples" : counted(values.n, "sample")}</span>
       ) : (
         <>
           <b>{formatWithUnit(values.median, computedDecimals(values.median, decimals), unit)}</b>{" "}
-          <span className="soft">{words.comparison.groupCard.toSample(text(values.p5), text(values.p95), values.n)}</span>
+          <span className="soft">{`(${text(values.p5)} to ${text(values.p95)}; ${counted(values.n, "sample")})`}</span>
         </>
       )}
     </span>

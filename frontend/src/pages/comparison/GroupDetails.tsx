@@ -11,7 +11,7 @@ import type { Zone } from "../../logic/zone";
 import type { Alignment } from "../../state/comparison";
 import { GroupSketch } from "./GroupSketch";
 import { type Place, seriesLink } from "./link";
-import { words } from "../../words";
+import { nodes } from "../../components/nodes";
 
 /** The next questions, with commands for the host. */
 export function Questions({ questions }: { readonly questions: readonly Question[] }) {
@@ -32,12 +32,12 @@ export function Questions({ questions }: { readonly questions: readonly Question
 function CommandBox({ command: { command, note, needs, source, keep } }: { readonly command: Command }) {
   return (
     <div className="question-command">
-      <CopyBox text={command} what={words.comparison.groupDetails.theCommand(command)} />
+      <CopyBox text={command} what={`the command ${command}`} />
       <p>
-        {needs !== "" && <span className="needs">{words.comparison.groupDetails.needs(needs)}</span>} {note}{" "}
+        {needs !== "" && <span className="needs">{`needs ${needs}`}</span>} {note}{" "}
         {source !== "" && (
           <span className="soft">
-            {words.comparison.groupDetails.source}{" "}
+            Source:{" "}
             {source.startsWith("https://") ? (
               <a href={source} target="_blank" rel="noreferrer">
                 {source}
@@ -52,7 +52,7 @@ function CommandBox({ command: { command, note, needs, source, keep } }: { reado
             {({ copied, copy }) => (
               <Tooltip label={keep} multiline maw={520} styles={{ tooltip: { overflowWrap: "anywhere" } }}>
                 <Anchor component="button" type="button" fz="inherit" onClick={copy}>
-                  {copied ? words.components.copyBox.copied : words.comparison.groupDetails.copyToKeep}
+                  {copied ? "copied" : "Copy it with normstat-agent put, which keeps the answer here"}
                 </Anchor>
               </Tooltip>
             )}
@@ -82,7 +82,7 @@ export function Members({ group, stat, place, zone, align, decimals }: MembersPr
   );
   return (
     <>
-      <ul className="members" aria-label={words.comparison.groupDetails.strongestInstances}>
+      <ul className="members" aria-label="Strongest instances">
         {group.members.map((member) => (
           <li key={member.instance}>
             <p>
@@ -94,11 +94,7 @@ export function Members({ group, stat, place, zone, align, decimals }: MembersPr
                 at={{ window: place.window, clock: place.clock }}
               />{" "}
               <span className="soft">
-                {words.comparison.groupDetails.changeRatioMedian(
-                  KIND_WORDS[member.kind].label,
-                  formatScore(member.change_ratio),
-                  describeMedians(member, decimals, group.unit),
-                )}
+                {`${KIND_WORDS[member.kind].label}, change ratio ${formatScore(member.change_ratio)}; median ${describeMedians(member, decimals, group.unit)}`}
               </span>
             </p>
             <GroupSketch
@@ -113,11 +109,11 @@ export function Members({ group, stat, place, zone, align, decimals }: MembersPr
       </ul>
       {rest.length > 0 && (
         <p className="member-names">
-          <span className="soft">{words.comparison.groupDetails.alsoLess} </span>
+          <span className="soft">Also, less: </span>
           {rest.map((instance) => (
             <Fragment key={instance}>{link(instance)} </Fragment>
           ))}
-          {n_unnamed > 0 && <span className="soft">{words.comparison.groupDetails.andMore(formatCount(n_unnamed))}</span>}
+          {n_unnamed > 0 && <span className="soft">{`and ${formatCount(n_unnamed)} more`}</span>}
         </p>
       )}
     </>
@@ -139,18 +135,9 @@ export function Numbers({ group, stat, decimals }: NumbersProps) {
       {strongest && <Values finding={strongest} unit={group.unit} decimals={decimals} />}
       {strongest && (
         <p>
-          {words.comparison.groupDetails.numbersAndMeaning(
-            strongest.sentence,
-            formatScore(strongest.change),
-            formatScore(strongest.change_scale),
-            strongest.explained_by_load > 0 &&
-              words.comparison.groupDetails.loadExplains(formatShare(strongest.explained_by_load)),
-            describeRatios({ ...strongest.change_ratios }),
-            KIND_WORDS[group.kind].label,
-            KIND_WORDS[group.kind].help,
-            formatScore(group.significance),
-            formatScore(group.anomaly_score),
-          )}
+          {nodes`${strongest.sentence} Change: ${formatScore(strongest.change)}; natural change: ${formatScore(strongest.change_scale)}. ${
+            strongest.explained_by_load > 0 && `The load explains ${formatShare(strongest.explained_by_load)} of it. `
+          }Change ratios: ${describeRatios({ ...strongest.change_ratios })}. Kind “${KIND_WORDS[group.kind].label}”: ${KIND_WORDS[group.kind].help}. Significance ${formatScore(group.significance)}, anomaly score ${formatScore(group.anomaly_score)} (groups are ranked by it).`}
         </p>
       )}
       <p>
@@ -172,7 +159,7 @@ function Values({ finding, unit, decimals }: { readonly finding: Finding; readon
               {label}
             </th>
           ))}
-          <th scope="col">{words.common.samplesInText}</th>
+          <th scope="col">samples</th>
         </tr>
       </thead>
       <tbody>

@@ -4,7 +4,7 @@ import { buildSketch, HEIGHT, SIDE, WIDTH } from "../../logic/sketch";
 import { describeDuration, toDurationMs, toEpochMs } from "../../logic/time";
 import { formatClock, type Zone } from "../../logic/zone";
 import type { Alignment } from "../../state/comparison";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 interface GroupSketchProps {
   readonly finding: Pick<Finding, "baseline" | "incident" | "sparkline">;
@@ -27,7 +27,7 @@ export function GroupSketch({ finding, unit, align, zone, label }: GroupSketchPr
   return (
     <figure className="sketch">
       <div className="sketch-axis soft" aria-hidden>
-        <span className="sketch-unit">{sketch.axisUnit === "" ? words.common.number : sketch.axisUnit}</span>
+        <span className="sketch-unit">{sketch.axisUnit === "" ? "number" : sketch.axisUnit}</span>
         {sketch.ticks.map(({ y, label: tick }) => (
           <span key={y} className="sketch-tick" style={{ top: `${String(y)}%` }}>
             {tick}
@@ -39,7 +39,7 @@ export function GroupSketch({ finding, unit, align, zone, label }: GroupSketchPr
         viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT)}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={words.comparison.groupSketch.incidentOverBaselinesBand(label)}
+        aria-label={`${label}: incident over the baseline's band`}
       >
         {sketch.ticks.map(({ y }) => (
           <line key={y} className="sketch-grid" x1="0" x2={WIDTH} y1={y} y2={y} />
@@ -56,7 +56,7 @@ export function GroupSketch({ finding, unit, align, zone, label }: GroupSketchPr
         viewBox={`0 0 ${String(2 * SIDE)} ${String(HEIGHT)}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={words.comparison.groupSketch.howOftenEachValue(finding.baseline.n, finding.incident.n)}
+        aria-label={`How often each value occurs: ${counted(finding.baseline.n, "sample")} of the baseline at the left, ${counted(finding.incident.n, "sample")} of the incident at the right`}
       >
         {sketch.ticks.map(({ y }) => (
           <line key={y} className="sketch-grid" x1="0" x2={2 * SIDE} y1={y} y2={y} />
@@ -66,16 +66,16 @@ export function GroupSketch({ finding, unit, align, zone, label }: GroupSketchPr
         <line className="sketch-grid" x1={SIDE} x2={SIDE} y1="0" y2={HEIGHT} />
       </svg>
       <div className="sketch-times soft">
-        <span aria-hidden>{times === null ? words.comparison.groupSketch.notDrawnOverTime : times[0]}</span>
+        <span aria-hidden>{times === null ? "not drawn over time" : times[0]}</span>
         {sketch.note !== "" && <span>{sketch.note}</span>}
         {times !== null && <span aria-hidden>{times[1]}</span>}
       </div>
       <div className="sketch-sides" aria-hidden>
         <span className="side-name" data-kind="baseline">
-          {words.comparison.groupSketch.baseline}
+          baseline
         </span>
         <span className="side-name" data-kind="incident">
-          {words.comparison.groupSketch.incident}
+          incident
         </span>
       </div>
     </figure>

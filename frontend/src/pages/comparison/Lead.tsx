@@ -4,7 +4,6 @@ import type { Circumstance, Comparison } from "../../logic/api";
 import { byRank, describeSentence, describeTimes, storiesOf } from "../../logic/story";
 import type { Zone } from "../../logic/zone";
 import { circumstanceLink, type Place } from "./link";
-import { words } from "../../words";
 
 interface LeadProps {
   readonly comparison: Comparison;
@@ -28,7 +27,7 @@ export function Lead({ comparison, place, zone }: LeadProps) {
       )}
       <Circumstances circumstances={comparison.circumstances ?? []} place={place} zone={zone} />
       {notes.length > 0 && (
-        <ul className="lead-notes soft" aria-label={words.comparison.lead.notes}>
+        <ul className="lead-notes soft" aria-label="Notes">
           {notes.map((note) => (
             <li key={note}>{note}</li>
           ))}
@@ -47,7 +46,7 @@ interface CircumstancesProps {
 /** Events near the onset, tools that disturbed the host and missing data, each with a link to where it is shown. */
 function Circumstances({ circumstances, place, zone }: CircumstancesProps) {
   return circumstances.length === 0 ? null : (
-    <ul className="circumstances" aria-label={words.comparison.lead.aroundTheIncident}>
+    <ul className="circumstances" aria-label="Around the incident">
       {circumstances.map((one) => (
         <li key={`${one.host} ${one.sentence} ${String(one.start_ms)}`} data-kind={one.kind}>
           <span className="circumstance-time soft">{describeTimes(one, place.window, zone)}</span>

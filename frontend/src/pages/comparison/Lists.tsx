@@ -8,7 +8,6 @@ import { longestWindow, seriesTitle, statOf } from "../../logic/comparison";
 import { matchesWords } from "../../logic/group";
 import { formatCount } from "../../logic/number";
 import { type Place, seriesLink } from "./link";
-import { words } from "../../words";
 
 interface ListProps {
   readonly comparison: Comparison;
@@ -34,22 +33,22 @@ export function UnmatchedSeries({ comparison, stats, filter, place }: ListProps)
   const baseline = longestWindow(comparison.against.windows) ?? place.window;
   const count = counts.appeared + counts.disappeared;
   const rows = [
-    ...appeared.map((row) => ({ ...row, kind: "incident", label: words.comparison.lists.appeared, window: place.window })),
-    ...disappeared.map((row) => ({ ...row, kind: "baseline", label: words.comparison.lists.disappeared, window: baseline })),
+    ...appeared.map((row) => ({ ...row, kind: "incident", label: "+ appeared", window: place.window })),
+    ...disappeared.map((row) => ({ ...row, kind: "baseline", label: "− disappeared", window: baseline })),
   ].filter((row) => matchesWords(filter, `${keyOf(row)} ${row.sentence}`));
   if (rows.length === 0) {
-    return <NothingHere count={count} filter={filter} title={words.comparison.lists.everySeriesHasSamples} />;
+    return <NothingHere count={count} filter={filter} title="Every series has samples on both sides" />;
   }
   return (
-    <ScrollCard label={words.comparison.lists.appearedAndDisappearedSeries}>
-      <Table aria-label={words.comparison.lists.appearedAndDisappearedSeries}>
+    <ScrollCard label="Appeared and disappeared series">
+      <Table aria-label="Appeared and disappeared series">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{words.comparison.lists.inTheIncident}</Table.Th>
-            {comparison.hosts.length > 1 && <Table.Th>{words.common.host}</Table.Th>}
-            <Table.Th>{words.common.series}</Table.Th>
-            <Table.Th>{words.common.change}</Table.Th>
-            <Table.Th className="number">{words.common.samples}</Table.Th>
+            <Table.Th>In the incident</Table.Th>
+            {comparison.hosts.length > 1 && <Table.Th>Host</Table.Th>}
+            <Table.Th>Series</Table.Th>
+            <Table.Th>Change</Table.Th>
+            <Table.Th className="number">Samples</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -91,24 +90,18 @@ export function UnmatchedSeries({ comparison, stats, filter, place }: ListProps)
 export function InsufficientData({ comparison, stats, filter }: ListProps) {
   const rows = comparison.insufficient_data.filter((row) => matchesWords(filter, `${keyOf(row)} ${row.reason}`));
   if (rows.length === 0) {
-    return (
-      <NothingHere
-        count={comparison.counts.insufficient_data}
-        filter={filter}
-        title={words.comparison.lists.everySeriesHasEnough}
-      />
-    );
+    return <NothingHere count={comparison.counts.insufficient_data} filter={filter} title="Every series has enough samples" />;
   }
   return (
-    <ScrollCard label={words.comparison.lists.seriesWithInsufficientData}>
-      <Table aria-label={words.comparison.lists.seriesWithInsufficientData}>
+    <ScrollCard label="Series with insufficient data">
+      <Table aria-label="Series with insufficient data">
         <Table.Thead>
           <Table.Tr>
-            {comparison.hosts.length > 1 && <Table.Th>{words.common.host}</Table.Th>}
-            <Table.Th>{words.common.series}</Table.Th>
-            <Table.Th className="number">{words.comparison.lists.samplesInTheBaseline}</Table.Th>
-            <Table.Th className="number">{words.comparison.lists.samplesInTheIncident}</Table.Th>
-            <Table.Th>{words.common.reason}</Table.Th>
+            {comparison.hosts.length > 1 && <Table.Th>Host</Table.Th>}
+            <Table.Th>Series</Table.Th>
+            <Table.Th className="number">Samples in the baseline</Table.Th>
+            <Table.Th className="number">Samples in the incident</Table.Th>
+            <Table.Th>Reason</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -134,11 +127,7 @@ function NothingHere({ count, filter, title }: { readonly count: number; readonl
       state={
         count === 0
           ? { kind: "empty", title }
-          : {
-              kind: "empty",
-              title: words.comparison.lists.nothingMatches(filter),
-              next: words.comparison.lists.clearFilterSeeAll,
-            }
+          : { kind: "empty", title: `Nothing matches “${filter}”`, next: "Clear the filter to see all." }
       }
     />
   );
@@ -147,7 +136,7 @@ function NothingHere({ count, filter, title }: { readonly count: number; readonl
 function Rest({ shown, count }: { readonly shown: number; readonly count: number }) {
   return shown >= count ? null : (
     <Text fz="sm" className="soft" p="sm">
-      {words.comparison.lists.theFirstOf(formatCount(shown), formatCount(count))}
+      {`The first ${formatCount(shown)} of ${formatCount(count)}.`}
     </Text>
   );
 }

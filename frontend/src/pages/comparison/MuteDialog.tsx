@@ -6,7 +6,6 @@ import { FormDialog } from "../../components/FormDialog";
 import { ReasonField } from "../../components/NameAndNote";
 import type { FindingGroup } from "../../logic/api";
 import { muteChoices } from "../../logic/group";
-import { words } from "../../words";
 
 interface MuteDialogProps {
   readonly group: FindingGroup;
@@ -34,8 +33,8 @@ export function MuteDialog({ group, instanceTitle, onClose }: MuteDialogProps) {
   });
   return (
     <FormDialog
-      title={words.comparison.muteDialog.mute(group.column)}
-      action={words.comparison.muteDialog.mute2}
+      title={`Mute ${group.column}`}
+      action="Mute"
       isPending={muting.isPending}
       error={muting.error}
       onSubmit={() => {
@@ -46,8 +45,8 @@ export function MuteDialog({ group, instanceTitle, onClose }: MuteDialogProps) {
       <Radio.Group
         value={index}
         onChange={setIndex}
-        label={words.comparison.muteDialog.seriesToMute}
-        description={words.comparison.muteDialog.mutedSeriesStillCompared}
+        label="Series to mute"
+        description="Muted series are still compared and listed, but not as findings, for all users, until they are unmuted."
       >
         <Stack gap={6} mt={8}>
           {choices.map(({ label }, position) => (
@@ -55,7 +54,7 @@ export function MuteDialog({ group, instanceTitle, onClose }: MuteDialogProps) {
           ))}
         </Stack>
       </Radio.Group>
-      <ReasonField placeholder={words.comparison.muteDialog.nightlyBackupAlwaysDoes} value={reason} onChange={setReason} />
+      <ReasonField placeholder="the nightly backup always does this" value={reason} onChange={setReason} />
     </FormDialog>
   );
 }

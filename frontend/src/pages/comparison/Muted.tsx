@@ -14,7 +14,6 @@ import { formatScore } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { type Place, seriesLink } from "./link";
-import { words } from "../../words";
 
 interface MutedProps {
   readonly comparison: Comparison;
@@ -33,23 +32,21 @@ export function Muted({ comparison, stats, filter, place, zone }: MutedProps) {
     <>
       <MuteRules zone={zone} />
       <Title order={2} mt="md" mb={6}>
-        {words.comparison.muted.mutedHere}
+        Muted here
       </Title>
       {rows.length === 0 ? (
         <Text fz="sm" className="soft">
-          {comparison.muted.length === 0
-            ? words.comparison.muted.noMutedSeriesWould
-            : words.comparison.muted.nothingMatches(filter)}
+          {comparison.muted.length === 0 ? "No muted series would have been a finding." : `Nothing matches “${filter}”.`}
         </Text>
       ) : (
-        <ScrollCard label={words.comparison.muted.mutedSeriesWouldFindings}>
-          <Table aria-label={words.comparison.muted.mutedSeriesWouldFindings}>
+        <ScrollCard label="Muted series that would be findings">
+          <Table aria-label="Muted series that would be findings">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{words.common.host}</Table.Th>
-                <Table.Th>{words.common.series}</Table.Th>
-                <Table.Th className="number">{words.comparison.muted.changeRatio}</Table.Th>
-                <Table.Th className="number">{words.comparison.muted.significance}</Table.Th>
+                <Table.Th>Host</Table.Th>
+                <Table.Th>Series</Table.Th>
+                <Table.Th className="number">Change ratio</Table.Th>
+                <Table.Th className="number">Significance</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -78,27 +75,22 @@ function MuteRules({ zone }: { readonly zone: Zone }) {
   const mutes = useQuery(mutesQuery);
   const deletion = useDeletion("mute", MUTE_KEYS);
   if (mutes.data === undefined) {
-    return <PendingView isCompact query={mutes} what={words.comparison.muted.mutedSeries} />;
+    return <PendingView isCompact query={mutes} what="muted series" />;
   }
   const known = deletion.remaining(mutes.data.mutes, ({ id }) => id);
   if (known.length === 0) {
-    return (
-      <StateView
-        isCompact
-        state={{ kind: "empty", title: words.comparison.muted.nothingIsMuted, next: words.comparison.muted.useMuteFinding }}
-      />
-    );
+    return <StateView isCompact state={{ kind: "empty", title: "Nothing is muted", next: "Use Mute… on a finding." }} />;
   }
   return (
     <>
-      <ScrollCard label={words.comparison.muted.mutedSeries2}>
-        <Table aria-label={words.comparison.muted.mutedSeries2}>
+      <ScrollCard label="Muted series">
+        <Table aria-label="Muted series">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{words.common.series}</Table.Th>
-              <Table.Th>{words.common.reason}</Table.Th>
-              <Table.Th>{words.comparison.muted.mutedBy}</Table.Th>
-              <Table.Th>{words.comparison.muted.muted}</Table.Th>
+              <Table.Th>Series</Table.Th>
+              <Table.Th>Reason</Table.Th>
+              <Table.Th>Muted by</Table.Th>
+              <Table.Th>Muted</Table.Th>
               <Table.Th />
             </Table.Tr>
           </Table.Thead>
@@ -116,12 +108,12 @@ function MuteRules({ zone }: { readonly zone: Zone }) {
                     <Button
                       size="compact-xs"
                       variant="default"
-                      aria-label={words.comparison.muted.unmute(describeMute(mute))}
+                      aria-label={`Unmute ${describeMute(mute)}`}
                       onClick={() => {
-                        deletion.remove(mute.id, words.comparison.muted.unmuted(describeMute(mute)), () => deleteMute(mute.id));
+                        deletion.remove(mute.id, `Unmuted ${describeMute(mute)}`, () => deleteMute(mute.id));
                       }}
                     >
-                      {words.comparison.muted.unmute2}
+                      Unmute
                     </Button>
                   )}
                 </Table.Td>

@@ -23,7 +23,6 @@ import type { Place } from "./link";
 import { SeriesTable } from "./SeriesTable";
 import { ListSwitch, Stories } from "./Stories";
 import { Verdict } from "./Verdict";
-import { words } from "../../words";
 
 interface ResultsProps {
   readonly comparison: Comparison;
@@ -54,15 +53,13 @@ export function Results(props: ResultsProps) {
       >
         <Row justify="space-between" align="flex-end" className="results-head">
           <Tabs.List>
-            <Tabs.Tab value="findings">{words.comparison.results.changed(formatCount(comparison.n_groups))}</Tabs.Tab>
+            <Tabs.Tab value="findings">{`Changed: ${formatCount(comparison.n_groups)}`}</Tabs.Tab>
             {inputs && <UnchangedTabs comparison={comparison} inputs={inputs} />}
             <Tabs.Tab value="unmatched">
-              {words.comparison.results.appearedDisappeared(formatCount(counts.appeared + counts.disappeared))}
+              {`Appeared / disappeared: ${formatCount(counts.appeared + counts.disappeared)}`}
             </Tabs.Tab>
-            <Tabs.Tab value="insufficient-data">
-              {words.comparison.results.notEnoughSamples(formatCount(counts.insufficient_data))}
-            </Tabs.Tab>
-            <Tabs.Tab value="muted">{words.comparison.results.muted(formatCount(counts.muted))}</Tabs.Tab>
+            <Tabs.Tab value="insufficient-data">{`Not enough samples: ${formatCount(counts.insufficient_data)}`}</Tabs.Tab>
+            <Tabs.Tab value="muted">{`Muted: ${formatCount(counts.muted)}`}</Tabs.Tab>
           </Tabs.List>
           {view.tab !== "findings" && (
             <div className="no-print">
@@ -105,29 +102,29 @@ const SERIES_TABS = [
     tab: "unchanged",
     verdicts: ["unchanged"],
     sort: "significance",
-    label: words.comparison.results.unchangedSeries,
-    nothing: words.comparison.results.noSeriesIsUnchanged,
+    label: "Unchanged series",
+    nothing: "No series is unchanged",
   },
   {
     tab: "likely",
     verdicts: ["likely"],
     sort: "difference",
-    label: words.comparison.results.likelySeries,
-    nothing: words.comparison.results.noSeriesIsLikely,
+    label: "Series that are likely unusual",
+    nothing: "No series is only likely to be unusual",
   },
   {
     tab: "unmatched",
     verdicts: ["appeared", "disappeared"],
     sort: "incident",
-    label: words.comparison.results.appearedAndDisappearedSeries,
-    nothing: words.comparison.results.everySeriesHasSamples,
+    label: "Appeared and disappeared series",
+    nothing: "Every series has samples on both sides",
   },
   {
     tab: "insufficient-data",
     verdicts: ["insufficient_data"],
     sort: "difference",
-    label: words.comparison.results.seriesWithoutEnoughSamples,
-    nothing: words.comparison.results.everySeriesHasEnough,
+    label: "Series without enough samples",
+    nothing: "Every series has enough samples",
   },
 ] as const;
 
@@ -136,10 +133,8 @@ function UnchangedTabs({ comparison, inputs }: { readonly comparison: Comparison
   const counts = useQuery(seriesQuery(inputs, { limit: 1 })).data?.counts;
   return (
     <>
-      <Tabs.Tab value="likely">{words.comparison.results.likely(formatCount(counts?.likely ?? 0))}</Tabs.Tab>
-      <Tabs.Tab value="unchanged">
-        {words.comparison.results.unchanged(formatCount(counts?.unchanged ?? comparison.n_unchanged))}
-      </Tabs.Tab>
+      <Tabs.Tab value="likely">{`Likely: ${formatCount(counts?.likely ?? 0)}`}</Tabs.Tab>
+      <Tabs.Tab value="unchanged">{`Unchanged: ${formatCount(counts?.unchanged ?? comparison.n_unchanged)}`}</Tabs.Tab>
     </>
   );
 }
@@ -190,11 +185,11 @@ function FindingLists(props: ResultsProps & { readonly onMute: (group: FindingGr
           comparison={comparison}
           inputs={inputs}
           place={place}
-          label={words.comparison.results.bothSidesEverySeries}
+          label="Both sides of every series"
           search={filter}
           verdicts={["insufficient_data"]}
           sort="difference"
-          nothing={words.comparison.results.noSeriesHasSample}
+          nothing="No series has a sample on both sides"
         />
       </>
     ) : (
@@ -226,20 +221,11 @@ function FindingLists(props: ResultsProps & { readonly onMute: (group: FindingGr
         ))}
       </ol>
       {shown.length === 0 && (
-        <StateView
-          state={{
-            kind: "empty",
-            title: words.comparison.results.noFindingMatchesFilters,
-            next: words.comparison.results.clearThemSeeAll,
-          }}
-        />
+        <StateView state={{ kind: "empty", title: "No finding matches the filters", next: "Clear them to see all findings." }} />
       )}
       {comparison.groups.length < comparison.n_groups && (
         <Text fz="sm" className="soft" ta="center" mt="md">
-          {words.comparison.results.firstGroupsAnomalyScore(
-            formatCount(comparison.groups.length),
-            formatCount(comparison.n_groups),
-          )}
+          {`The first ${formatCount(comparison.groups.length)} of ${formatCount(comparison.n_groups)} groups, by anomaly score.`}
         </Text>
       )}
     </>

@@ -13,7 +13,6 @@ import type { SavedComparisonInfo } from "../../logic/api";
 import type { ComparisonInputs } from "../../logic/against";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
-import { words } from "../../words";
 
 interface SaveDialogProps {
   /** The inputs of a comparison to save, or a saved one to rename. */
@@ -39,7 +38,7 @@ export function SaveDialog({ of, suggested, onClose, onDone }: SaveDialogProps) 
   });
   return (
     <FormDialog
-      title={isSaved ? words.comparison.savedDialogs.nameAndNote : words.comparison.savedDialogs.saveThisComparison}
+      title={isSaved ? "Name and note" : "Save this comparison"}
       isReady={name.trim() !== ""}
       isPending={saving.isPending}
       error={saving.error}
@@ -49,7 +48,13 @@ export function SaveDialog({ of, suggested, onClose, onDone }: SaveDialogProps) 
       onClose={onClose}
     >
       <NameField value={name} onChange={setName} />
-      <NoteField placeholder={words.comparison.savedDialogs.noteHint} minRows={4} maxRows={14} value={note} onChange={setNote} />
+      <NoteField
+        placeholder="What it was, and what was done about it; printed in the report"
+        minRows={4}
+        maxRows={14}
+        value={note}
+        onChange={setNote}
+      />
     </FormDialog>
   );
 }
@@ -67,25 +72,25 @@ export function SavedList({ zone, onClose, onOpen }: SavedListProps) {
   const deletion = useDeletion("comparison", [["saved"]]);
   const known = deletion.remaining(saved.data?.comparisons ?? [], ({ id }) => id);
   return (
-    <Modal opened onClose={onClose} title={words.comparison.savedDialogs.savedComparisons} size="xl">
+    <Modal opened onClose={onClose} title="Saved comparisons" size="xl">
       {saved.data === undefined ? (
-        <PendingView query={saved} what={words.comparison.savedDialogs.comparisons} />
+        <PendingView query={saved} what="comparisons" />
       ) : known.length === 0 ? (
         <StateView
           state={{
             kind: "empty",
-            title: words.comparison.savedDialogs.noSavedComparisonsYet,
-            next: words.comparison.savedDialogs.saveComparisonStoresResult,
+            title: "No saved comparisons yet",
+            next: "Save… on a comparison stores its result with your note.",
           }}
         />
       ) : (
-        <Table aria-label={words.comparison.savedDialogs.savedComparisons}>
+        <Table aria-label="Saved comparisons">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{words.common.name}</Table.Th>
-              <Table.Th>{words.common.note}</Table.Th>
-              <Table.Th>{words.comparison.savedDialogs.savedBy}</Table.Th>
-              <Table.Th>{words.comparison.savedDialogs.saved}</Table.Th>
+              <Table.Th>Name</Table.Th>
+              <Table.Th>Note</Table.Th>
+              <Table.Th>Saved by</Table.Th>
+              <Table.Th>Saved</Table.Th>
               <Table.Th />
             </Table.Tr>
           </Table.Thead>
@@ -113,11 +118,9 @@ export function SavedList({ zone, onClose, onOpen }: SavedListProps) {
                 <Table.Td>
                   {mayWrite(me) && (
                     <ActionIcon
-                      aria-label={words.comparison.savedDialogs.delete(each.name)}
+                      aria-label={`Delete ${each.name}`}
                       onClick={() => {
-                        deletion.remove(each.id, words.comparison.savedDialogs.deletedTheComparison(each.name), () =>
-                          deleteSaved(each.id),
-                        );
+                        deletion.remove(each.id, `Deleted the comparison “${each.name}”`, () => deleteSaved(each.id));
                       }}
                     >
                       <IconTrash size={15} />

@@ -20,7 +20,6 @@ import {
   VERDICT_LABELS,
 } from "../../logic/series_verdict";
 import { type Place, seriesLink } from "./link";
-import { words } from "../../words";
 
 type Sort = NonNullable<SeriesRequest["sort"]>;
 
@@ -62,7 +61,7 @@ export function SeriesTable(props: SeriesTableProps) {
     }),
   );
   if (found.data === undefined) {
-    return <PendingView isCompact query={found} what={words.comparison.seriesTable.theSeries} />;
+    return <PendingView isCompact query={found} what="the series" />;
   }
   if (found.data.n_matched === 0) {
     return (
@@ -72,8 +71,8 @@ export function SeriesTable(props: SeriesTableProps) {
             ? { kind: "empty", title: nothing }
             : {
                 kind: "empty",
-                title: words.comparison.seriesTable.noSeriesMatches(search),
-                next: words.comparison.seriesTable.useFewerWordsTool,
+                title: `No series matches “${search}”`,
+                next: "Use fewer words: a tool, a column, a disk, a process.",
               }
         }
       />
@@ -106,13 +105,13 @@ function Rows({ comparison, place, label, verdicts, answer, order, onOrder }: Ro
     <Table aria-label={label} className="series-table">
       <Table.Thead>
         <Table.Tr>
-          {hasHost && <Table.Th>{words.common.host}</Table.Th>}
-          <SortHead {...head} sort="series" label={words.common.series} />
-          {hasVerdict && <Table.Th>{words.comparison.seriesTable.verdict}</Table.Th>}
-          <SortHead {...head} sort="baseline" label={words.comparison.seriesTable.baseline} isNumber />
-          <SortHead {...head} sort="incident" label={words.common.incident} isNumber />
-          <SortHead {...head} sort="difference" label={words.comparison.seriesTable.difference} isNumber />
-          <SortHead {...head} sort="significance" label={words.common.reason} />
+          {hasHost && <Table.Th>Host</Table.Th>}
+          <SortHead {...head} sort="series" label="Series" />
+          {hasVerdict && <Table.Th>Verdict</Table.Th>}
+          <SortHead {...head} sort="baseline" label="Baseline" isNumber />
+          <SortHead {...head} sort="incident" label="Incident" isNumber />
+          <SortHead {...head} sort="difference" label="Difference" isNumber />
+          <SortHead {...head} sort="significance" label="Reason" />
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -176,9 +175,7 @@ function SortHead({ sort, label, isNumber = false, order, onOrder }: SortHeadPro
     >
       <UnstyledButton
         className="sort-head"
-        title={words.comparison.seriesTable.sortBy(
-          sort === "significance" ? words.comparison.seriesTable.significance : label.toLowerCase(),
-        )}
+        title={`Sort by ${sort === "significance" ? "significance" : label.toLowerCase()}`}
         onClick={() => {
           // Names from A on, numbers from the largest on.
           onOrder({ sort, isDescending: isSorted ? !order.isDescending : sort !== "series" });
@@ -204,7 +201,7 @@ function Pages({ answer, onOffset }: { readonly answer: AskedSeriesPage; readonl
           onOffset(previous ?? 0);
         }}
       >
-        {words.comparison.seriesTable.previous}
+        Previous
       </Button>
       <Text fz="sm" className="soft" role="status">
         {pageText(offset, series.length, n_matched)}
@@ -217,7 +214,7 @@ function Pages({ answer, onOffset }: { readonly answer: AskedSeriesPage; readonl
           onOffset(next ?? 0);
         }}
       >
-        {words.comparison.seriesTable.next}
+        Next
       </Button>
     </Row>
   );

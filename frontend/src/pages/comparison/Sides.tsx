@@ -15,7 +15,8 @@ import { describeDuration, lengthOf, SECOND, toDurationMs, type Window } from ".
 import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
 import type { RawSearch } from "../../state/search";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 
 interface SidesProps {
   readonly comparison: Comparison;
@@ -46,7 +47,7 @@ export function Sides({ comparison, incident, zone, clock, onNewest }: SidesProp
         <Side
           {...common}
           kind="incident"
-          title={hosts.length > 1 ? words.comparison.sides.incidentOn(hosts.join(", ")) : words.common.incident}
+          title={hosts.length > 1 ? `Incident on ${hosts.join(", ")}` : "Incident"}
           hosts={hosts}
           side={sides.incident}
           windows={[incident]}
@@ -55,15 +56,10 @@ export function Sides({ comparison, incident, zone, clock, onNewest }: SidesProp
       <Text fz="sm" className="soft" my={8}>
         {divisor !== null && (
           <>
-            <b>{words.comparison.sides.everySeriesDivided(divisor)}</b> {comparison.divisor_note}{" "}
+            <b>{`Every series is divided by ${divisor}.`}</b> {comparison.divisor_note}{" "}
           </>
         )}
-        {words.comparison.sides.methodMs(
-          comparison.seasonal_note,
-          describeAccount(comparison),
-          String(comparison.method_version),
-          formatCount(comparison.elapsed_ms),
-        )}
+        {`${comparison.seasonal_note} ${describeAccount(comparison)}. Method ${String(comparison.method_version)}, ${formatCount(comparison.elapsed_ms)} ms.`}
       </Text>
     </>
   );
@@ -91,7 +87,7 @@ function Members({
           </PageLink>
         </span>
       ))}
-      {members.length > MAX_MEMBERS && words.comparison.sides.andMore(formatCount(members.length - MAX_MEMBERS))}
+      {members.length > MAX_MEMBERS && ` and ${formatCount(members.length - MAX_MEMBERS)} more`}
     </Text>
   );
 }
@@ -113,12 +109,12 @@ function VersionNote({ comparison, onNewest }: { readonly comparison: Comparison
   const newer = newerVersion(against, baselines);
   return (
     <Text fz="sm" className="soft" component="span">
-      {words.comparison.sides.version(against.version)}
+      {nodes`version ${against.version}`}
       {newer !== null && (
         <>
-          {words.comparison.sides.newer}{" "}
+          ; newer:{" "}
           <button type="button" className="text-button" onClick={onNewest}>
-            {words.comparison.sides.versionNumber(String(newer))}
+            {`version ${String(newer)}`}
           </button>
         </>
       )}
@@ -146,7 +142,7 @@ function Side({ kind, title, hosts, side, windows, zone, clock, children }: Side
       <Row gap={8} justify="space-between">
         <h2>{title}</h2>
         <Text fz="sm" className="soft" style={{ whiteSpace: "nowrap" }}>
-          {words.comparison.sides.sampleIn(side.n_samples, describeDuration(toDurationMs(side.covered_s * SECOND)))}
+          {`${counted(side.n_samples, "sample")} in ${describeDuration(toDurationMs(side.covered_s * SECOND))}`}
         </Text>
       </Row>
       {windows.slice(0, MAX_WINDOWS).map((window) => (
@@ -155,21 +151,20 @@ function Side({ kind, title, hosts, side, windows, zone, clock, children }: Side
             {formatWindow(zone, window)} {zoneLabel(zone, window.end)} ({describeDuration(lengthOf(window))})
           </PageLink>
           <a className="csv-link no-print" href={csvAddress(host, window, null)} download>
-            <IconDownload size={13} aria-hidden />{" "}
-            {kind === "baseline" ? words.comparison.sides.csvOfBaseline : words.comparison.sides.csvOfIncident}
+            <IconDownload size={13} aria-hidden /> {kind === "baseline" ? "CSV of the baseline" : "CSV of the incident"}
           </a>
         </Row>
       ))}
       {windows.length > MAX_WINDOWS && (
         <Text fz="sm" className="soft" component="span">
-          {words.comparison.sides.andMoreWindow(windows.length - MAX_WINDOWS)}
+          {`and ${counted(windows.length - MAX_WINDOWS, "more window")}`}
           {children !== undefined && ", "}
         </Text>
       )}
       {children}
       {side.n_rows_skipped > 0 && (
         <Text fz="sm" c="var(--warn)">
-          {words.comparison.sides.sampledEvenlySpacedParts(side.n_rows_skipped)}
+          {`Sampled: evenly spaced parts were compared; skipped: ${counted(side.n_rows_skipped, "row")}.`}
         </Text>
       )}
     </section>

@@ -7,7 +7,7 @@ import type { Zone } from "../../logic/zone";
 import type { ChangeList, ComparisonView } from "../../state/comparison";
 import type { Place } from "./link";
 import { StoryRow } from "./StoryRow";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 interface ListSwitchProps {
   readonly comparison: Comparison;
@@ -21,11 +21,11 @@ export function ListSwitch({ comparison, list, onChange }: ListSwitchProps) {
     <div className="list-switch no-print">
       <SegmentedControl
         size="xs"
-        aria-label={words.comparison.stories.list}
+        aria-label="List"
         value={list}
         data={[
-          { value: "stories", label: words.comparison.stories.stories },
-          { value: "changes", label: words.comparison.stories.allChanges },
+          { value: "stories", label: "Stories" },
+          { value: "changes", label: "All changes" },
         ]}
         onChange={(value) => {
           onChange({ list: value === "changes" ? "changes" : "stories" }, false);
@@ -55,7 +55,7 @@ export function Stories({ comparison, stats, view, zone, place, onChange, onMute
   return (
     <>
       <ListSwitch comparison={comparison} list="stories" onChange={onChange} />
-      <ol className="stories" aria-label={words.comparison.stories.stories}>
+      <ol className="stories" aria-label="Stories">
         {shown.map((story) => (
           <StoryRow
             key={story.rank}
@@ -80,7 +80,7 @@ export function Stories({ comparison, stats, view, zone, place, onChange, onMute
             setAll(true);
           }}
         >
-          {words.comparison.stories.showMoreStories(stories.length - shown.length)}
+          {`Show ${counted(stories.length - shown.length, "more story", "more stories")}`}
         </button>
       )}
     </>

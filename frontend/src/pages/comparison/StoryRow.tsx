@@ -24,7 +24,8 @@ import type { Alignment } from "../../state/comparison";
 import { changeId, GroupCard } from "./GroupCard";
 import { GroupSketch } from "./GroupSketch";
 import { type Place, processLink } from "./link";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 
 interface StoryRowProps {
   readonly story: Story;
@@ -48,7 +49,7 @@ export function StoryRow(props: StoryRowProps) {
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;
   return (
     <li className="card story" data-story={story.topic}>
-      <span className="story-rank" aria-label={words.comparison.storyRow.rank}>
+      <span className="story-rank" aria-label="Rank">
         {story.rank}
       </span>
       <div className="story-text">
@@ -65,8 +66,8 @@ export function StoryRow(props: StoryRowProps) {
             <Chevron size={15} aria-hidden />
             {story.title}
           </button>
-          {onset && <span className="soft">{words.comparison.storyRow.began(<b>{onset.at}</b>, onset.into)}</span>}
-          {props.hasManyHosts && <span className="soft">{words.comparison.storyRow.on(story.hosts.join(", "))}</span>}
+          {onset && <span className="soft">{nodes`began ${<b>{onset.at}</b>}, ${onset.into}`}</span>}
+          {props.hasManyHosts && <span className="soft">{`on ${story.hosts.join(", ")}`}</span>}
         </p>
         <p className="story-sentence" title={describeSentence(story, ranked)}>
           {story.sentence}
@@ -112,7 +113,7 @@ function Chips({ story, ranked, stats, place, zone, isOpen }: StoryRowProps & { 
   return story.processes.length + also.length === 0 ? null : (
     <div className="story-chips">
       {story.processes.length > 0 && (
-        <ul className="chips" aria-label={words.common.processes}>
+        <ul className="chips" aria-label="Processes">
           {story.processes.map((process) => (
             <li key={`${process.host} ${process.stat} ${process.instance}`}>
               <PageLink
@@ -130,16 +131,16 @@ function Chips({ story, ranked, stats, place, zone, isOpen }: StoryRowProps & { 
         </ul>
       )}
       {also.length > 0 && (
-        <ul className="chips" aria-label={words.comparison.storyRow.alsoSeenBy}>
+        <ul className="chips" aria-label="Also seen by">
           <li className="soft" aria-hidden>
-            {words.comparison.storyRow.alsoSeenBy2}
+            also seen by
           </li>
           {also.map((name) => (
             <li key={name} className="chip-plain">
               {name}
             </li>
           ))}
-          {n_more > 0 && <li className="soft">{words.comparison.storyRow.andMore(formatCount(n_more))}</li>}
+          {n_more > 0 && <li className="soft">{`and ${formatCount(n_more)} more`}</li>}
         </ul>
       )}
     </div>
@@ -162,7 +163,7 @@ function Evidence({ story, ranked, stats, place, zone, align, hasManyHosts, mayM
   };
   return (
     <>
-      <ul className="story-evidence" aria-label={words.comparison.storyRow.evidence}>
+      <ul className="story-evidence" aria-label="Evidence">
         {story.processes.map((process) => (
           <li key={`${process.host} ${process.stat} ${process.instance}`}>
             {process.sentence}
@@ -191,7 +192,7 @@ function Evidence({ story, ranked, stats, place, zone, align, hasManyHosts, mayM
           );
         })}
       </ul>
-      <ol className="findings" aria-label={words.comparison.storyRow.changesOfThisStory}>
+      <ol className="findings" aria-label="Changes of this story">
         {shown.map((group) => (
           <GroupCard
             key={groupKey(group)}
@@ -216,10 +217,10 @@ function Evidence({ story, ranked, stats, place, zone, align, hasManyHosts, mayM
             setAll(true);
           }}
         >
-          {words.comparison.storyRow.showAllChanges(formatCount(groups.length))}
+          {`Show all ${formatCount(groups.length)} changes`}
         </button>
       )}
-      {n_missing > 0 && <p className="soft">{words.comparison.storyRow.weakerChangeStoryNot(n_missing)}</p>}
+      {n_missing > 0 && <p className="soft">{`${counted(n_missing, "weaker change")} of this story are not in the result.`}</p>}
     </>
   );
 }

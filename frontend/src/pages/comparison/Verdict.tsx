@@ -2,7 +2,6 @@ import { IconCircleCheck, IconInfoCircle } from "@tabler/icons-react";
 import type { Comparison, StatInfo } from "../../logic/api";
 import { describeAccount } from "../../logic/group";
 import { isAllClear } from "../../logic/story";
-import { words } from "../../words";
 
 interface VerdictProps {
   readonly comparison: Comparison;
@@ -14,15 +13,15 @@ export function Verdict({ comparison, stats }: VerdictProps) {
   const { appeared, disappeared, insufficient_data, muted } = comparison.counts;
   const isClear = isAllClear(comparison, stats);
   return (
-    <section className="verdict-big" aria-label={words.comparison.verdict.verdict} data-clear={isClear}>
+    <section className="verdict-big" aria-label="Verdict" data-clear={isClear}>
       {isClear ? <IconCircleCheck size={40} aria-hidden /> : <IconInfoCircle size={40} aria-hidden />}
       <p className="verdict-sentence">{comparison.verdict}</p>
       <p className="soft">{describeAccount(comparison)}.</p>
       <p>
-        {words.comparison.verdict.doesWindowContainProblem}
-        {appeared + disappeared > 0 && words.comparison.verdict.seriesAppearedDisappearedHave}
-        {insufficient_data > 0 && words.comparison.verdict.seriesWithoutEnoughSamples}
-        {muted > 0 && words.comparison.verdict.mutedSeriesHaveTheir}
+        Does this window contain the problem? Is the baseline normal operation?
+        {appeared + disappeared > 0 && " Series that appeared or disappeared have their own list."}
+        {insufficient_data > 0 && " Series without enough samples were not judged; a longer window judges more of them."}
+        {muted > 0 && " Muted series have their own list."}
       </p>
     </section>
   );

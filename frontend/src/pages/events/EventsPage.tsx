@@ -6,11 +6,10 @@ import { EventTable } from "../../components/EventTable";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { useZone } from "../../components/zone";
 import { decodeEventsView, encodeEventsView } from "../../state/events";
-import { words } from "../../words";
 
 /** The events of all hosts: what was noted, deployed, logged and changed. */
 export function EventsPage() {
-  useDocumentTitle(words.events.eventsPage.eventsNormstat);
+  useDocumentTitle("Events · normstat");
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeEventsView(search), [search]);
   const navigate = useNavigate();
@@ -18,7 +17,7 @@ export function EventsPage() {
     <div className="page">
       <IgnoredNote ignored={ignored} />
       <Title order={1} mb="sm">
-        {words.common.events}
+        Events
       </Title>
       <EventTable
         host={null}

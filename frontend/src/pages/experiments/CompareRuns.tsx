@@ -5,7 +5,6 @@ import { longerOf, startOfRun, windowOfRun } from "../../logic/experiment";
 import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
 import type { ExperimentView } from "../../state/experiment";
 import { DEFAULT_GRAPH_VIEW, encodeGraphView } from "../../state/graph";
-import { words } from "../../words";
 
 interface CompareRunsProps {
   readonly runs: readonly ExperimentRun[];
@@ -15,17 +14,16 @@ interface CompareRunsProps {
 
 /** Two chosen runs: what is different between their windows, their series over each other, the diff of their artefacts. */
 export function CompareRuns({ runs, view, onView }: CompareRunsProps) {
-  const say = words.experiments.compare;
   const [first, second] = view.runs.map((id) => runs.find((run) => run.id === id)).filter((run) => run !== undefined);
   return (
-    <section className="card experiment-card" aria-label={say.title}>
-      <h2>{say.title}</h2>
+    <section className="card experiment-card" aria-label="Compare two runs">
+      <h2>Compare two runs</h2>
       {first === undefined ? (
         <Text fz="sm" className="soft">
-          {say.hint}
+          Choose two runs in the table: the first is the baseline.
         </Text>
       ) : second === undefined ? (
-        <Text fz="sm">{say.chooseSecond(first.id)}</Text>
+        <Text fz="sm">{`Run ${String(first.id)} is the baseline; choose a second run`}</Text>
       ) : (
         <ChosenRuns first={first} second={second} view={view} onView={onView} />
       )}
@@ -41,17 +39,20 @@ interface ChosenRunsProps {
 }
 
 function ChosenRuns({ first, second, view, onView }: ChosenRunsProps) {
-  const say = words.experiments.compare;
   const baseline = windowOfRun(first);
   const incident = windowOfRun(second);
   const isOneHost = first.host === second.host;
   const length = longerOf(first, second);
   const [before] = first.artefacts;
   const [after] = second.artefacts;
-  const problem = !isOneHost ? say.otherHost : baseline === null || incident === null ? words.experiments.runs.noWindow : null;
+  const problem = !isOneHost
+    ? "The runs are of different hosts: their windows cannot be compared directly"
+    : baseline === null || incident === null
+      ? "The run has no end, so it has no window"
+      : null;
   return (
     <Group gap="xs">
-      <Text fz="sm">{say.chosen(first.id, second.id)}</Text>
+      <Text fz="sm">{`Run ${String(first.id)} (baseline) and run ${String(second.id)}`}</Text>
       {problem === null && baseline !== null && (
         <PageButton
           size="xs"
@@ -64,7 +65,7 @@ function ChosenRuns({ first, second, view, onView }: ChosenRunsProps) {
             against: { kind: "window", window: baseline },
           })}
         >
-          {say.windows}
+          What is different
         </PageButton>
       )}
       {length !== null && (
@@ -79,7 +80,7 @@ function ChosenRuns({ first, second, view, onView }: ChosenRunsProps) {
             length,
           })}
         >
-          {say.overEachOther}
+          Over each other
         </PageButton>
       )}
       {before !== undefined && after !== undefined && (
@@ -89,7 +90,7 @@ function ChosenRuns({ first, second, view, onView }: ChosenRunsProps) {
           component="a"
           href={`/artefacts/diff?before=${String(before)}&after=${String(after)}`}
         >
-          {say.artefacts}
+          Diff of artefacts
         </Button>
       )}
       <Button
@@ -99,7 +100,7 @@ function ChosenRuns({ first, second, view, onView }: ChosenRunsProps) {
           onView({ runs: [second.id, first.id] });
         }}
       >
-        {say.swap}
+        Swap
       </Button>
       <Button
         size="xs"
@@ -108,7 +109,7 @@ function ChosenRuns({ first, second, view, onView }: ChosenRunsProps) {
           onView({ runs: [] });
         }}
       >
-        {say.clear}
+        Clear
       </Button>
       {problem !== null && (
         <Text fz="sm" className="soft">

@@ -5,7 +5,6 @@ import { EXPERIMENT_KEYS, updateExperiment, updateRun } from "../../api/experime
 import { FormDialog } from "../../components/FormDialog";
 import type { Experiment, ExperimentRun } from "../../logic/api";
 import { formatFactors, formatResultLines, parseFactorLines, parseResultLines } from "../../logic/experiment";
-import { words } from "../../words";
 
 /** Return what runs after a change: everything that shows experiments is asked for again. */
 function useRefresh(onClose: () => void): () => void {
@@ -25,7 +24,6 @@ interface EditExperimentDialogProps {
 
 /** Changes the name, the title and the note of an experiment. */
 export function EditExperimentDialog({ experiment, onClose }: EditExperimentDialogProps) {
-  const say = words.experiments.edit;
   const [name, setName] = useState(experiment.name);
   const [title, setTitle] = useState(experiment.title);
   const [note, setNote] = useState(experiment.note);
@@ -33,7 +31,7 @@ export function EditExperimentDialog({ experiment, onClose }: EditExperimentDial
   const saving = useMutation({ mutationFn: () => updateExperiment(experiment.id, { name, title, note }), onSuccess: done });
   return (
     <FormDialog
-      title={words.experiments.editExperiment}
+      title="Edit experiment"
       isReady={name.trim() !== ""}
       isPending={saving.isPending}
       error={saving.error}
@@ -44,7 +42,7 @@ export function EditExperimentDialog({ experiment, onClose }: EditExperimentDial
     >
       <TextInput
         data-autofocus
-        label={say.name}
+        label="Name"
         maxLength={200}
         value={name}
         onChange={(event) => {
@@ -52,7 +50,7 @@ export function EditExperimentDialog({ experiment, onClose }: EditExperimentDial
         }}
       />
       <TextInput
-        label={say.title}
+        label="Title"
         maxLength={300}
         value={title}
         onChange={(event) => {
@@ -60,7 +58,7 @@ export function EditExperimentDialog({ experiment, onClose }: EditExperimentDial
         }}
       />
       <Textarea
-        label={say.note}
+        label="Note"
         autosize
         minRows={2}
         maxLength={10_000}
@@ -80,7 +78,6 @@ interface RunDialogProps {
 
 /** Changes the factors, the results and the note of a run. */
 export function EditRunDialog({ run, onClose }: RunDialogProps) {
-  const say = words.experiments.edit;
   const measured = run.results.slice(0, run.n_measured);
   const [factorText, setFactorText] = useState(formatFactors(run.factors));
   const [resultText, setResultText] = useState(formatResultLines(measured));
@@ -101,10 +98,14 @@ export function EditRunDialog({ run, onClose }: RunDialogProps) {
     onSuccess: done,
   });
   const problem =
-    typeof factors === "string" ? say.badFactor(factors) : typeof results === "string" ? say.badResult(results) : null;
+    typeof factors === "string"
+      ? `“${factors}” is not NAME=VALUE`
+      : typeof results === "string"
+        ? `“${results}” is not NAME=VALUE UNIT`
+        : null;
   return (
     <FormDialog
-      title={say.run(run.id)}
+      title={`Edit run ${String(run.id)}`}
       isReady={problem === null}
       isPending={saving.isPending}
       error={saving.error}
@@ -115,7 +116,7 @@ export function EditRunDialog({ run, onClose }: RunDialogProps) {
     >
       <Textarea
         data-autofocus
-        label={say.factors}
+        label="Factors, one a line: NAME=VALUE"
         autosize
         minRows={2}
         value={factorText}
@@ -124,7 +125,7 @@ export function EditRunDialog({ run, onClose }: RunDialogProps) {
         }}
       />
       <Textarea
-        label={say.results}
+        label="Results, one a line: NAME=VALUE UNIT"
         autosize
         minRows={3}
         maxRows={12}
@@ -134,7 +135,7 @@ export function EditRunDialog({ run, onClose }: RunDialogProps) {
         }}
       />
       <TextInput
-        label={say.note}
+        label="Note"
         maxLength={10_000}
         value={note}
         onChange={(event) => {
@@ -152,7 +153,6 @@ export function EditRunDialog({ run, onClose }: RunDialogProps) {
 
 /** Takes a run out of means and models, with the reason that everybody sees. */
 export function ExcludeRunDialog({ run, onClose }: RunDialogProps) {
-  const say = words.experiments.edit;
   const [reason, setReason] = useState("");
   const done = useRefresh(onClose);
   const saving = useMutation({
@@ -161,8 +161,8 @@ export function ExcludeRunDialog({ run, onClose }: RunDialogProps) {
   });
   return (
     <FormDialog
-      title={say.excludeTitle(run.id)}
-      action={say.exclude}
+      title={`Exclude run ${String(run.id)}`}
+      action="Exclude"
       isReady={reason.trim() !== ""}
       isPending={saving.isPending}
       error={saving.error}
@@ -173,8 +173,8 @@ export function ExcludeRunDialog({ run, onClose }: RunDialogProps) {
     >
       <TextInput
         data-autofocus
-        label={say.reason}
-        placeholder={say.reasonPlaceholder}
+        label="Reason"
+        placeholder="a backup was running"
         maxLength={300}
         value={reason}
         onChange={(event) => {

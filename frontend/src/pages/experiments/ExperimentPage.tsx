@@ -21,7 +21,7 @@ import type { ExperimentDetails } from "../../logic/api";
 import { experimentNote } from "../../logic/note";
 import { downloadFrom } from "../../state/download";
 import { decodeExperimentView, encodeExperimentList, encodeExperimentView, type ExperimentView } from "../../state/experiment";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import { CompareRuns } from "./CompareRuns";
 import { EditExperimentDialog } from "./ExperimentDialogs";
 import { TeachRun } from "./ExperimentsPage";
@@ -40,8 +40,8 @@ export function ExperimentPage() {
   const { view, ignored } = useMemo(() => decodeExperimentView(raw), [raw]);
   const navigate = useNavigate();
   const found = useQuery(experimentQuery(id));
-  const name = found.data?.experiment.name ?? words.experiments.experiments;
-  useDocumentTitle(words.experiments.titleOf(name));
+  const name = found.data?.experiment.name ?? "Experiments";
+  useDocumentTitle(`${name} · Experiments · normstat`);
   const setView = (change: Partial<ExperimentView>): void => {
     const search = encodeExperimentView({ ...view, ...change });
     void navigate({ to: "/experiments/$experiment", params: { experiment: String(id) }, search, replace: true });
@@ -50,10 +50,10 @@ export function ExperimentPage() {
     <div className="page">
       <IgnoredNote ignored={ignored} />
       <PageLink to="/experiments" search={encodeExperimentList({ clock: view.clock, search: "" })} fz="sm">
-        {words.experiments.back}
+        All experiments
       </PageLink>
       {found.data === undefined ? (
-        <PendingView query={found} what={words.experiments.loading} />
+        <PendingView query={found} what="experiments" />
       ) : (
         <ShownExperiment details={found.data} view={view} onView={setView} />
       )}
@@ -81,7 +81,7 @@ function ShownExperiment({ details, view, onView }: ShownExperimentProps) {
         <div>
           <Title order={1}>{experiment.name}</Title>
           <Text fz="sm" className="soft">
-            {[experiment.title, words.experiments.nRuns(runs.length), experiment.hosts.join(", ")].filter(Boolean).join(" · ")}
+            {[experiment.title, counted(runs.length, "run"), experiment.hosts.join(", ")].filter(Boolean).join(" · ")}
           </Text>
         </div>
         <Group gap="xs">
@@ -93,7 +93,7 @@ function ShownExperiment({ details, view, onView }: ShownExperimentProps) {
               downloadFrom(runsCsvAddress(experiment.id));
             }}
           >
-            {words.experiments.csv}
+            CSV
           </Button>
           <AddToReport size="xs" note={{ ...experimentNote(experiment.id, view), title: experiment.title || experiment.name }} />
           {writes && (
@@ -106,7 +106,7 @@ function ShownExperiment({ details, view, onView }: ShownExperimentProps) {
                   setEditing(true);
                 }}
               >
-                {words.common.edit}
+                Edit
               </Button>
               <Button
                 variant="default"
@@ -116,13 +116,13 @@ function ShownExperiment({ details, view, onView }: ShownExperimentProps) {
                   remove(
                     () => deleteExperiment(experiment.id),
                     () => restoreExperiment(experiment.id),
-                    words.experiments.deleted(experiment.name),
-                    words.experiments.restored(experiment.name),
+                    `Deleted experiment ${experiment.name}`,
+                    `Restored experiment ${experiment.name}`,
                   );
                   void navigate({ to: "/experiments", search: encodeExperimentList({ clock: view.clock, search: "" }) });
                 }}
               >
-                {words.experiments.deleteExperiment}
+                Delete
               </Button>
             </>
           )}
@@ -135,17 +135,23 @@ function ShownExperiment({ details, view, onView }: ShownExperimentProps) {
       )}
       {runs.length === 0 ? (
         <div className="card">
-          <StateView state={{ kind: "empty", title: words.experiments.noRuns, next: <TeachRun name={experiment.name} /> }} />
+          <StateView
+            state={{ kind: "empty", title: "This experiment has no runs yet", next: <TeachRun name={experiment.name} /> }}
+          />
         </div>
       ) : (
         <>
           {analysis.data === undefined ? (
-            <PendingView query={analysis} what={words.experiments.loading} />
+            <PendingView query={analysis} what="experiments" />
           ) : analysis.data.result === null ? (
             <div className="card">
               <StateView
                 isCompact
-                state={{ kind: "empty", title: words.experiments.noResults, next: words.experiments.noResultsNext }}
+                state={{
+                  kind: "empty",
+                  title: "The runs have no results",
+                  next: "Edit a run to give it results, or measure the command with `normstat run`.",
+                }}
               />
             </div>
           ) : (

@@ -22,11 +22,10 @@ import {
   encodeExperimentView,
 } from "../../state/experiment";
 import type { Clock } from "../../state/zone_choice";
-import { words } from "../../words";
 
 /** All experiments; without any, how to make one. */
 export function ExperimentsPage() {
-  useDocumentTitle(words.experiments.documentTitle);
+  useDocumentTitle("Experiments · normstat");
   const raw = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeExperimentList(raw), [raw]);
   const navigate = useNavigate();
@@ -36,12 +35,12 @@ export function ExperimentsPage() {
     <div className="page">
       <IgnoredNote ignored={ignored} />
       <Group justify="space-between" mb={4}>
-        <Title order={1}>{words.experiments.experiments}</Title>
+        <Title order={1}>Experiments</Title>
         <TextInput
           size="xs"
           w={240}
-          aria-label={words.experiments.search}
-          placeholder={words.experiments.search}
+          aria-label="Filter by name or note"
+          placeholder="Filter by name or note"
           leftSection={<IconSearch size={14} />}
           value={view.search}
           onChange={(event) => {
@@ -51,18 +50,18 @@ export function ExperimentsPage() {
         />
       </Group>
       <Text fz="sm" className="soft" mb="sm">
-        {words.experiments.intro}
+        Named runs of a command with factors (threads=4, size=8G), repeated: what is faster, by how much, and what limits it.
       </Text>
-      <ScrollCard label={words.experiments.experiments}>
+      <ScrollCard label="Experiments">
         {found.data === undefined ? (
-          <PendingView query={found} what={words.experiments.loading} />
+          <PendingView query={found} what="experiments" />
         ) : found.data.experiments.length > 0 ? (
           <ExperimentTable experiments={found.data.experiments} clock={view.clock} zone={zone} />
         ) : view.search === "" ? (
-          <StateView state={{ kind: "empty", title: words.experiments.noneYet, next: <TeachRun name="xz" /> }} />
+          <StateView state={{ kind: "empty", title: "No experiments yet", next: <TeachRun name="xz" /> }} />
         ) : (
           <StateView
-            state={{ kind: "empty", title: words.experiments.noneMatch(view.search), next: words.experiments.clearFilter }}
+            state={{ kind: "empty", title: `No experiment matches “${view.search}”`, next: "Clear the filter to see all." }}
           />
         )}
       </ScrollCard>
@@ -74,9 +73,14 @@ export function ExperimentsPage() {
 export function TeachRun({ name }: { readonly name: string }) {
   return (
     <Stack gap="xs">
-      <Text fz="sm">{words.experiments.teach}</Text>
-      <CopyBox text={words.experiments.example(name)} what={words.experiments.command} />
-      <Text fz="sm">{words.experiments.teachElse}</Text>
+      <Text fz="sm">
+        Measure a command on any host that has normstat. Run it with another level of the factor, then come back:
+      </Text>
+      <CopyBox text={`normstat run --experiment ${name} --factor threads=1 --repeat 3 -- xz -k -f -T1 big.tar`} what="command" />
+      <Text fz="sm">
+        On another host than the server set NORMSTAT_SERVER and NORMSTAT_API_TOKEN first. An artefact of IOzone or time becomes an
+        experiment on its own page, and a marked window of a host becomes a run with “Add as run”.
+      </Text>
     </Stack>
   );
 }
@@ -88,17 +92,16 @@ interface ExperimentTableProps {
 }
 
 function ExperimentTable({ experiments, clock, zone }: ExperimentTableProps) {
-  const columns = words.experiments.columns;
   return (
-    <Table aria-label={words.experiments.experiments}>
+    <Table aria-label="Experiments">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{words.common.name}</Table.Th>
-          <Table.Th>{columns.title}</Table.Th>
-          <Table.Th className="number">{columns.runs}</Table.Th>
-          <Table.Th>{columns.factors}</Table.Th>
-          <Table.Th>{columns.hosts}</Table.Th>
-          <Table.Th>{columns.last}</Table.Th>
+          <Table.Th>Name</Table.Th>
+          <Table.Th>Title</Table.Th>
+          <Table.Th className="number">Runs</Table.Th>
+          <Table.Th>Factors</Table.Th>
+          <Table.Th>Hosts</Table.Th>
+          <Table.Th>Last run</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -119,9 +122,7 @@ function ExperimentTable({ experiments, clock, zone }: ExperimentTableProps) {
             <Table.Td className="number">{each.n_runs}</Table.Td>
             <Table.Td>{each.factors.join(", ")}</Table.Td>
             <Table.Td>{each.hosts.join(", ")}</Table.Td>
-            <Table.Td>
-              {each.last === null ? words.experiments.runs.none : <Instant at={fromApi(each.last)} zone={zone} />}
-            </Table.Td>
+            <Table.Td>{each.last === null ? "–" : <Instant at={fromApi(each.last)} zone={zone} />}</Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>

@@ -2,43 +2,41 @@ import { Table } from "@mantine/core";
 import { ScrollCard } from "../../components/ScrollCard";
 import type { ExperimentAnalysis } from "../../logic/api";
 import { formatDigits, formatInterval, formatPercent, formatTimes } from "../../logic/experiment";
-import { words } from "../../words";
 
 /** The means of repeats, with intervals, ratios, speed-up and efficiency. */
 export function LevelTable({ analysis }: { readonly analysis: ExperimentAnalysis }) {
-  const say = words.experiments.levels;
   const unit = analysis.result?.unit ?? "";
   const ofUnit = unit === "" ? "" : ` (${unit})`;
   const { variant } = analysis;
   return (
-    <ScrollCard label={say.title}>
-      <Table aria-label={say.title}>
+    <ScrollCard label="Means of repeats">
+      <Table aria-label="Means of repeats">
         <Table.Thead>
           <Table.Tr>
             {variant !== null && <Table.Th>{variant.name}</Table.Th>}
-            <Table.Th>{analysis.factor?.name ?? say.level}</Table.Th>
-            <Table.Th className="number">{say.n}</Table.Th>
+            <Table.Th>{analysis.factor?.name ?? "Level"}</Table.Th>
+            <Table.Th className="number">Runs</Table.Th>
             <Table.Th className="number">
-              {say.mean}
+              Mean
               {ofUnit}
             </Table.Th>
-            <Table.Th className="number">{say.interval}</Table.Th>
-            <Table.Th className="number">{say.timesReference}</Table.Th>
-            {variant !== null && <Table.Th className="number">{say.timesBase(analysis.base)}</Table.Th>}
-            <Table.Th className="number">{say.speedup}</Table.Th>
-            <Table.Th className="number">{say.efficiency}</Table.Th>
+            <Table.Th className="number">95 % interval</Table.Th>
+            <Table.Th className="number">× reference</Table.Th>
+            {variant !== null && <Table.Th className="number">{`× ${analysis.base}`}</Table.Th>}
+            <Table.Th className="number">Speed-up</Table.Th>
+            <Table.Th className="number">Efficiency</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
           {analysis.levels.map((level) => (
             <Table.Tr key={`${level.variant}\n${level.level}`}>
               {variant !== null && <Table.Td>{level.variant}</Table.Td>}
-              <Table.Td>{level.level === "" ? words.experiments.chart.everything : level.level}</Table.Td>
+              <Table.Td>{level.level === "" ? "all runs" : level.level}</Table.Td>
               <Table.Td className="number">{level.result.n}</Table.Td>
               <Table.Td className="number">{formatDigits(level.result.mean)}</Table.Td>
               <Table.Td className="number">
                 {level.result.low === null ? (
-                  <span className="soft">{say.singleRun}</span>
+                  <span className="soft">none: one run</span>
                 ) : (
                   formatInterval(level.result.low, level.result.high)
                 )}

@@ -12,7 +12,6 @@ import { formatDigits, formatTimes, resultOf, startOfRun, windowOfRun } from "..
 import type { Zone } from "../../logic/zone";
 import { type ExperimentView, toggleRun } from "../../state/experiment";
 import { DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
-import { words } from "../../words";
 import { EditRunDialog, ExcludeRunDialog } from "./ExperimentDialogs";
 import { useRunDeletion } from "./useRunDeletion";
 
@@ -36,7 +35,6 @@ interface Dialog {
 
 /** The runs, with their factors and results; two of them can be chosen to compare. */
 export function RunTable({ runs, analysis, factors, view, zone, writes, onView }: RunTableProps) {
-  const say = words.experiments.runs;
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const close = (): void => {
     setDialog(null);
@@ -49,11 +47,11 @@ export function RunTable({ runs, analysis, factors, view, zone, writes, onView }
   const hasGroups = analysis?.points.some(({ group }) => group !== null) === true;
   const window = dialog === null ? null : windowOfRun(dialog.run);
   return (
-    <ScrollCard label={say.title}>
-      <Table aria-label={say.title}>
+    <ScrollCard label="Runs">
+      <Table aria-label="Runs">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{say.run}</Table.Th>
+            <Table.Th>Run</Table.Th>
             {factors.map((name) => (
               <Table.Th key={name}>{name}</Table.Th>
             ))}
@@ -62,19 +60,23 @@ export function RunTable({ runs, analysis, factors, view, zone, writes, onView }
                 {titleOf(runs, name)}
               </Table.Th>
             ))}
-            <Table.Th className="number">{say.times}</Table.Th>
+            <Table.Th className="number">×</Table.Th>
             {hasGroups && (
               <Table.Th>
-                <Tooltip label={say.groupHelp} multiline w={280}>
-                  <span>{say.group}</span>
+                <Tooltip
+                  label="A: fast and busy. B: slow and idle, it waits. C: slow and busy. D: fast with little CPU"
+                  multiline
+                  w={280}
+                >
+                  <span>Group</span>
                 </Tooltip>
               </Table.Th>
             )}
-            <Table.Th className="number">{say.exit}</Table.Th>
-            <Table.Th>{words.common.host}</Table.Th>
-            <Table.Th>{say.started}</Table.Th>
-            <Table.Th>{words.common.note}</Table.Th>
-            <Table.Th>{say.artefacts}</Table.Th>
+            <Table.Th className="number">Exit</Table.Th>
+            <Table.Th>Host</Table.Th>
+            <Table.Th>Started</Table.Th>
+            <Table.Th>Note</Table.Th>
+            <Table.Th>Artefacts</Table.Th>
             <Table.Th />
           </Table.Tr>
         </Table.Thead>
@@ -85,7 +87,7 @@ export function RunTable({ runs, analysis, factors, view, zone, writes, onView }
                 <Checkbox
                   size="xs"
                   label={String(run.id)}
-                  aria-label={say.pick(run.id)}
+                  aria-label={`Choose run ${String(run.id)} to compare`}
                   checked={view.runs.includes(run.id)}
                   onChange={() => {
                     onView({ runs: toggleRun(view.runs, run.id) });
@@ -93,7 +95,7 @@ export function RunTable({ runs, analysis, factors, view, zone, writes, onView }
                 />
               </Table.Td>
               {factors.map((name) => (
-                <Table.Td key={name}>{run.factors[name] ?? say.none}</Table.Td>
+                <Table.Td key={name}>{run.factors[name] ?? "–"}</Table.Td>
               ))}
               {shown.map((name) => (
                 <Table.Td key={name} className="number">
@@ -101,8 +103,8 @@ export function RunTable({ runs, analysis, factors, view, zone, writes, onView }
                 </Table.Td>
               ))}
               <Table.Td className="number">{formatTimes(points.get(run.id)?.times ?? null)}</Table.Td>
-              {hasGroups && <Table.Td>{points.get(run.id)?.group ?? say.none}</Table.Td>}
-              <Table.Td className="number">{run.exit_status ?? say.none}</Table.Td>
+              {hasGroups && <Table.Td>{points.get(run.id)?.group ?? "–"}</Table.Td>}
+              <Table.Td className="number">{run.exit_status ?? "–"}</Table.Td>
               <Table.Td>{run.host}</Table.Td>
               <Table.Td>
                 <Instant at={startOfRun(run)} zone={zone} />
@@ -110,17 +112,17 @@ export function RunTable({ runs, analysis, factors, view, zone, writes, onView }
               <Table.Td>
                 {leftOut.has(run.id) && (
                   <Text fz="xs" c="var(--bad)">
-                    {say.leftOut}: {leftOut.get(run.id)}
+                    left out: {leftOut.get(run.id)}
                   </Text>
                 )}
                 {run.note}
               </Table.Td>
               <Table.Td>
                 {run.artefacts.length === 0
-                  ? say.none
+                  ? "–"
                   : run.artefacts.map((id) => (
                       <a key={id} href={`/artefacts/${String(id)}`} style={{ marginRight: 6 }}>
-                        {say.artefact(id)}
+                        {`no ${String(id)}`}
                       </a>
                     ))}
               </Table.Td>
@@ -147,7 +149,7 @@ function titleOf(runs: readonly ExperimentRun[], name: string): string {
 
 function formatResult(run: ExperimentRun, name: string): string {
   const result = resultOf(run, name);
-  return result === null ? words.experiments.runs.none : formatDigits(result.value);
+  return result === null ? "–" : formatDigits(result.value);
 }
 
 interface RunMenuProps {
@@ -158,7 +160,6 @@ interface RunMenuProps {
 }
 
 function RunMenu({ run, view, writes, onDialog }: RunMenuProps) {
-  const say = words.experiments.runs;
   const navigate = useNavigate();
   const client = useQueryClient();
   const remove = useRunDeletion();
@@ -170,14 +171,14 @@ function RunMenu({ run, view, writes, onDialog }: RunMenuProps) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={say.actions(run.id)}>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions of run ${String(run.id)}`}>
           <IconDots size={16} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
         {run.command !== "" && (
           <Menu.Label maw={420} style={{ overflowWrap: "anywhere" }}>
-            {say.command}: {run.command.slice(0, 300)}
+            Command: {run.command.slice(0, 300)}
           </Menu.Label>
         )}
         <Menu.Item
@@ -190,7 +191,7 @@ function RunMenu({ run, view, writes, onDialog }: RunMenuProps) {
             }
           }}
         >
-          {window === null ? say.noWindow : say.host}
+          {window === null ? "The run has no end, so it has no window" : "Open the host at that time"}
         </Menu.Item>
         {writes && (
           <>
@@ -200,14 +201,14 @@ function RunMenu({ run, view, writes, onDialog }: RunMenuProps) {
                 onDialog({ kind: "baseline", run });
               }}
             >
-              {say.baseline}
+              Save its window as baseline…
             </Menu.Item>
             <Menu.Item
               onClick={() => {
                 onDialog({ kind: "edit", run });
               }}
             >
-              {say.edit}
+              Edit…
             </Menu.Item>
             {run.excluded_reason === "" ? (
               <Menu.Item
@@ -215,10 +216,10 @@ function RunMenu({ run, view, writes, onDialog }: RunMenuProps) {
                   onDialog({ kind: "exclude", run });
                 }}
               >
-                {say.exclude}
+                Exclude with a reason…
               </Menu.Item>
             ) : (
-              <Menu.Item onClick={() => void include()}>{say.include}</Menu.Item>
+              <Menu.Item onClick={() => void include()}>Count it again</Menu.Item>
             )}
             <Menu.Item
               color="red"
@@ -226,12 +227,12 @@ function RunMenu({ run, view, writes, onDialog }: RunMenuProps) {
                 remove(
                   () => deleteRun(run.id),
                   () => restoreRun(run.id),
-                  words.experiments.deletedRun(run.id),
-                  words.experiments.restoredRun(run.id),
+                  `Deleted run ${String(run.id)}`,
+                  `Restored run ${String(run.id)}`,
                 );
               }}
             >
-              {say.delete}
+              Delete
             </Menu.Item>
           </>
         )}

@@ -6,7 +6,12 @@ import { strokeOf } from "../../logic/palette";
 import { Plot } from "../../plot/Plot";
 import { buildScalingFigure } from "../../plot/scaling";
 import { EXPERIMENT_SHOWS, type ExperimentView, LOG_AXES, type LogAxes, SCALING_MODELS } from "../../state/experiment";
-import { words } from "../../words";
+
+const MODEL_NAMES = { amdahl: "Amdahl", usl: "USL", bottleneck: "bottleneck", power: "power law" };
+
+const LOG_NAMES = { x: "log x", y: "log y", xy: "log x and y" };
+
+const SHOWS = { result: "Result", speedup: "Speed-up", efficiency: "Efficiency" };
 
 const HEIGHT = 400;
 const MIN_WIDTH = 260;
@@ -23,16 +28,17 @@ interface ScalingChartProps {
 
 /** The chart of one result by one factor, and what is drawn. */
 export function ScalingChart({ analysis, view, onView }: ScalingChartProps) {
-  const say = words.experiments.chart;
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   const { ref, width } = useElementSize();
   const { result, factor, variant } = analysis;
   const name = result?.name ?? "";
   const unit = result?.unit ?? "";
-  const by = factor?.name ?? say.everything;
-  const yTitle = { result: unit === "" ? name : `${name} (${unit})`, speedup: say.timesFaster, efficiency: say.shareOfIdeal }[
-    view.show
-  ];
+  const by = factor?.name ?? "all runs";
+  const yTitle = {
+    result: unit === "" ? name : `${name} (${unit})`,
+    speedup: "times as fast",
+    efficiency: "share of proportional growth",
+  }[view.show];
   const figure = useMemo(
     () =>
       buildScalingFigure({
@@ -49,11 +55,11 @@ export function ScalingChart({ analysis, view, onView }: ScalingChartProps) {
     [analysis, view.show, view.models, view.log, scheme, width, by, yTitle],
   );
   return (
-    <section className="card experiment-card" aria-label={say.title}>
+    <section className="card experiment-card" aria-label="Chart">
       <div className="experiment-controls">
         <NativeSelect
           size="xs"
-          label={say.result}
+          label="Result"
           value={name}
           data={analysis.results.map((each) => each.name)}
           onChange={(event) => {
@@ -62,7 +68,7 @@ export function ScalingChart({ analysis, view, onView }: ScalingChartProps) {
         />
         <NativeSelect
           size="xs"
-          label={say.by}
+          label="by"
           value={factor?.name ?? ""}
           data={analysis.factors.map((each) => each.name)}
           disabled={analysis.factors.length === 0}
@@ -72,11 +78,11 @@ export function ScalingChart({ analysis, view, onView }: ScalingChartProps) {
         />
         <NativeSelect
           size="xs"
-          label={say.lines}
+          label="Lines"
           value={view.variant === null ? ALL_THAT_DIFFER : view.variant === "" ? NO_LINES : view.variant}
           data={[
-            { value: ALL_THAT_DIFFER, label: say.allLines },
-            { value: NO_LINES, label: say.noLines },
+            { value: ALL_THAT_DIFFER, label: "all that differ" },
+            { value: NO_LINES, label: "one line" },
             ...analysis.factors.filter((each) => each.name !== factor?.name).map((each) => each.name),
           ]}
           onChange={(event) => {
@@ -87,7 +93,7 @@ export function ScalingChart({ analysis, view, onView }: ScalingChartProps) {
         {variant !== null && (
           <NativeSelect
             size="xs"
-            label={say.base}
+            label="× of"
             value={analysis.base}
             data={variant.levels}
             onChange={(event) => {
@@ -97,9 +103,9 @@ export function ScalingChart({ analysis, view, onView }: ScalingChartProps) {
         )}
         <NativeSelect
           size="xs"
-          label={say.reference}
+          label="Reference"
           value={view.reference ?? ""}
-          data={[{ value: "", label: say.firstLevel }, ...(factor?.levels ?? [])]}
+          data={[{ value: "", label: "first level" }, ...(factor?.levels ?? [])]}
           onChange={(event) => {
             onView({ reference: event.currentTarget.value === "" ? null : event.currentTarget.value });
           }}
@@ -107,11 +113,11 @@ export function ScalingChart({ analysis, view, onView }: ScalingChartProps) {
         {result?.better === "lower" && (
           <NativeSelect
             size="xs"
-            label={say.work}
+            label="Work"
             value={view.work}
             data={[
-              { value: "fixed", label: say.workFixed },
-              { value: "grows", label: say.workGrows },
+              { value: "fixed", label: "fixed: shared by all" },
+              { value: "grows", label: "grows with the factor" },
             ]}
             onChange={(event) => {
               onView({ work: event.currentTarget.value === "grows" ? "grows" : "fixed" });
@@ -120,11 +126,11 @@ export function ScalingChart({ analysis, view, onView }: ScalingChartProps) {
         )}
         <NativeSelect
           size="xs"
-          label={say.models}
+          label="Curves"
           value={view.models.length === 0 ? "" : (view.models[0] ?? "")}
           data={[
-            { value: "", label: say.bestModel },
-            ...SCALING_MODELS.map((model) => ({ value: model, label: say.modelNames[model] })),
+            { value: "", label: "best model" },
+            ...SCALING_MODELS.map((model) => ({ value: model, label: MODEL_NAMES[model] })),
           ]}
           onChange={(event) => {
             const model = event.currentTarget.value;
@@ -133,18 +139,18 @@ export function ScalingChart({ analysis, view, onView }: ScalingChartProps) {
         />
         <NativeSelect
           size="xs"
-          label={say.log}
+          label="Log axes"
           value={view.log ?? ""}
-          data={[{ value: "", label: say.linear }, ...LOG_AXES.map((axes) => ({ value: axes, label: say.logNames[axes] }))]}
+          data={[{ value: "", label: "linear" }, ...LOG_AXES.map((axes) => ({ value: axes, label: LOG_NAMES[axes] }))]}
           onChange={(event) => {
             onView({ log: event.currentTarget.value === "" ? null : (event.currentTarget.value as LogAxes) });
           }}
         />
         <NativeSelect
           size="xs"
-          label={say.cpu}
+          label="Groups by CPU"
           value={view.cpu ?? ""}
-          data={[{ value: "", label: say.noCpu }, ...analysis.results.map((each) => each.name)]}
+          data={[{ value: "", label: "none" }, ...analysis.results.map((each) => each.name)]}
           onChange={(event) => {
             onView({ cpu: event.currentTarget.value === "" ? null : event.currentTarget.value });
           }}
@@ -153,9 +159,9 @@ export function ScalingChart({ analysis, view, onView }: ScalingChartProps) {
       <SegmentedControl
         size="xs"
         mb={6}
-        aria-label={say.show}
+        aria-label="Value axis"
         value={view.show}
-        data={EXPERIMENT_SHOWS.map((show) => ({ value: show, label: say.shows[show] }))}
+        data={EXPERIMENT_SHOWS.map((show) => ({ value: show, label: SHOWS[show] }))}
         onChange={(show) => {
           onView({ show });
         }}
@@ -171,10 +177,16 @@ export function ScalingChart({ analysis, view, onView }: ScalingChartProps) {
         </Text>
       )}
       <div ref={ref} style={{ minHeight: HEIGHT, overflow: "hidden" }}>
-        {width > 0 && <Plot figure={figure} label={say.label(name, by)} />}
+        {width > 0 && (
+          <Plot
+            figure={figure}
+            label={`Chart of ${name} by ${by}: circles are runs, filled marks their means with 95 % intervals, lines are models. The table below has the numbers`}
+          />
+        )}
       </div>
       <Text fz="xs" className="soft">
-        {say.legend}
+        ○ a run · ● mean with its 95 % interval · line: model, pale where it predicts · dotted: in proportion (speed-up,
+        efficiency)
       </Text>
     </section>
   );

@@ -23,7 +23,6 @@ import { encodeGraphView, type GraphView } from "../../state/graph";
 import { linkWith } from "../../state/url";
 import { RunEditor } from "./RunEditor";
 import type { GraphViewState } from "./useGraphView";
-import { words } from "../../words";
 
 interface GraphBarProps {
   readonly state: GraphViewState;
@@ -34,11 +33,7 @@ interface GraphBarProps {
   readonly metrics: HostMetrics | null;
 }
 
-const KIND_LABELS: Readonly<Record<GraphKind, string>> = {
-  lines: words.common.lines,
-  small: words.graph.graphBar.smallGraphs,
-  heatmap: words.graph.graphBar.heatmap,
-};
+const KIND_LABELS: Readonly<Record<GraphKind, string>> = { lines: "Lines", small: "Small graphs", heatmap: "Heatmap" };
 const TOPS = [3, 5, 10, 20, 50];
 
 /** Chooses what is drawn: hosts, metric, window, and how the lines become fewer. */
@@ -73,8 +68,8 @@ export function GraphBar({ state, hosts, groups, tags, metrics }: GraphBarProps)
             <MultiSelect
               className="graph-hosts"
               size="xs"
-              label={words.common.hosts}
-              placeholder={view.hosts.length === 0 ? words.graph.graphBar.chooseHosts : ""}
+              label="Hosts"
+              placeholder={view.hosts.length === 0 ? "Choose hosts" : ""}
               searchable
               clearable
               hidePickedOptions
@@ -89,8 +84,8 @@ export function GraphBar({ state, hosts, groups, tags, metrics }: GraphBarProps)
               <Select
                 size="xs"
                 w={150}
-                label={words.graph.graphBar.hostGroup}
-                placeholder={words.graph.graphBar.none}
+                label="Host group"
+                placeholder="None"
                 clearable
                 data={[...new Set([...groups, ...(view.group === null ? [] : [view.group])])]}
                 value={view.group}
@@ -103,8 +98,8 @@ export function GraphBar({ state, hosts, groups, tags, metrics }: GraphBarProps)
               <Select
                 size="xs"
                 w={130}
-                label={words.graph.graphBar.tag}
-                placeholder={words.graph.graphBar.none}
+                label="Tag"
+                placeholder="None"
                 clearable
                 searchable
                 data={[...new Set([...tags, ...(view.tag === null ? [] : [view.tag])])]}
@@ -119,12 +114,12 @@ export function GraphBar({ state, hosts, groups, tags, metrics }: GraphBarProps)
         <Select
           className="graph-metric"
           size="xs"
-          label={words.graph.graphBar.metric}
-          placeholder={words.graph.graphBar.chooseAMetric}
+          label="Metric"
+          placeholder="Choose a metric"
           searchable
           allowDeselect={false}
           limit={300}
-          nothingFoundMessage={words.graph.graphBar.noMetricTheseHosts}
+          nothingFoundMessage="No metric of these hosts has these words"
           data={withChosen(metricOptions(known, nAsked), metric)}
           value={metric}
           onChange={(next) => {
@@ -143,14 +138,14 @@ export function GraphBar({ state, hosts, groups, tags, metrics }: GraphBarProps)
             }}
           />
         )}
-        <Tooltip label={words.graph.graphBar.clockOneWindowAll}>
+        <Tooltip label="By clock: one window for all. By elapsed time: each line begins at a start of its own, all side by side">
           <SegmentedControl
             size="xs"
-            aria-label={words.graph.graphBar.alignLinesBy}
+            aria-label="Align lines by"
             value={isElapsed ? "elapsed" : "clock"}
             data={[
-              { value: "clock", label: words.graph.graphBar.byClock },
-              { value: "elapsed", label: words.graph.graphBar.byElapsedTime },
+              { value: "clock", label: "By clock" },
+              { value: "elapsed", label: "By elapsed time" },
             ]}
             onChange={(value) => {
               align(value === "elapsed");
@@ -159,7 +154,7 @@ export function GraphBar({ state, hosts, groups, tags, metrics }: GraphBarProps)
         </Tooltip>
         <SegmentedControl
           size="xs"
-          aria-label={words.graph.graphBar.showAs}
+          aria-label="Show as"
           value={view.kind}
           data={GRAPH_KINDS.map((kind) => ({ value: kind, label: KIND_LABELS[kind] }))}
           onChange={(value) => {
@@ -186,7 +181,7 @@ type Options = ReturnType<typeof metricOptions>;
 function withChosen(options: Options, metric: string | null) {
   const all = options.map(({ group, items }) => ({ group, items: [...items] }));
   const isThere = metric === null || options.some(({ items }) => items.some(({ value }) => value === metric));
-  return isThere ? all : [{ group: words.graph.graphBar.inTheLink, items: [{ value: metric, label: metric }] }, ...all];
+  return isThere ? all : [{ group: "In the link", items: [{ value: metric, label: metric }] }, ...all];
 }
 
 interface ReducingProps {
@@ -196,7 +191,7 @@ interface ReducingProps {
   readonly metric: string | null;
 }
 
-const NAMED = words.graph.graphBar.instance;
+const NAMED = "instance ";
 
 /** Chooses how instances become the line of a host, how hosts become one line, and how many lines are drawn. */
 function Reducing({ view, set, metrics, metric }: ReducingProps) {
@@ -219,15 +214,12 @@ function Reducing({ view, set, metrics, metric }: ReducingProps) {
         <Select
           size="xs"
           w={186}
-          label={words.graph.graphBar.instancesOfAHost}
+          label="Instances of a host"
           searchable
           allowDeselect={false}
           data={[
-            { group: words.graph.graphBar.allOfAHost, items: ACROSS.map((value) => ({ value, label: acrossLabel(value) })) },
-            {
-              group: words.graph.graphBar.oneOnEveryHost,
-              items: named.map((name) => ({ value: `${NAMED}${name}`, label: name })),
-            },
+            { group: "All of a host", items: ACROSS.map((value) => ({ value, label: acrossLabel(value) })) },
+            { group: "One, on every host", items: named.map((name) => ({ value: `${NAMED}${name}`, label: name })) },
           ]}
           value={view.instance === null ? view.across : `${NAMED}${view.instance}`}
           onChange={(value) => {
@@ -242,10 +234,10 @@ function Reducing({ view, set, metrics, metric }: ReducingProps) {
       <Select
         size="xs"
         w={186}
-        label={words.graph.graphBar.overHosts}
+        label="Over hosts"
         allowDeselect={false}
         data={[
-          { value: "", label: words.graph.graphBar.aLineForEach },
+          { value: "", label: "A line for each" },
           ...REDUCTIONS.map((value) => ({ value, label: capital(reductionWord(value)) })),
         ]}
         value={view.over ?? ""}
@@ -257,13 +249,13 @@ function Reducing({ view, set, metrics, metric }: ReducingProps) {
         <Select
           size="xs"
           w={92}
-          label={words.graph.graphBar.worst}
+          label="Worst"
           allowDeselect={false}
           data={[
-            { value: "", label: words.graph.graphBar.all },
+            { value: "", label: "All" },
             ...[...new Set([...TOPS, ...(view.top === null ? [] : [view.top])])].map((n) => ({
               value: String(n),
-              label: words.graph.graphBar.top(String(n)),
+              label: `Top ${String(n)}`,
             })),
           ]}
           value={view.top === null ? "" : String(view.top)}
@@ -277,11 +269,7 @@ function Reducing({ view, set, metrics, metric }: ReducingProps) {
 }
 
 function acrossLabel(across: Across): string {
-  return across === "usual"
-    ? words.graph.graphBar.usual
-    : across === "each"
-      ? words.graph.graphBar.aLineForEach
-      : capital(reductionWord(across));
+  return across === "usual" ? "Usual" : across === "each" ? "A line for each" : capital(reductionWord(across));
 }
 
 function capital(word: string): string {

@@ -6,7 +6,6 @@ import type { Scheme } from "../../logic/palette";
 import type { GraphView } from "../../state/graph";
 import { saveFile } from "../../state/download";
 import type { HostGraphContext } from "./HostGraph";
-import { words } from "../../words";
 
 interface GraphFilesProps {
   readonly graph: HostGraphContext;
@@ -21,7 +20,7 @@ export function GraphFiles({ graph, kind }: GraphFilesProps) {
     import("./saveGraphPicture")
       .then(({ saveGraphPicture }) => saveGraphPicture({ ...graph, scheme }, kind, format))
       .catch((reason: unknown) => {
-        setProblem(words.host.takenNote.noPicture(reason instanceof Error ? reason.message : String(reason)));
+        setProblem(`No picture: ${reason instanceof Error ? reason.message : String(reason)}`);
       });
   };
   const item = (format: "png" | "svg", scheme: Scheme, label: string) => (
@@ -41,21 +40,21 @@ export function GraphFiles({ graph, kind }: GraphFilesProps) {
       <Menu position="bottom-end">
         <Menu.Target>
           <Button className="no-print graph-files" variant="default" leftSection={<IconDownload size={14} />}>
-            {words.graph.graphFiles.save}
+            Export
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {item("png", graph.scheme, words.host.panelMenu.pngPicture)}
-          {item("svg", graph.scheme, words.host.panelMenu.svgPicture)}
-          {graph.scheme === "dark" && item("png", "light", words.host.panelMenu.pngPictureOnWhite)}
-          {graph.scheme === "dark" && item("svg", "light", words.host.panelMenu.svgPictureOnWhite)}
+          {item("png", graph.scheme, "PNG picture")}
+          {item("svg", graph.scheme, "SVG picture")}
+          {graph.scheme === "dark" && item("png", "light", "PNG picture on white")}
+          {graph.scheme === "dark" && item("svg", "light", "SVG picture on white")}
           <Menu.Item
             onClick={() => {
               const name = (graph.block.metric?.key ?? "graph").replaceAll(/[^\w.-]/g, "_");
               saveFile(`${name}.csv`, new Blob([toCsv(graph.block)], { type: "text/csv;charset=utf-8" }));
             }}
           >
-            {words.graph.graphFiles.csvPointsDrawn}
+            CSV of the points drawn
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>

@@ -13,14 +13,13 @@ import { usualMetric } from "../../logic/host_lines";
 import { GraphBar } from "./GraphBar";
 import { HostGraph } from "./HostGraph";
 import { type GraphViewState, useGraphView } from "./useGraphView";
-import { words } from "../../words";
 import "./graph.css";
 
 const NO_HOSTS: readonly HostInfo[] = [];
 
 /** One metric of several hosts, or of all hosts of a group or with a tag. */
 export function GraphPage() {
-  useDocumentTitle(words.graph.graphPage.graphSeveralHostsNormstat);
+  useDocumentTitle("Graph of several hosts · normstat");
   const hosts = useQuery(hostsQuery);
   const state = useGraphView(hosts.data?.hosts ?? NO_HOSTS);
   const { view } = state;
@@ -34,7 +33,7 @@ export function GraphPage() {
     <div className="page graph-page">
       <IgnoredNote ignored={state.ignored} />
       <Title order={1} mb="xs">
-        {words.graph.graphPage.severalHosts}
+        Several hosts
       </Title>
       <GraphBar
         state={state}
@@ -48,14 +47,18 @@ export function GraphPage() {
           <StateView
             state={
               hosts.isPending
-                ? { kind: "loading", what: words.graph.graphPage.theHosts }
-                : { kind: "empty", title: words.graph.graphPage.noHostsChosen, next: words.graph.graphPage.chooseHostsHostGroup }
+                ? { kind: "loading", what: "the hosts" }
+                : {
+                    kind: "empty",
+                    title: "No hosts chosen",
+                    next: "Choose hosts, a host group or a tag above. One metric of all of them is drawn in one graph.",
+                  }
             }
           />
         </div>
       ) : metrics.data === undefined ? (
         <div className="card">
-          <PendingView query={metrics} what={words.graph.graphPage.metricsTheseHosts} />
+          <PendingView query={metrics} what="the metrics of these hosts" />
         </div>
       ) : (
         <ChosenGraph state={state} metrics={metrics.data} />
@@ -76,10 +79,10 @@ function ChosenGraph({ state, metrics }: { readonly state: GraphViewState; reado
         <StateView
           state={{
             kind: "empty",
-            title: areUnknown
-              ? words.graph.graphPage.thereIsNoHost(metrics.unknown_hosts.join(", "))
-              : words.graph.graphPage.theseHostsHaveNo,
-            next: areUnknown ? words.graph.graphPage.deletedRenamedNeverSent : words.graph.graphPage.seeStreamsTabHost,
+            title: areUnknown ? `There is no host ${metrics.unknown_hosts.join(", ")}` : "These hosts have no samples yet",
+            next: areUnknown
+              ? "It was deleted, renamed, or never sent data. Choose other hosts above."
+              : "See the Streams tab of a host for what it sends.",
           }}
         />
       </div>

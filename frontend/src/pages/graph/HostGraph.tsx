@@ -28,7 +28,6 @@ import { LineGraph } from "./LineGraph";
 import { LineTable } from "./LineTable";
 import { SmallGraphs } from "./SmallGraphs";
 import type { GraphViewState } from "./useGraphView";
-import { words } from "../../words";
 
 interface HostGraphProps {
   readonly state: GraphViewState;
@@ -89,7 +88,7 @@ export function HostGraph({ state, metric, zone, scheme }: HostGraphProps) {
     <div ref={ref} className="graph-body" aria-busy={found.isFetching}>
       {block === null || width === 0 ? (
         <div className="card">
-          <PendingView query={found} what={words.graph.hostGraph.theLines} />
+          <PendingView query={found} what="the lines" />
         </div>
       ) : (
         <DrawnBlock
@@ -135,9 +134,9 @@ function DrawnBlock({ view, graph }: { readonly view: GraphView; readonly graph:
   const { metric } = block;
   return (
     <>
-      <section className="card graph-card" aria-label={metric?.title ?? words.graph.hostGraph.graph}>
+      <section className="card graph-card" aria-label={metric?.title ?? "Graph"}>
         <Group gap={8} wrap="nowrap" className="graph-head">
-          <h2 title={metric?.help}>{metric === null ? words.graph.hostGraph.noSuchHosts : metric.title}</h2>
+          <h2 title={metric?.help}>{metric === null ? "No such hosts" : metric.title}</h2>
           <Text className="graph-note soft">{describeHostLines(block)}</Text>
           {block.lines.length > 0 && <GraphFiles graph={graph} kind={view.kind} />}
         </Group>
@@ -146,8 +145,8 @@ function DrawnBlock({ view, graph }: { readonly view: GraphView; readonly graph:
             isCompact
             state={{
               kind: "empty",
-              title: words.graph.hostGraph.noneTheseHostsHas,
-              next: words.graph.hostGraph.chooseAnotherWindowAnother,
+              title: "None of these hosts has samples of this metric in this window",
+              next: "Choose another window, another metric, or other hosts. The list below says why each host has no line.",
             }}
           />
         ) : view.kind === "heatmap" ? (
@@ -168,12 +167,7 @@ function DrawnBlock({ view, graph }: { readonly view: GraphView; readonly graph:
 /** The hosts without a line, and why. */
 function LeftOut({ block }: { readonly block: HostLines }) {
   return block.left_out.length === 0 ? null : (
-    <Alert
-      color="yellow"
-      py={8}
-      my="sm"
-      title={words.graph.hostGraph.ofNotDrawn(String(block.left_out.length), String(block.n_asked))}
-    >
+    <Alert color="yellow" py={8} my="sm" title={`${String(block.left_out.length)} of ${String(block.n_asked)} not drawn`}>
       <ul className="graph-left-out">
         {block.left_out.map(({ host, reason }, index) => (
           <li key={`${host} ${String(index)}`}>{reason}</li>

@@ -4,7 +4,11 @@ import { Plot } from "../../plot/Plot";
 import { figureOfRows, pickOf } from "./figures";
 import type { HostGraphContext } from "./HostGraph";
 import { GraphSurface } from "./LineGraph";
-import { words } from "../../words";
+
+const EACH_CELL = {
+  lowest: "Each cell is the lowest sample in its span of time; an empty cell has none.",
+  highest: "Each cell is the highest sample in its span of time; an empty cell has none.",
+};
 
 /** A row of colours for each line: hosts by time. A cell shows the worst sample in its span of time. */
 export function HostHeatmap({ graph }: { readonly graph: HostGraphContext }) {
@@ -21,14 +25,11 @@ export function HostHeatmap({ graph }: { readonly graph: HostGraphContext }) {
         width={width}
         height={height}
         margins={HOST_HEATMAP_MARGINS}
-        label={words.graph.hostHeatmap.heatmapUseArrowKeys}
+        label="Heatmap: use the arrow keys to step through the samples"
       >
-        <Plot
-          figure={figure}
-          label={words.graph.hostHeatmap.heatmapOfRows(block.metric?.title ?? "", String(block.lines.length))}
-        />
+        <Plot figure={figure} label={`Heatmap of ${block.metric?.title ?? ""}: ${String(block.lines.length)} rows`} />
       </GraphSurface>
-      <p className="graph-caption soft">{words.graph.hostHeatmap.eachCell[pickOf(block)]}</p>
+      <p className="graph-caption soft">{EACH_CELL[pickOf(block)]}</p>
     </>
   );
 }

@@ -6,7 +6,6 @@ import { PANEL_MARGINS } from "../../logic/surface";
 import { Plot } from "../../plot/Plot";
 import { figureOfLines } from "./figures";
 import type { HostGraphContext } from "./HostGraph";
-import { words } from "../../words";
 
 const HEIGHT = 380;
 
@@ -20,8 +19,8 @@ export function LineGraph({ graph }: { readonly graph: HostGraphContext }) {
   );
   const title = block.metric?.title ?? "";
   return (
-    <GraphSurface graph={graph} width={width} height={HEIGHT} label={words.graph.lineGraph.useArrowKeysStep(title)}>
-      <span className="graph-unit">{figure.axisUnit === "" ? words.common.number : figure.axisUnit}</span>
+    <GraphSurface graph={graph} width={width} height={HEIGHT} label={`${title}: use the arrow keys to step through the samples`}>
+      <span className="graph-unit">{figure.axisUnit === "" ? "number" : figure.axisUnit}</span>
       <Plot figure={figure} label={`${title}, ${describeHostLines(block)}`} />
     </GraphSurface>
   );

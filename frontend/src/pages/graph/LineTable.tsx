@@ -11,14 +11,13 @@ import type { GraphView } from "../../state/graph";
 import { usePointer } from "../../state/pointer";
 import { DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import type { HostGraphContext } from "./HostGraph";
-import { words } from "../../words";
 
 const HEADS: Readonly<Record<LineOrder, string>> = {
-  name: words.common.line,
-  last: words.graph.lineTable.last,
-  mean: words.graph.lineTable.mean,
-  lowest: words.graph.lineTable.lowest,
-  highest: words.graph.lineTable.highest,
+  name: "Line",
+  last: "Last",
+  mean: "Mean",
+  lowest: "Lowest",
+  highest: "Highest",
 };
 const DASHES: Readonly<Record<string, string | undefined>> = { dash: "5 3", dot: "2 2", dashdot: "6 2 2 2" };
 
@@ -31,7 +30,7 @@ export function LineTable({ graph, view }: { readonly graph: HostGraphContext; r
     <Table.Th key={own} className={own === "name" ? "" : "number"} aria-sort={own === order ? "descending" : "none"}>
       <UnstyledButton
         className="graph-order"
-        aria-label={words.graph.lineTable.sortBy(HEADS[own].toLowerCase())}
+        aria-label={`Sort by ${HEADS[own].toLowerCase()}`}
         onClick={() => {
           setOrder(own);
         }}
@@ -42,14 +41,14 @@ export function LineTable({ graph, view }: { readonly graph: HostGraphContext; r
     </Table.Th>
   );
   return (
-    <ScrollCard label={words.common.lines}>
-      <Table aria-label={words.graph.lineTable.linesOfTheGraph}>
+    <ScrollCard label="Lines">
+      <Table aria-label="Lines of the graph">
         <Table.Thead>
           <Table.Tr>
             {head("name")}
-            <Table.Th className="number">{words.graph.lineTable.atTheCrosshair}</Table.Th>
+            <Table.Th className="number">At the crosshair</Table.Th>
             {LINE_ORDERS.filter((own) => own !== "name").map(head)}
-            <Table.Th>{words.graph.lineTable.readFrom}</Table.Th>
+            <Table.Th>Read from</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -122,7 +121,7 @@ function CrosshairValue({ line, graph }: { readonly line: HostLine; readonly gra
   return (
     <>
       {formatOf(graph.block.metric, sampleAt(line, hovered, tolerance)?.value ?? null)}
-      {n !== null && <span className="soft"> {words.graph.lineTable.ofHosts(String(n), String(graph.block.n_hosts))}</span>}
+      {n !== null && <span className="soft"> {`(${String(n)} of ${String(graph.block.n_hosts)} hosts)`}</span>}
     </>
   );
 }

@@ -6,7 +6,6 @@ import { formatDuration, parseDuration } from "../../logic/time";
 import { formatInstant, parseInstant, type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 import type { GraphView } from "../../state/graph";
-import { words } from "../../words";
 
 interface RunEditorProps {
   readonly view: GraphView;
@@ -23,13 +22,13 @@ export function RunEditor({ view, hosts, zone, onChange }: RunEditorProps) {
   };
   return (
     <fieldset className="graph-runs">
-      <legend>{words.graph.runEditor.runsBesideEachOther}</legend>
+      <legend>Runs, beside each other from their starts</legend>
       {runs.map((run, index) => (
         <Group key={`${String(index)} ${run.host} ${String(run.start)}`} gap={6} align="flex-end">
           <Select
             size="xs"
             w={190}
-            label={words.graph.runEditor.hostOfRun(String(index + 1))}
+            label={`Host of run ${String(index + 1)}`}
             searchable
             allowDeselect={false}
             data={[...new Set([...hosts, run.host])]}
@@ -41,9 +40,9 @@ export function RunEditor({ view, hosts, zone, onChange }: RunEditorProps) {
             }}
           />
           <TypedText
-            label={words.graph.runEditor.startOfRun(String(index + 1), zoneLabel(zone, run.start))}
+            label={`Start of run ${String(index + 1)} (${zoneLabel(zone, run.start)})`}
             text={formatInstant(zone, run.start)}
-            trouble={words.graph.runEditor.startExamples}
+            trouble="write 2026-11-21 09:05:00 or now-2h"
             onType={(text) => {
               const start = parseInstant(text, zone, readNow());
               if (start !== null) {
@@ -54,7 +53,7 @@ export function RunEditor({ view, hosts, zone, onChange }: RunEditorProps) {
           />
           {runs.length > 1 && (
             <ActionIcon
-              aria-label={words.graph.runEditor.removeRun(String(index + 1))}
+              aria-label={`Remove run ${String(index + 1)}`}
               size={30}
               onClick={() => {
                 onChange({ runs: runs.filter((_, at) => at !== index) });
@@ -76,10 +75,10 @@ export function RunEditor({ view, hosts, zone, onChange }: RunEditorProps) {
             }
           }}
         >
-          {words.graph.runEditor.addARun}
+          Add a run
         </Button>
         <TypedText
-          label={words.graph.runEditor.lengthOfTheRuns}
+          label="Length of the runs"
           text={formatDuration(length)}
           trouble="write 90s, 15m, 1h30m or 2d"
           onType={(text) => {
@@ -91,7 +90,7 @@ export function RunEditor({ view, hosts, zone, onChange }: RunEditorProps) {
           }}
         />
         <Text fz="xs" className="soft">
-          {words.graph.runEditor.sameHostMayHave}
+          {"The same host may have several runs: yesterday's beside today's."}
         </Text>
       </Group>
     </fieldset>

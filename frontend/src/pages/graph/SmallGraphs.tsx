@@ -6,7 +6,6 @@ import { Plot } from "../../plot/Plot";
 import { figureOfLines } from "./figures";
 import type { HostGraphContext } from "./HostGraph";
 import { GraphSurface } from "./LineGraph";
-import { words } from "../../words";
 
 const HEIGHT = 130;
 
@@ -51,7 +50,7 @@ const SmallGraph = memo(function SmallGraph({ line, graph, shared, width }: Smal
       </figcaption>
       {isNear && (
         <GraphSurface graph={graph} width={width} height={HEIGHT} margins={SMALL_GRAPH_MARGINS} label={line.name}>
-          <Plot figure={figure} label={words.graph.smallGraphs.of(block.metric?.title ?? "", line.name)} />
+          <Plot figure={figure} label={`${block.metric?.title ?? ""} of ${line.name}`} />
         </GraphSurface>
       )}
     </figure>

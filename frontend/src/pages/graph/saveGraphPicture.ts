@@ -18,7 +18,6 @@ import { savePictureFile } from "../../state/download";
 import type { GraphView } from "../../state/graph";
 import { figureOfLines, figureOfRows } from "./figures";
 import type { HostGraphContext } from "./HostGraph";
-import { words } from "../../words";
 
 const WIDTH = 960;
 const LINES_HEIGHT = 340;
@@ -41,10 +40,10 @@ async function drawPicture(graph: HostGraphContext, kind: GraphView["kind"]): Pr
   const drawing = await (kind === "heatmap" ? drawHeatmap(graph) : kind === "small" ? drawSmall(graph) : drawLines(graph));
   const missing = describeMissing(block);
   return buildPicture({
-    title: block.metric?.title ?? words.graph.hostGraph.graph,
+    title: block.metric?.title ?? "Graph",
     subtitles: [
       describeHostLines(block),
-      zone === ELAPSED ? words.graph.saveGraphPicture.elapsed(describeDuration(lengthOf(window))) : describeTimes(zone, window),
+      zone === ELAPSED ? `elapsed time, ${describeDuration(lengthOf(window))}` : describeTimes(zone, window),
     ],
     unit: drawing.unit,
     graph: drawing.svg,
@@ -54,7 +53,7 @@ async function drawPicture(graph: HostGraphContext, kind: GraphView["kind"]): Pr
     window,
     periods: [],
     events: [],
-    heads: [words.graph.lineTable.mean, words.graph.lineTable.lowest, words.graph.lineTable.highest, words.graph.lineTable.last],
+    heads: ["Mean", "Lowest", "Highest", "Last"],
     rows: lineRows(block, "mean").map(({ line, lowest, highest, last }) => ({
       name: line.name,
       stroke: strokeOf(slots.get(line.key) ?? 0, scheme),
@@ -69,7 +68,7 @@ async function drawPicture(graph: HostGraphContext, kind: GraphView["kind"]): Pr
 async function drawLines(graph: HostGraphContext): Promise<Drawing> {
   const size = { width: WIDTH, height: LINES_HEIGHT, margins: PANEL_MARGINS };
   const figure = figureOfLines(graph, graph.block.lines, [], size);
-  return { svg: await drawSvg(figure), ...size, unit: figure.axisUnit === "" ? words.common.number : figure.axisUnit };
+  return { svg: await drawSvg(figure), ...size, unit: figure.axisUnit === "" ? "number" : figure.axisUnit };
 }
 
 async function drawHeatmap(graph: HostGraphContext): Promise<Drawing> {

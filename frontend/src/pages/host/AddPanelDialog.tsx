@@ -8,7 +8,6 @@ import { ErrorLine } from "../../components/StateView";
 import type { StatInfo } from "../../logic/api";
 import { type CustomPanel, fieldOptions, type InstanceChoice } from "../../logic/panel";
 import type { Window } from "../../logic/time";
-import { words } from "../../words";
 
 interface AddPanelDialogProps {
   readonly host: string;
@@ -41,9 +40,9 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
 
   return (
     <FormDialog
-      title={words.host.addPanelDialog.addAPanel}
+      title="Add a panel"
       size="lg"
-      action={words.host.addPanelDialog.addPanel}
+      action="Add panel"
       isReady={isComplete}
       onSubmit={() => {
         if (stat !== null) {
@@ -53,7 +52,7 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
       onClose={onClose}
     >
       <Select
-        label={words.common.stat}
+        label="Stat"
         searchable
         allowDeselect={false}
         data={stats.map(({ name, title }) => ({ value: name, label: `${title} (${name})` }))}
@@ -67,8 +66,8 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
       {stat && (
         <MultiSelect
           key={stat.name}
-          label={words.host.addPanelDialog.fields}
-          description={words.host.addPanelDialog.fieldsDifferentUnitsGet}
+          label="Fields"
+          description="Fields with different units get separate panels"
           searchable
           limit={200}
           data={fieldOptions(stat).map(({ group, items }) => ({ group, items: [...items] }))}
@@ -80,12 +79,12 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
         <Group align="flex-end" gap="sm">
           <SegmentedControl
             size="xs"
-            aria-label={words.host.addPanelDialog.which(stat.instance_title)}
+            aria-label={`Which ${stat.instance_title}`}
             value={kind}
             data={[
-              { value: "top", label: words.host.addPanelDialog.top },
-              { value: "all", label: words.host.addPanelDialog.all },
-              { value: "only", label: words.common.selected },
+              { value: "top", label: "top" },
+              { value: "all", label: "all" },
+              { value: "only", label: "selected" },
             ]}
             onChange={setKind}
           />
@@ -95,7 +94,7 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
               w={90}
               min={1}
               max={200}
-              aria-label={words.host.addPanelDialog.numberOfInstances}
+              aria-label="Number of instances"
               value={n}
               onChange={(value) => {
                 setN(typeof value === "number" ? value : n);
@@ -110,7 +109,7 @@ export function AddPanelDialog({ host, window: shown, stats, onAdd, onClose }: A
         .map((field) => (
           <FieldCard key={field.key} field={field} />
         ))}
-      {stats.length === 0 && <Text fz="sm">{words.host.addPanelDialog.hostHasNoSamples}</Text>}
+      {stats.length === 0 && <Text fz="sm">This host has no samples yet.</Text>}
     </FormDialog>
   );
 }
@@ -131,8 +130,8 @@ function InstanceNames({ host, stat, window: shown, names, onChange }: InstanceN
     <div style={{ flex: 1 }}>
       <MultiSelect
         size="xs"
-        aria-label={words.host.addPanelDialog.which(stat.instance_title)}
-        placeholder={instances.isPending ? words.host.addPanelDialog.loading : stat.instance_title}
+        aria-label={`Which ${stat.instance_title}`}
+        placeholder={instances.isPending ? "loading …" : stat.instance_title}
         searchable
         limit={200}
         data={instances.data?.instances.map(({ name }) => name) ?? []}

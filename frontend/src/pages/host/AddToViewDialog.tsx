@@ -7,7 +7,6 @@ import { FormDialog } from "../../components/FormDialog";
 import { PendingView } from "../../components/StateView";
 import type { ViewPanel } from "../../logic/api";
 import { decodeHostView, encodeHostView } from "../../state/url";
-import { words } from "../../words";
 
 interface AddToViewDialogProps {
   readonly panel: ViewPanel;
@@ -36,20 +35,20 @@ export function AddToViewDialog({ panel, host, onClose }: AddToViewDialogProps) 
     onSuccess: () => client.invalidateQueries({ queryKey: viewsQuery.queryKey }),
   });
   const saved = saving.data;
-  const title = panel.title === "" ? words.host.addToViewDialog.thisPanel : panel.title;
+  const title = panel.title === "" ? "this panel" : panel.title;
   if (views.data === undefined) {
     return (
-      <Modal opened onClose={onClose} title={words.host.addToViewDialog.addToAView(title)}>
-        <PendingView isCompact query={views} what={words.host.addToViewDialog.views} />
+      <Modal opened onClose={onClose} title={`Add ${title} to a view`}>
+        <PendingView isCompact query={views} what="views" />
       </Modal>
     );
   }
   if (saved !== undefined) {
     return (
-      <Modal opened onClose={onClose} title={words.host.addToViewDialog.addToAView(title)}>
+      <Modal opened onClose={onClose} title={`Add ${title} to a view`}>
         <Stack gap="sm">
           <Text fz="sm" role="status">
-            {words.host.addToViewDialog.hasNowLastPanel(saved.name, title)}
+            {`${saved.name} has ${title} now, as its last panel.`}
           </Text>
           <Group justify="flex-end" gap="xs">
             <Button
@@ -64,10 +63,10 @@ export function AddToViewDialog({ panel, host, onClose }: AddToViewDialogProps) 
                 });
               }}
             >
-              {words.host.addToViewDialog.show(saved.name)}
+              {`Show ${saved.name}`}
             </Button>
             <Button data-autofocus onClick={onClose}>
-              {words.common.close}
+              Close
             </Button>
           </Group>
         </Stack>
@@ -76,8 +75,8 @@ export function AddToViewDialog({ panel, host, onClose }: AddToViewDialogProps) 
   }
   return (
     <FormDialog
-      title={words.host.addToViewDialog.addToAView(title)}
-      action={words.host.addToViewDialog.addPanel}
+      title={`Add ${title} to a view`}
+      action="Add panel"
       isReady={view !== undefined || name.trim() !== ""}
       isPending={saving.isPending}
       error={saving.error}
@@ -89,21 +88,18 @@ export function AddToViewDialog({ panel, host, onClose }: AddToViewDialogProps) 
       <Select
         data-autofocus
         size="xs"
-        label={words.host.addToViewDialog.view}
+        label="View"
         searchable
         allowDeselect={false}
-        data={[
-          ...own.map((each) => ({ value: each.key, label: each.name })),
-          { value: NEW, label: words.host.addToViewDialog.aNewView },
-        ]}
+        data={[...own.map((each) => ({ value: each.key, label: each.name })), { value: NEW, label: "A new view" }]}
         value={key}
         onChange={setChosen}
       />
       {view === undefined && (
         <TextInput
           size="xs"
-          label={words.common.name}
-          placeholder={words.host.addToViewDialog.whatPanelsAnswerE}
+          label="Name"
+          placeholder="What its panels answer, e.g. Database disks"
           maxLength={200}
           value={name}
           onChange={(event) => {

@@ -14,7 +14,7 @@ import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
 import { DEFAULT_ARTEFACT_LIST, encodeArtefactList } from "../../state/artefacts";
 import { readNow, useNow } from "../../state/clock";
 import type { HostViewState } from "./useHostView";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 const MAX_LISTED = 200;
 
@@ -38,29 +38,33 @@ export function ArtefactTab({ host, state, zone }: ArtefactTabProps) {
       <Group justify="space-between" mb="xs">
         <Text fz="sm" className="soft" role="status">
           {formatWindow(zone, window)} {zoneLabel(zone, window.end)}
-          {page !== undefined && `: ${words.artefacts.list.nArtefact(page.n_total)}`}
+          {page !== undefined && `: ${counted(page.n_total, "artefact")}`}
           {page !== undefined && page.n_total > MAX_LISTED && ` (${formatCount(MAX_LISTED)})`}
         </Text>
         <PageLink fz="sm" to="/artefacts" search={encodeArtefactList({ ...DEFAULT_ARTEFACT_LIST, clock, hosts: [host.name] })}>
-          {words.artefacts.list.allOf(host.name)}
+          {`All artefacts of ${host.name}`}
         </PageLink>
       </Group>
-      <ScrollCard label={words.artefacts.list.artefacts}>
+      <ScrollCard label="Artefacts">
         {page === undefined ? (
-          <PendingView query={found} what={words.artefacts.list.artefactsInText} />
+          <PendingView query={found} what="artefacts" />
         ) : page.artefacts.length === 0 ? (
           <StateView
-            state={{ kind: "empty", title: words.artefacts.list.noneInWindow, next: words.artefacts.list.noneInWindowNext }}
+            state={{
+              kind: "empty",
+              title: "No artefacts in this window",
+              next: "Ask a question with normstat-agent ask, upload a file on the page Artefacts, or choose a longer window.",
+            }}
           />
         ) : (
-          <Table aria-label={words.artefacts.list.artefacts}>
+          <Table aria-label="Artefacts">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{words.artefacts.list.when(zoneLabel(zone, readNow()))}</Table.Th>
-                <Table.Th>{words.artefacts.list.tool}</Table.Th>
-                <Table.Th>{words.artefacts.list.question}</Table.Th>
-                <Table.Th>{words.artefacts.list.holds}</Table.Th>
-                <Table.Th>{words.common.by}</Table.Th>
+                <Table.Th>{`When (${zoneLabel(zone, readNow())})`}</Table.Th>
+                <Table.Th>Tool</Table.Th>
+                <Table.Th>Question or command</Table.Th>
+                <Table.Th>Holds</Table.Th>
+                <Table.Th>By</Table.Th>
                 <Table.Th />
               </Table.Tr>
             </Table.Thead>

@@ -15,7 +15,7 @@ import type { GraphContext } from "./graph";
 import { PanelSurface } from "./PanelSurface";
 import { HeatmapTip } from "./HeatmapTip";
 import { MovedTicks } from "./MovedTicks";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import "./BalanceGraph.css";
 
 interface BalanceGraphProps {
@@ -48,8 +48,8 @@ export function BalanceGraph({ plan, graph, asked, width, isNear }: BalanceGraph
                 ? { kind: "loading" }
                 : {
                     kind: "empty",
-                    title: words.host.balanceGraph.noSamplesSingleCpus,
-                    next: words.host.balanceGraph.chooseAnotherWindowRecord,
+                    title: "No samples of single CPUs in this window",
+                    next: "Choose another window, or record each CPU: mpstat -P ALL on Linux, mpstat on Solaris.",
                   }
           }
         />
@@ -91,10 +91,10 @@ function DrawnBalance({ plan, graph, width, balance, asked, rows }: DrawnBalance
         width={width}
         height={height}
         margins={HEATMAP_MARGINS}
-        label={words.host.balanceGraph.busyShareUseArrow(plan.title)}
+        label={`${plan.title}, busy share: use the arrow keys to step through time`}
         onStep={(from, direction) => nextStep(balance, from, direction)}
       >
-        <Plot figure={figure} view={shown} label={words.host.balanceGraph.busyShareCpuRow(balance.cpus.length)} />
+        <Plot figure={figure} view={shown} label={`Busy share of ${counted(balance.cpus.length, "CPU")}, a row each`} />
         <MovedTicks drawn={asked} shown={shown} zone={zone} width={width} margins={HEATMAP_MARGINS} />
         <HeatmapTip
           panel={plan.id}
@@ -157,18 +157,14 @@ function MomentText({ balance, zone, pointer }: Pick<ImbalanceLineProps, "balanc
   const moment = hovered === null ? worst : momentAt(balance, hovered);
   const text =
     moment !== null
-      ? words.host.balanceGraph.momentAt(
-          hovered === null ? words.host.balanceGraph.largest : "",
-          describeMoment(moment),
-          formatClock(zone, wholeSecond(moment.start)),
-        )
+      ? `${hovered === null ? "largest " : ""}${describeMoment(moment)}, at ${formatClock(zone, wholeSecond(moment.start))}`
       : hovered === null
-        ? words.host.balanceGraph.imbalanceUndefined
-        : words.host.balanceGraph.noSamplesCrosshair;
+        ? "imbalance undefined in this window: the CPUs are below 5 % busy, or there is only one"
+        : "no samples at the crosshair";
   return (
     <p className="imbalance-text">
       {text}
-      {!balance.is_wait_known && <span className="soft"> {words.host.balanceGraph.waitingDisksMayCount}</span>}
+      {!balance.is_wait_known && <span className="soft"> (waiting for disks may count as busy)</span>}
     </p>
   );
 }

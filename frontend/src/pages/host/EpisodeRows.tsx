@@ -21,7 +21,6 @@ import { readNow } from "../../state/clock";
 import { type Clock } from "../../state/url";
 import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
 import { encodeClock } from "../../state/zone_choice";
-import { words } from "../../words";
 import type { GraphContext } from "./graph";
 import "../../components/ColourBadge.css";
 import "./TimeRows.css";
@@ -44,7 +43,7 @@ export function EpisodeRows({ graph, clock }: EpisodeRowsProps) {
     [data],
   );
   return rows.length === 0 ? null : (
-    <div className="time-rows episodes" role="group" aria-label={words.host.episodeRows.whatRulesFound}>
+    <div className="time-rows episodes" role="group" aria-label="What rules found">
       {rows.map((row) => (
         <Row key={row.source} row={row} graph={graph} clock={clock} />
       ))}
@@ -83,7 +82,7 @@ function Run({ run, title, graph, clock }: RunProps) {
     return null;
   }
   const instances = describeInstances({ episodes: [...run.episodes], n_instances: run.episodes.length });
-  const time = words.host.scoreRows.time(formatClock(zone, run.window.start), formatClock(zone, run.window.end));
+  const time = `${formatClock(zone, run.window.start)} to ${formatClock(zone, run.window.end)}`;
   return (
     <Popover opened={isOpen} onChange={setOpen} position="bottom-start" width={380} trapFocus returnFocus shadow="md">
       <Popover.Target>
@@ -92,7 +91,7 @@ function Run({ run, title, graph, clock }: RunProps) {
           className="time-rows-run episodes-run"
           data-colour={run.colour}
           style={{ left: percent(share.left), width: percent(share.width) }}
-          aria-label={words.host.episodeRows.run(title, COLOUR_LABELS[run.colour], time)}
+          aria-label={`${title}: ${COLOUR_LABELS[run.colour]}, ${time}`}
           aria-expanded={isOpen}
           onClick={() => {
             setOpen(!isOpen);
@@ -126,7 +125,7 @@ function Run({ run, title, graph, clock }: RunProps) {
               graph.onMark(run.window, null);
             }}
           >
-            {words.host.episodeRows.select}
+            Select this time
           </Button>
           <PageLink
             to="/watch"
@@ -138,7 +137,7 @@ function Run({ run, title, graph, clock }: RunProps) {
             })}
             fz="sm"
           >
-            {words.host.episodeRows.onWatch}
+            On the page Watch
           </PageLink>
         </Group>
       </Popover.Dropdown>

@@ -27,7 +27,8 @@ import { formatInstant, type Zone } from "../../logic/zone";
 import { DEFAULT_ARTEFACT_VIEW, encodeArtefactView } from "../../state/artefacts";
 import { clockOf } from "../../state/zone_choice";
 import { EVENTS_ID, type GraphContext } from "./graph";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 import "./Events.css";
 
 const EventDialog = lazy(() => import("../../components/EventDialog").then((module) => ({ default: module.EventDialog })));
@@ -104,7 +105,7 @@ export function EventFlags({ graph, width, margins }: EventFlagsProps) {
       )}
       {anchor !== null && (
         <VisuallyHidden role="status">
-          {words.host.events.windowBeginsShiftClick(formatInstant(graph.zone, anchor))}
+          {`The window begins at ${formatInstant(graph.zone, anchor)}. Shift-click another event to end it there.`}
         </VisuallyHidden>
       )}
     </>
@@ -124,7 +125,7 @@ function ArtefactLink({ event }: { readonly event: HostEvent }) {
           params={{ artefact: String(artefact) }}
           search={encodeArtefactView({ ...DEFAULT_ARTEFACT_VIEW, clock })}
         >
-          {words.artefacts.list.open}
+          Open the artefact
         </PageLink>{" "}
       </>
     )
@@ -153,23 +154,22 @@ export const EventList = memo(function EventList({ host, marks, nLeftOut, window
   return (
     <div className="event-head">
       {last === undefined ? (
-        <span className="soft">{words.host.events.noEventsWindow}</span>
+        <span className="soft">No events in this window</span>
       ) : (
         <details className="event-list">
           <summary>
             <span className="event-swatch" data-kind={last.kind} aria-hidden />{" "}
-            {words.host.events.eventInThisWindow(
-              marks.length + nLeftOut,
+            {nodes`${counted(marks.length + nLeftOut, "event")} in this window${(
               <span className="soft">
-                {marks.length > 1 && words.host.events.last}: {last.text}
-              </span>,
-            )}
+                {marks.length > 1 && " · last"}: {last.text}
+              </span>
+            )}`}
           </summary>
           {/* What describes the graphs: the list without its buttons. */}
           <div id={EVENTS_ID} hidden>
             {marks.map((mark) => describeMark(zone, mark)).join("; ")}
           </div>
-          <ol aria-label={words.host.events.eventsInThisWindow}>
+          <ol aria-label="Events in this window">
             {marks.map((mark) => (
               <li key={markKey(mark)}>
                 <span className="event-swatch" data-kind={mark.kind} aria-hidden />
@@ -194,14 +194,14 @@ export const EventList = memo(function EventList({ host, marks, nLeftOut, window
                 )}
                 <span className="event-actions no-print">
                   <EventAction
-                    text={words.host.events.fromHere}
+                    text="From here"
                     about={mark.text}
                     onClick={() => {
                       onZoom(windowFromEvent(shown, mark.at, "start"));
                     }}
                   />
                   <EventAction
-                    text={words.host.events.toHere}
+                    text="To here"
                     about={mark.text}
                     onClick={() => {
                       onZoom(windowFromEvent(shown, mark.end ?? mark.at, "end"));
@@ -211,7 +211,7 @@ export const EventList = memo(function EventList({ host, marks, nLeftOut, window
                     <>
                       {mayChange(mark.event) && (
                         <EventAction
-                          text={words.common.change}
+                          text="Change"
                           about={mark.text}
                           onClick={() => {
                             setChanged(mark.event);
@@ -219,7 +219,7 @@ export const EventList = memo(function EventList({ host, marks, nLeftOut, window
                         />
                       )}
                       <EventAction
-                        text={words.common.delete}
+                        text="Delete"
                         about={mark.text}
                         onClick={() => {
                           deleteEvent(mark.event);
@@ -230,13 +230,13 @@ export const EventList = memo(function EventList({ host, marks, nLeftOut, window
                 </span>
               </li>
             ))}
-            {nLeftOut > 0 && <li>{words.host.events.earlierEventNotListed(nLeftOut)}</li>}
+            {nLeftOut > 0 && <li>{`${counted(nLeftOut, "earlier event")} not listed: choose a shorter window.`}</li>}
           </ol>
         </details>
       )}
       {isWriter && (
         <Anchor component="button" type="button" fz="inherit" className="no-print" onClick={onNote}>
-          {words.host.events.noteAnEventN}
+          Note an event (n)
         </Anchor>
       )}
       <Suspense fallback={null}>

@@ -9,7 +9,6 @@ import { choiceKey, type CustomPanel, type InstanceChoice, type PanelPlan } from
 import { openPalette } from "../../state/palette";
 import type { GraphContext } from "./graph";
 import { Panel } from "./Panel";
-import { words } from "../../words";
 import "./Explore.css";
 
 interface ExploreProps {
@@ -39,10 +38,10 @@ export function Explore({ metrics, stats, graph, onChange, onAdd }: ExploreProps
     return null;
   }
   return (
-    <section className="host-section" aria-label={words.host.explore.explore}>
+    <section className="host-section" aria-label="Explore">
       <Group gap="xs" className="explore-head">
-        <h2>{words.host.explore.explore}</h2>
-        <Tooltip label={words.host.explore.drawAnotherMetricE}>
+        <h2>Explore</h2>
+        <Tooltip label="Draw another metric (e)">
           <Button
             size="compact-xs"
             variant="default"
@@ -51,7 +50,7 @@ export function Explore({ metrics, stats, graph, onChange, onAdd }: ExploreProps
               openPalette("metrics");
             }}
           >
-            {words.host.explore.anotherMetric}
+            Another metric
           </Button>
         </Tooltip>
         <Button
@@ -61,7 +60,7 @@ export function Explore({ metrics, stats, graph, onChange, onAdd }: ExploreProps
             onChange([]);
           }}
         >
-          {words.common.close}
+          Close
         </Button>
       </Group>
       {planned.map((each) => (
@@ -111,14 +110,10 @@ function Explored({ each, graph, onChoose, onNothing, onAdd, onClose }: Explored
               onAdd(panel);
             }}
           >
-            {words.host.explore.addAsPanel}
+            Add as panel
           </Button>
         )}
-        <ActionIcon
-          size="sm"
-          aria-label={words.host.explore.close(plans[0]?.title ?? formatExplored(each.metric))}
-          onClick={onClose}
-        >
+        <ActionIcon size="sm" aria-label={`Close ${plans[0]?.title ?? formatExplored(each.metric)}`} onClick={onClose}>
           <IconX size={15} />
         </ActionIcon>
       </Group>
@@ -128,8 +123,8 @@ function Explored({ each, graph, onChoose, onNothing, onAdd, onClose }: Explored
             isCompact
             state={{
               kind: "empty",
-              title: words.host.explore.hasNoSamplesOf(graph.host, formatExplored({ ...each.metric, choice: null })),
-              next: words.host.explore.chooseAnotherMetricSearch,
+              title: `${graph.host} has no samples of ${formatExplored({ ...each.metric, choice: null })}`,
+              next: "Choose another metric, or search for it: other hosts may send it.",
             }}
           />
         </div>

@@ -5,7 +5,7 @@ import { csvAddress, parquetAddress } from "../../api/endpoints";
 import type { StatInfo } from "../../logic/api";
 import { describeDuration, lengthOf, type Window } from "../../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
-import { words } from "../../words";
+import { nodes } from "../../components/nodes";
 
 interface ExportDialogProps {
   readonly host: string;
@@ -18,15 +18,10 @@ interface ExportDialogProps {
 /** Exports the raw samples of a window: all stats as long CSV, or one stat as wide CSV or Parquet. */
 export function ExportDialog({ host, window: exported, zone, stats, onClose }: ExportDialogProps) {
   return (
-    <Modal opened onClose={onClose} title={words.host.exportDialog.export} size="lg">
+    <Modal opened onClose={onClose} title="Export" size="lg">
       <Stack gap="sm">
         <Text fz="sm">
-          {words.host.exportDialog.allSamplesExactlyTools(
-            <b>{host}</b>,
-            formatWindow(zone, exported),
-            zoneLabel(zone, exported.end),
-            describeDuration(lengthOf(exported)),
-          )}
+          {nodes`All samples of ${<b>{host}</b>}, ${formatWindow(zone, exported)} ${zoneLabel(zone, exported.end)} (${describeDuration(lengthOf(exported))}), exactly as the tools printed them.`}
         </Text>
         <Button
           component="a"
@@ -35,7 +30,7 @@ export function ExportDialog({ host, window: exported, zone, stats, onClose }: E
           leftSection={<IconDownload size={14} />}
           variant="light"
         >
-          {words.host.exportDialog.csvAllStatsOne}
+          CSV of all stats, one value per line: time, epoch, stat, instance, field, value, unit
         </Button>
         <Button
           component="a"
@@ -44,13 +39,15 @@ export function ExportDialog({ host, window: exported, zone, stats, onClose }: E
           leftSection={<IconPackage size={14} aria-hidden />}
           variant="light"
         >
-          {words.bundles.forAnotherNormstat}
+          Bundle, for another normstat
         </Button>
         <Text fz="xs" className="soft" mt={-6}>
-          {words.bundles.carries}
+          One file with the raw output of this window, its events, baselines, artefacts, experiments, reports and saved
+          comparisons. Drop it on the Import page of another normstat, or open it there with normstat bundle open.
         </Text>
         <Text fz="sm" className="soft">
-          {words.host.exportDialog.oneStatOneSample}
+          One stat, one sample per line (time, instance and a column per field), as CSV or as Parquet for pandas, DuckDB and
+          similar tools
         </Text>
         <Table>
           <Table.Tbody>
@@ -88,7 +85,7 @@ function Download({ format, stat, href }: DownloadProps) {
       href={href}
       download
       leftSection={<IconDownload size={13} aria-hidden />}
-      aria-label={words.host.exportDialog.of(format, stat)}
+      aria-label={`${format} of ${stat}`}
     >
       {format}
     </Button>

@@ -13,7 +13,8 @@ import { fromApi, MINUTE } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 
 interface FactsProps {
   readonly host: string;
@@ -26,49 +27,50 @@ export function Facts({ host, zone, clock }: FactsProps) {
   const facts = useQuery(factsQuery(host));
   const now = useNow(MINUTE);
   if (facts.data === undefined) {
-    return <PendingView query={facts} what={words.host.facts.hostFacts} />;
+    return <PendingView query={facts} what="host facts" />;
   }
   if (facts.data.read_at === null) {
     return (
-      <StateView state={{ kind: "empty", title: words.host.facts.noFactsAboutHost, next: words.host.facts.agentReportsThemIf }} />
+      <StateView
+        state={{
+          kind: "empty",
+          title: "No facts about this host",
+          next: "An agent reports them if its stats.conf has the line host_facts; files of other tools do not hold them.",
+        }}
+      />
     );
   }
   const { facts: known, changes, known_since: knownSince, read_at: readAt, n_changes_left_out: nLeftOut } = facts.data;
   const nRecent = countRecent(changes, now);
   const changed = (
-    <section key="changes" aria-label={words.host.facts.changes}>
-      <Title order={2}>
-        {nRecent === 0 ? words.host.facts.changes : words.host.facts.changesLastHours(formatCount(nRecent))}
-      </Title>
+    <section key="changes" aria-label="Changes">
+      <Title order={2}>{nRecent === 0 ? "Changes" : `Changes: ${formatCount(nRecent)} in the last 24 hours`}</Title>
       {changes.length === 0 ? (
         <Text fz="sm" className="soft">
-          {words.host.facts.nothingHasChanged(
-            knownSince !== null && <> {words.host.facts.sinceTheFirstReport(<Instant at={fromApi(knownSince)} zone={zone} />)}</>,
-          )}
+          {nodes`Nothing has changed${knownSince !== null && <> {nodes`since the first report, ${<Instant at={fromApi(knownSince)} zone={zone} />}`}</>}.`}
         </Text>
       ) : (
         <ChangeTable host={host} changes={changes} zone={zone} clock={clock} />
       )}
       {nLeftOut > 0 && (
         <Text fz="sm" className="soft">
-          {words.host.facts.olderChangeNotListed(nLeftOut)}
+          {`${counted(nLeftOut, "older change")} not listed.`}
         </Text>
       )}
     </section>
   );
   const all = (
-    <section key="facts" aria-label={words.host.facts.facts}>
-      <Title order={2}>{words.host.facts.thisHost}</Title>
+    <section key="facts" aria-label="Facts">
+      <Title order={2}>This host</Title>
       <FactTable facts={known} knownSince={knownSince} zone={zone} />
       <Text fz="sm" className="soft">
-        {words.host.facts.lastReportNoDate(
-          <Instant at={fromApi(readAt)} zone={zone} />,
+        {nodes`Last report ${<Instant at={fromApi(readAt)} zone={zone} />}. No date: unchanged since the first report${
           knownSince !== null && (
             <>
               , <Instant at={fromApi(knownSince)} zone={zone} />
             </>
-          ),
-        )}
+          )
+        }.`}
       </Text>
     </section>
   );
@@ -83,13 +85,13 @@ interface FactTableProps {
 
 function FactTable({ facts, knownSince, zone }: FactTableProps) {
   return (
-    <ScrollCard label={words.host.facts.factsAboutThisHost}>
-      <Table aria-label={words.host.facts.factsAboutThisHost} verticalSpacing={3} className="fact-table">
+    <ScrollCard label="Facts about this host">
+      <Table aria-label="Facts about this host" verticalSpacing={3} className="fact-table">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{words.host.facts.fact}</Table.Th>
-            <Table.Th>{words.host.facts.value}</Table.Th>
-            <Table.Th>{words.host.facts.changed}</Table.Th>
+            <Table.Th>Fact</Table.Th>
+            <Table.Th>Value</Table.Th>
+            <Table.Th>Changed</Table.Th>
           </Table.Tr>
         </Table.Thead>
         {factSections(facts).map((section) => (
@@ -126,16 +128,16 @@ interface ChangeTableProps {
 
 function ChangeTable({ host, changes, zone, clock }: ChangeTableProps) {
   return (
-    <ScrollCard label={words.host.facts.changesOfFacts}>
-      <Table aria-label={words.host.facts.changesOfFacts} verticalSpacing={3} className="fact-table">
+    <ScrollCard label="Changes of facts">
+      <Table aria-label="Changes of facts" verticalSpacing={3} className="fact-table">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{words.host.facts.seenAt}</Table.Th>
-            <Table.Th>{words.host.facts.fact}</Table.Th>
-            <Table.Th>{words.host.facts.before}</Table.Th>
-            <Table.Th>{words.host.facts.after}</Table.Th>
+            <Table.Th>Seen at</Table.Th>
+            <Table.Th>Fact</Table.Th>
+            <Table.Th>Before</Table.Th>
+            <Table.Th>After</Table.Th>
             <Table.Th>
-              <VisuallyHidden>{words.host.facts.graphs}</VisuallyHidden>
+              <VisuallyHidden>Graphs</VisuallyHidden>
             </Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -166,7 +168,7 @@ function ChangeTable({ host, changes, zone, clock }: ChangeTableProps) {
                   })}
                   fz="sm"
                 >
-                  {words.host.facts.graphs}
+                  Graphs
                 </PageLink>
               </Table.Td>
             </Table.Tr>
@@ -194,7 +196,7 @@ interface FactValueProps {
 
 function FactValue({ factKey, value, text, zone }: FactValueProps) {
   if (value === null) {
-    return <span className="soft">{words.common.none}</span>;
+    return <span className="soft">none</span>;
   }
   const moment = factMoment(factKey, value);
   return moment === null ? text : <Instant at={moment} zone={zone} />;

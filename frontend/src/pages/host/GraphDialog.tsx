@@ -13,7 +13,6 @@ import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/compa
 import type { Clock } from "../../state/url";
 import { AddPanelDialog } from "./AddPanelDialog";
 import { ExportDialog } from "./ExportDialog";
-import { words } from "../../words";
 
 /** An open dialog over the graphs, with the window that it applies to. */
 export interface Dialog {
@@ -53,7 +52,7 @@ export function GraphDialog({ dialog, host, stats, zone, clock, onAdd, onClose }
       return <AddPanelDialog host={host} window={dialog.window} stats={stats} onAdd={onAdd} onClose={onClose} />;
     case "compare":
       return (
-        <Modal opened onClose={onClose} title={words.host.graphDialog.compareWithABaseline(host)} size="lg">
+        <Modal opened onClose={onClose} title={`Compare ${host} with a baseline`} size="lg">
           <ComparisonForm
             hosts={[host]}
             incident={dialog.window}

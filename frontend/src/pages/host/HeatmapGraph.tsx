@@ -17,7 +17,6 @@ import { HeatmapTip } from "./HeatmapTip";
 import { MovedTicks } from "./MovedTicks";
 import { usePanelHeight } from "./PanelGrip";
 import type { PictureSource } from "./picture_source";
-import { words } from "../../words";
 
 interface HeatmapGraphProps {
   readonly plan: PanelPlan;
@@ -96,14 +95,10 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose, onSource }: 
         width={width}
         height={height}
         margins={HEATMAP_MARGINS}
-        label={words.host.heatmapGraph.useArrowKeysStep(plan.title, name)}
+        label={`${plan.title}, ${name}: use the arrow keys to step through the samples`}
         onStep={(from, direction) => nextSampleTime(block, from, direction)}
       >
-        <Plot
-          figure={figure}
-          view={shown}
-          label={words.host.heatmapGraph.heatmapOf(name, String(nRows), rows, describeResolution(block))}
-        />
+        <Plot figure={figure} view={shown} label={`Heatmap of ${name}: ${String(nRows)} ${rows}, ${describeResolution(block)}`} />
         <MovedTicks drawn={drawn} shown={shown} zone={zone} width={width} margins={HEATMAP_MARGINS} />
         <HeatmapTip
           panel={plan.id}
@@ -123,7 +118,7 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose, onSource }: 
           size="xs"
           w={180}
           pl={8}
-          label={words.host.heatmapGraph.field}
+          label="Field"
           value={field?.key ?? ""}
           data={plan.fields.map(({ key, column }) => ({ value: key, label: column }))}
           onChange={(event) => {
@@ -134,9 +129,9 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose, onSource }: 
       {distributions.length > 1 && (
         <NativeSelect
           size="xs"
-          label={words.host.heatmapGraph.distribution}
+          label="Distribution"
           value={distribution.key}
-          data={distributions.map(({ key }) => ({ value: key, label: key === "" ? words.host.heatmapGraph.noKey : key }))}
+          data={distributions.map(({ key }) => ({ value: key, label: key === "" ? "(no key)" : key }))}
           onChange={(event) => {
             setChosen(event.currentTarget.value);
           }}

@@ -4,7 +4,6 @@ import { toEpochMs, type Window } from "../../logic/time";
 import { formatClock, type Zone } from "../../logic/zone";
 import { cellAt, type HeatmapCells } from "../../plot/heatmap";
 import { type PointerStore, usePointer } from "../../state/pointer";
-import { words } from "../../words";
 
 interface HeatmapTipProps {
   readonly panel: string;
@@ -34,9 +33,7 @@ export function HeatmapTip({ panel, cells, pick, decimals, unit, width, height, 
   return (
     <div className="nearest-tip" style={tipPlace(x, point.y, width, height)} aria-hidden>
       <b>{formatWithUnit(cell.value, decimals, unit)}</b> {cell.label}
-      <div>
-        {words.host.heatmapTip.fromTo(pick, formatClock(zone, toEpochMs(cell.start)), formatClock(zone, toEpochMs(cell.end)))}
-      </div>
+      <div>{`${pick} from ${formatClock(zone, toEpochMs(cell.start))} to ${formatClock(zone, toEpochMs(cell.end))}`}</div>
     </div>
   );
 }

@@ -22,7 +22,8 @@ import { HOST_TABS } from "../../state/url";
 import { Graphs } from "./Graphs";
 import { HostTags } from "./HostTags";
 import { type HostViewState, useHostView } from "./useHostView";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 import "./HostPage.css";
 
 // The graphs need none of these.
@@ -38,7 +39,7 @@ const LOADING = <StateView state={{ kind: "loading" }} />;
 /** One host: its graphs, its streams and their rejected lines. */
 export function HostPage() {
   const { host } = useParams({ from: "/shell/hosts/$host" });
-  useDocumentTitle(words.host.hostPage.normstat(host));
+  useDocumentTitle(`${host} · normstat`);
   const state = useHostView(host);
   const detail = useQuery(hostQuery(host));
   const stats = useQuery(hostStatsQuery(host));
@@ -50,9 +51,7 @@ export function HostPage() {
   return (
     <div className="page">
       {error instanceof ApiError && error.status === 404 ? (
-        <StateView
-          state={{ kind: "empty", title: words.host.hostPage.hostNotFound(host), next: words.host.hostPage.checkNameListHosts }}
-        />
+        <StateView state={{ kind: "empty", title: `Host ${host} not found`, next: "Check the name in the list of hosts." }} />
       ) : (
         <PendingView query={{ error, refetch: () => Promise.all([detail.refetch(), stats.refetch()]) }} what={host} />
       )}
@@ -87,10 +86,7 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
   return (
     <div className="page host-page">
       <IgnoredNote
-        ignored={[
-          ...state.ignored,
-          ...unknownPanels(view.panels, stats).map((stat) => words.host.hostPage.panelSendsNo(host.name, stat)),
-        ]}
+        ignored={[...state.ignored, ...unknownPanels(view.panels, stats).map((stat) => `panel: ${host.name} sends no ${stat}`)]}
       />
       <Tabs
         variant="default"
@@ -109,17 +105,15 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
         >
           <HostTitle host={host} zone={zone} />
           <Tabs.List>
-            <Tabs.Tab value="graphs">{words.host.hostPage.graphs}</Tabs.Tab>
-            <Tabs.Tab value="use">{words.host.hostPage.use}</Tabs.Tab>
-            <Tabs.Tab value="processes">{words.common.processes}</Tabs.Tab>
-            <Tabs.Tab value="events">{words.common.events}</Tabs.Tab>
-            <Tabs.Tab value="artefacts">{words.artefacts.list.artefacts}</Tabs.Tab>
-            <Tabs.Tab value="facts">{words.host.hostPage.facts}</Tabs.Tab>
-            <Tabs.Tab value="streams">
-              {words.host.hostPage.streams(formatCount(host.n_streams_live), formatCount(host.n_streams))}
-            </Tabs.Tab>
+            <Tabs.Tab value="graphs">Graphs</Tabs.Tab>
+            <Tabs.Tab value="use">USE</Tabs.Tab>
+            <Tabs.Tab value="processes">Processes</Tabs.Tab>
+            <Tabs.Tab value="events">Events</Tabs.Tab>
+            <Tabs.Tab value="artefacts">Artefacts</Tabs.Tab>
+            <Tabs.Tab value="facts">Facts</Tabs.Tab>
+            <Tabs.Tab value="streams">{`Streams ${formatCount(host.n_streams_live)}/${formatCount(host.n_streams)}`}</Tabs.Tab>
             <Tabs.Tab value="rejected" {...(host.n_rejected > 0 ? { c: "var(--bad)" } : {})}>
-              {words.host.hostPage.nRejectedLine(host.n_rejected)}
+              {counted(host.n_rejected, "rejected line")}
             </Tabs.Tab>
           </Tabs.List>
         </Group>
@@ -220,9 +214,9 @@ function LastSamplesNote({ host, zone, onLive }: LastSamplesNoteProps) {
   const last = sampleTime(host.last_sample_at);
   return last === null ? null : (
     <Group gap="sm" my={8} role="note">
-      <Text fz="sm">{words.host.hostPage.noSamplesSinceGraphs(<Instant at={last} zone={zone} />)}</Text>
+      <Text fz="sm">{nodes`No samples since ${<Instant at={last} zone={zone} />}. The graphs show the last ones.`}</Text>
       <Button size="compact-xs" variant="default" onClick={onLive}>
-        {words.host.hostPage.goLive}
+        Go live
       </Button>
     </Group>
   );
@@ -236,9 +230,9 @@ function HostTitle({ host, zone }: { readonly host: HostInfo; readonly zone: Zon
       <Text fz="sm" className="soft">
         {host.os}
         {host.last_sample_at !== null && (
-          <> {words.host.hostPage.lastSample(<Instant at={fromApi(host.last_sample_at)} zone={zone} />)}</>
+          <> {nodes`· last sample ${<Instant at={fromApi(host.last_sample_at)} zone={zone} />}`}</>
         )}
-        {host.clock_offset_s !== null && words.host.hostPage.clock(describeClockOffset(host.clock_offset_s))}
+        {host.clock_offset_s !== null && ` · clock ${describeClockOffset(host.clock_offset_s)}`}
       </Text>
       <HostTags host={host} />
     </Group>

@@ -6,7 +6,6 @@ import { NoSamples } from "./NoSamples";
 import { Panel } from "./Panel";
 import type { useHostPanels } from "./useHostPanels";
 import { ViewSections } from "./ViewSections";
-import { words } from "../../words";
 
 interface HostPanelsProps {
   readonly panels: ReturnType<typeof useHostPanels>;
@@ -81,11 +80,11 @@ function FullPanel({ plan, isLoading, graph, onChoose, onRemove }: FullPanelProp
         graph.onFull?.(null);
       }}
     >
-      {words.host.hostPanels.showAllPanelsEsc}
+      Show all panels (Esc)
     </Button>
   );
   return (
-    <section className="host-section" aria-label={words.host.hostPanels.fullScreen} data-full>
+    <section className="host-section" aria-label="Full screen" data-full>
       <Title order={1} mb={6}>
         {graph.host}
       </Title>
@@ -98,15 +97,11 @@ function FullPanel({ plan, isLoading, graph, onChoose, onRemove }: FullPanelProp
         <StateView
           state={
             isLoading
-              ? { kind: "loading", what: words.host.hostPanels.theView }
+              ? { kind: "loading", what: "the view" }
               : {
                   kind: "empty",
-                  title: words.host.hostPanels.hasNoPanel(graph.host, graph.fullPanel ?? ""),
-                  next: (
-                    <>
-                      {words.host.hostPanels.linkAnotherHostPanel} {leave}
-                    </>
-                  ),
+                  title: `${graph.host} has no panel ${graph.fullPanel ?? ""}`,
+                  next: <>The link is of another host, or of a panel that was removed. {leave}</>,
                 }
           }
         />

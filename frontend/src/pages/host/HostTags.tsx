@@ -9,7 +9,6 @@ import { TagChips } from "../../components/TagChips";
 import type { HostInfo } from "../../logic/api";
 import { tagsOf, tagWord } from "../../logic/fleet";
 import { clockOf, encodeClock } from "../../state/zone_choice";
-import { words } from "../../words";
 
 const TagHostsDialog = lazy(() =>
   import("../../components/TagHostsDialog").then((module) => ({ default: module.TagHostsDialog })),
@@ -32,10 +31,10 @@ export function HostTags({ host }: { readonly host: HostInfo }) {
         }}
       />
       {mayWrite(me) && (
-        <Tooltip label={words.host.hostTags.tagsOfThisHost}>
+        <Tooltip label="Tags of this host">
           <ActionIcon
             size="sm"
-            aria-label={words.host.hostTags.changeTags}
+            aria-label="Change tags"
             onClick={() => {
               setOpen(true);
             }}

@@ -3,7 +3,6 @@ import { IconChevronDown } from "@tabler/icons-react";
 import { lazy, Suspense, useState } from "react";
 import { describeChoice, idleField, type InstanceChoice, type PanelPlan } from "../../logic/panel";
 import type { Window } from "../../logic/time";
-import { words } from "../../words";
 
 export interface InstanceMenuProps {
   readonly plan: PanelPlan;
@@ -27,19 +26,13 @@ export function InstanceMenu({ plan, host, window, onChoose }: InstanceMenuProps
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>
-          {words.host.instanceMenu.which(
-            plan.stat.instance_title === ""
-              ? words.host.instanceMenu.instances
-              : words.host.instanceMenu.of(plan.stat.instance_title),
-          )}
-        </Menu.Label>
+        <Menu.Label>{`Which ${plan.stat.instance_title === "" ? "instances" : `of: ${plan.stat.instance_title}`}`}</Menu.Label>
         <Menu.Item
           onClick={() => {
             onChoose({ kind: "all" });
           }}
         >
-          {words.host.instanceMenu.allAtMostLines}
+          all (at most 200 lines)
         </Menu.Item>
         {plan.stat.shape !== "histogram" && (
           <Menu.Item
@@ -47,7 +40,7 @@ export function InstanceMenu({ plan, host, window, onChoose }: InstanceMenuProps
               onChoose({ kind: "heatmap", field: plan.fields[0]?.key ?? "" });
             }}
           >
-            {words.host.instanceMenu.allHeatmapOneRow}
+            all as a heatmap (one row each)
           </Menu.Item>
         )}
         {idleField(plan.stat) !== null && (
@@ -56,7 +49,7 @@ export function InstanceMenu({ plan, host, window, onChoose }: InstanceMenuProps
               onChoose({ kind: "balance" });
             }}
           >
-            {words.host.instanceMenu.allCpusBusyImbalance}
+            all CPUs: busy, and the imbalance
           </Menu.Item>
         )}
         {TOPS.map((n) => (
@@ -66,12 +59,9 @@ export function InstanceMenu({ plan, host, window, onChoose }: InstanceMenuProps
               onChoose({ kind: "top", n });
             }}
           >
-            {words.host.instanceMenu.by(
-              plan.fields[0]?.worse === "lower"
-                ? words.host.instanceMenu.lowest(String(n))
-                : words.host.instanceMenu.top(String(n)),
-              plan.fields[0]?.column ?? words.host.instanceMenu.theFirstField,
-            )}
+            {`${
+              plan.fields[0]?.worse === "lower" ? `lowest ${String(n)}` : `top ${String(n)}`
+            } by ${plan.fields[0]?.column ?? "the first field"}`}
           </Menu.Item>
         ))}
         <Menu.Divider />

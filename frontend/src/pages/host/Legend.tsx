@@ -10,7 +10,7 @@ import { legendColumn, type LegendEntry, sampleAt } from "../../logic/series";
 import { formatStatistic, type Statistic, STATISTIC_LABELS, STATISTICS } from "../../logic/statistics";
 import type { Scale } from "../../logic/unit";
 import { type PointerStore, usePointer } from "../../state/pointer";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 export interface LegendStatistics {
   /** Null until they are known. */
@@ -54,8 +54,8 @@ export const Legend = memo(function Legend(props: LegendProps) {
       <button
         type="button"
         className="legend-switch no-print"
-        aria-label={kind === "table" ? words.host.legend.legendWithoutStatistics : words.host.legend.legendWithStatistics}
-        title={kind === "table" ? words.host.legend.showLastValuesOnly : words.host.legend.showMinAvgP95}
+        aria-label={kind === "table" ? "Legend without statistics" : "Legend with statistics"}
+        title={kind === "table" ? "Show the last values only" : "Show min, avg, p95 and max of each line"}
         onClick={() => {
           onKind(other);
         }}
@@ -72,7 +72,7 @@ function CompactLegend({ entries, hidden, slots, scheme, pointer, unit, onToggle
     <div
       className="legend"
       role="group"
-      aria-label={words.common.lines}
+      aria-label="Lines"
       style={{ gridTemplateColumns: `repeat(auto-fill, minmax(min(100%, ${String(column)}ch), 1fr))` }}
     >
       {entries.map((entry) => (
@@ -98,12 +98,12 @@ function LegendTable(props: LegendProps) {
   const { lines } = statistics;
   const ordered = useMemo(() => inOrder(entries, lines, sort), [entries, lines, sort]);
   return (
-    <div className="legend-table" role="group" aria-label={words.common.lines}>
-      <table aria-label={words.host.legend.linesAndTheirStatistics} aria-busy={lines === null}>
+    <div className="legend-table" role="group" aria-label="Lines">
+      <table aria-label="Lines and their statistics" aria-busy={lines === null}>
         <thead>
           <tr>
             <th scope="col" title={statistics.note}>
-              <span className="legend-unit">{scale.unit === "" ? words.common.number : scale.unit}</span>
+              <span className="legend-unit">{scale.unit === "" ? "number" : scale.unit}</span>
             </th>
             {STATISTICS.map((statistic) => (
               <SortHead
@@ -161,7 +161,7 @@ function LegendTable(props: LegendProps) {
 /** Return a number as it was printed, or as it was computed, in the unit of the field. */
 function exactText({ field }: LegendEntry, values: LineValues | undefined, statistic: Statistic): string {
   const value = values?.[statistic] ?? null;
-  return value === null ? "" : words.host.legend.ofSamples(formatWithUnit(value, field.decimals, field.unit), values?.n ?? 0);
+  return value === null ? "" : `${formatWithUnit(value, field.decimals, field.unit)}, of ${counted(values?.n ?? 0, "sample")}`;
 }
 
 function inOrder(
@@ -198,7 +198,7 @@ function SortHead({ statistic, note, sort, pointer, onSort }: SortHeadProps) {
     <th scope="col" aria-sort={own === null ? "none" : own.isDescending ? "descending" : "ascending"}>
       <button
         type="button"
-        title={statistic === "last" ? words.host.legend.newestSampleOneCrosshair : note}
+        title={statistic === "last" ? "The newest sample, or the one at the crosshair" : note}
         onClick={() => {
           onSort(
             own === null
@@ -217,7 +217,7 @@ function SortHead({ statistic, note, sort, pointer, onSort }: SortHeadProps) {
 }
 
 function LastLabel({ pointer }: { readonly pointer: PointerStore }) {
-  return <>{usePointer(pointer).hovered === null ? STATISTIC_LABELS.last : words.host.legend.here}</>;
+  return <>{usePointer(pointer).hovered === null ? STATISTIC_LABELS.last : "here"}</>;
 }
 
 const DASHES: Readonly<Record<string, string | undefined>> = { dash: "5 3", dot: "2 2", dashdot: "6 2 2 2" };
@@ -307,12 +307,7 @@ function LegendCard({ entry, button, link }: LegendCardProps) {
       <HoverCard.Dropdown>
         <FieldCard field={field} />
         <div className="legend-extremes">
-          {words.host.legend.windowLowestHighestLast(
-            formatValue(lowest, field.decimals),
-            formatValue(highest, field.decimals),
-            formatValue(last, field.decimals),
-            field.unit,
-          )}
+          {`in this window: lowest ${formatValue(lowest, field.decimals)}, highest ${formatValue(highest, field.decimals)}, last ${formatValue(last, field.decimals)} ${field.unit}`}
         </div>
         {link}
       </HoverCard.Dropdown>

@@ -6,7 +6,7 @@ import { lifeWindow, processTitle } from "../../logic/process";
 import { fromApi, type Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import type { ProcessName } from "../../state/url";
-import { words } from "../../words";
+import { nodes } from "../../components/nodes";
 
 interface LifeTableProps {
   readonly lives: readonly ProcessLife[];
@@ -21,21 +21,21 @@ export function LifeTable({ lives, window: shown, zone, onParent, onWindow }: Li
   if (lives.length === 0) {
     return (
       <Text fz="sm" className="soft">
-        {words.host.lifeTable.noSamplesProcessWindow}
+        No samples of this process in the window.
       </Text>
     );
   }
   return (
-    <ScrollCard label={words.host.lifeTable.aboutThisProcess}>
-      <Table aria-label={words.host.lifeTable.aboutThisProcess} verticalSpacing={4}>
+    <ScrollCard label="About this process">
+      <Table aria-label="About this process" verticalSpacing={4}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{words.host.lifeTable.began}</Table.Th>
-            <Table.Th>{words.host.lifeTable.ended}</Table.Th>
-            <Table.Th>{words.host.lifeTable.user}</Table.Th>
-            <Table.Th>{words.host.lifeTable.parent}</Table.Th>
-            <Table.Th>{words.host.lifeTable.arguments}</Table.Th>
-            <Table.Th>{words.host.lifeTable.samplesInTheWindow}</Table.Th>
+            <Table.Th>Began</Table.Th>
+            <Table.Th>Ended</Table.Th>
+            <Table.Th>User</Table.Th>
+            <Table.Th>Parent</Table.Th>
+            <Table.Th>Arguments</Table.Th>
+            <Table.Th>Samples in the window</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -48,7 +48,7 @@ export function LifeTable({ lives, window: shown, zone, onParent, onWindow }: Li
                   <button
                     type="button"
                     className="text-button"
-                    title={words.host.lifeTable.showItsWholeLife}
+                    title="Show its whole life"
                     onClick={() => {
                       onWindow(lifeWindow(life, shown));
                     }}
@@ -66,10 +66,7 @@ export function LifeTable({ lives, window: shown, zone, onParent, onWindow }: Li
               </Table.Td>
               <Table.Td className="mono process-arguments">{life.facts.arguments ?? <Unknown />}</Table.Td>
               <Table.Td>
-                {words.host.lifeTable.to(
-                  <Instant at={fromApi(life.first_sample_at)} zone={zone} />,
-                  <Instant at={fromApi(life.last_sample_at)} zone={zone} />,
-                )}
+                {nodes`${<Instant at={fromApi(life.first_sample_at)} zone={zone} />} to ${<Instant at={fromApi(life.last_sample_at)} zone={zone} />}`}
               </Table.Td>
             </Table.Tr>
           ))}
@@ -80,15 +77,15 @@ export function LifeTable({ lives, window: shown, zone, onParent, onWindow }: Li
 }
 
 function Unknown() {
-  return <span className="soft">{words.host.lifeTable.notRecorded}</span>;
+  return <span className="soft">not recorded</span>;
 }
 
 function End({ life, zone }: { readonly life: ProcessLife; readonly zone: Zone }) {
   if (life.is_running === true) {
-    return <>{words.host.lifeTable.runningLastReport}</>;
+    return <>running at the last report</>;
   }
   if (life.gone_at !== null && life.last_seen_at !== null) {
-    return <>{words.host.lifeTable.upNextReport(<Instant at={fromApi(life.last_seen_at)} zone={zone} />)}</>;
+    return <>{nodes`${<Instant at={fromApi(life.last_seen_at)} zone={zone} />} or up to the next report`}</>;
   }
   return <Unknown />;
 }

@@ -4,7 +4,6 @@ import { BYTE_UNITS, DEFAULT_LOOK, type PanelLook, parseBound } from "../../logi
 import type { PanelPlan } from "../../logic/panel";
 import type { ReferenceLine } from "../../logic/reference";
 import { isBytes } from "../../logic/unit";
-import { words } from "../../words";
 
 interface LookDialogProps {
   readonly plan: PanelPlan;
@@ -14,18 +13,18 @@ interface LookDialogProps {
   readonly onClose: () => void;
 }
 
-const BYTE_LABELS = { decimal: words.host.lookDialog.decimalBytes, binary: words.host.lookDialog.binaryBytes } as const;
+const BYTE_LABELS = { decimal: "kB, MB (1000)", binary: "KiB, MiB (1024)" } as const;
 
 /** Chooses how a panel is drawn. Each choice shows at once, and is in the link. */
 export function LookDialog({ plan, look, references, onLook, onClose }: LookDialogProps) {
   const isStacked = look.isStacked ?? plan.isStacked;
   return (
-    <Modal opened onClose={onClose} title={words.host.lookDialog.axisAndLines(plan.title)} size="md">
+    <Modal opened onClose={onClose} title={`Axis and lines: ${plan.title}`} size="md">
       <Stack gap="sm">
         <Bounds unit={plan.unit} look={look} onLook={onLook} />
         <Switch
-          label={words.host.lookDialog.logarithmicAxis}
-          description={words.host.lookDialog.valuesZeroBelowNot}
+          label="Logarithmic axis"
+          description="Values of zero and below are not drawn"
           checked={look.isLog}
           disabled={isStacked}
           onChange={(event) => {
@@ -33,8 +32,8 @@ export function LookDialog({ plan, look, references, onLook, onClose }: LookDial
           }}
         />
         <Switch
-          label={words.host.lookDialog.stacked}
-          description={words.host.lookDialog.onlyWhereAllSamples}
+          label="Stacked"
+          description="Only where all samples are drawn and the lines are parts of one whole"
           checked={isStacked}
           onChange={(event) => {
             const next = event.currentTarget.checked;
@@ -42,8 +41,8 @@ export function LookDialog({ plan, look, references, onLook, onClose }: LookDial
           }}
         />
         <Switch
-          label={words.host.lookDialog.steps}
-          description={words.host.lookDialog.eachSampleHoldsUntil}
+          label="Steps"
+          description="Each sample holds until the next one"
           checked={look.isStep}
           disabled={isStacked}
           onChange={(event) => {
@@ -53,15 +52,12 @@ export function LookDialog({ plan, look, references, onLook, onClose }: LookDial
         {isBytes(plan.unit) && (
           <div>
             <Text fz="sm" mb={4}>
-              {words.host.lookDialog.unitOfTheAxis}
+              Unit of the axis
             </Text>
             <SegmentedControl
               size="xs"
-              aria-label={words.host.lookDialog.unitOfTheAxis}
-              data={[
-                { value: "", label: words.host.lookDialog.asPrinted },
-                ...BYTE_UNITS.map((value) => ({ value, label: BYTE_LABELS[value] })),
-              ]}
+              aria-label="Unit of the axis"
+              data={[{ value: "", label: "as printed" }, ...BYTE_UNITS.map((value) => ({ value, label: BYTE_LABELS[value] }))]}
               value={look.bytes ?? ""}
               onChange={(value) => {
                 onLook({ bytes: BYTE_UNITS.find((known) => known === value) ?? null });
@@ -71,7 +67,7 @@ export function LookDialog({ plan, look, references, onLook, onClose }: LookDial
         )}
         {references.length > 0 && (
           <Switch
-            label={words.host.lookDialog.referenceLines}
+            label="Reference lines"
             description={references.map(({ label, source }) => `${label}. ${source}.`).join(" ")}
             checked={look.hasReferences}
             onChange={(event) => {
@@ -86,9 +82,9 @@ export function LookDialog({ plan, look, references, onLook, onClose }: LookDial
               onLook({ ...DEFAULT_LOOK, legend: look.legend, sort: look.sort, hidden: look.hidden });
             }}
           >
-            {words.host.lookDialog.reset}
+            Reset
           </Button>
-          <Button onClick={onClose}>{words.common.close}</Button>
+          <Button onClick={onClose}>Close</Button>
         </Group>
       </Stack>
     </Modal>
@@ -119,8 +115,8 @@ function Bounds({ unit, look, onLook }: BoundsProps) {
       <Group grow gap="xs">
         <TextInput
           size="xs"
-          label={words.host.lookDialog.lowestValue(of)}
-          placeholder={words.host.lookDialog.fromTheSamples}
+          label={`Lowest value${of}`}
+          placeholder="from the samples"
           value={low}
           disabled={look.isLog}
           onChange={(event) => {
@@ -129,8 +125,8 @@ function Bounds({ unit, look, onLook }: BoundsProps) {
         />
         <TextInput
           size="xs"
-          label={words.host.lookDialog.highestValue(of)}
-          placeholder={words.host.lookDialog.fromTheSamples}
+          label={`Highest value${of}`}
+          placeholder="from the samples"
           value={high}
           disabled={look.isLog}
           onChange={(event) => {
@@ -139,7 +135,7 @@ function Bounds({ unit, look, onLook }: BoundsProps) {
         />
       </Group>
       <Text fz="xs" {...(problem === null ? { className: "soft" } : { c: "var(--bad)" })} mih={18} role="status">
-        {problem ?? (look.isLog ? words.host.lookDialog.logarithmicAxisFollowsSamples : "")}
+        {problem ?? (look.isLog ? "A logarithmic axis follows the samples" : "")}
       </Text>
     </div>
   );
@@ -149,7 +145,7 @@ function Bounds({ unit, look, onLook }: BoundsProps) {
 function boundsProblem(low: string, high: string): string | null {
   const [from, to] = [low, high].map((text) => (text.trim() === "" ? null : parseBound(text)));
   if ((low.trim() !== "" && from === null) || (high.trim() !== "" && to === null)) {
-    return words.host.lookDialog.typeANumber;
+    return "Type a number such as 0, 12.5 or 1e6";
   }
-  return from != null && to != null && from >= to ? words.host.lookDialog.lowestValueMustBelow : null;
+  return from != null && to != null && from >= to ? "The lowest value must be below the highest" : null;
 }

@@ -35,7 +35,6 @@ import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
 import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
 import type { Clock } from "../../state/url";
 import { SelectionTable } from "./SelectionTable";
-import { words } from "../../words";
 import "./MarkBar.css";
 
 interface MarkBarProps {
@@ -66,11 +65,10 @@ export function MarkBar(props: MarkBarProps) {
   const sheet = useDock(plan?.id ?? null, mark);
   const inputs: ComparisonInputs = { hosts: [host], incident: mark, against: againstOf(reference, mark), divisor: null };
   return (
-    <div ref={sheet} className="mark-sheet no-print" role="region" aria-label={words.host.markBar.selection}>
+    <div ref={sheet} className="mark-sheet no-print" role="region" aria-label="Selection">
       <Group gap="xs" className="mark-head">
         <Text fz="sm">
-          <b>{words.host.markBar.selected}</b> {formatWindow(zone, mark)} {zoneLabel(zone, mark.end)} (
-          {describeDuration(lengthOf(mark))})
+          <b>Selected</b> {formatWindow(zone, mark)} {zoneLabel(zone, mark.end)} ({describeDuration(lengthOf(mark))})
         </Text>
         <ReferenceSelect reference={reference} baselines={baselines} onChange={setChosen} />
         <MarkActions {...props} />
@@ -109,18 +107,18 @@ interface ReferenceSelectProps {
 
 function ReferenceSelect({ reference, baselines, onChange }: ReferenceSelectProps) {
   const choices: readonly (readonly [Reference, string])[] = [
-    ...baselines.map(({ id, name }) => [{ kind: "baseline", id }, words.host.markBar.baseline(name)] as const),
+    ...baselines.map(({ id, name }) => [{ kind: "baseline", id }, `Baseline: ${name}`] as const),
     ...EARLIER.map((when) => [{ kind: "earlier", when }, earlierLabel(when)] as const),
   ];
   return (
     <Group gap={6} wrap="nowrap">
       <Text fz="sm" className="soft">
-        {words.host.markBar.beside}
+        beside
       </Text>
       <Select
         size="xs"
         w={200}
-        aria-label={words.host.markBar.compareTheSelectionWith}
+        aria-label="Compare the selection with"
         allowDeselect={false}
         data={choices.map(([choice, label]) => ({ value: formatReference(choice), label }))}
         value={formatReference(reference)}
@@ -138,49 +136,47 @@ function ReferenceSelect({ reference, baselines, onChange }: ReferenceSelectProp
 function MarkActions({ mayWrite, onBaseline, onExclude, onCompare, onNote, onRun, onExport, onZoom, onClear }: MarkBarProps) {
   return (
     <Group gap={6} className="mark-actions">
-      <Tooltip label={words.host.markBar.compareSelectionBaselineC}>
+      <Tooltip label="Compare the selection with a baseline (c)">
         <Button leftSection={<IconArrowsDiff size={14} />} onClick={onCompare}>
-          {words.host.markBar.compareWithBaseline}
+          Compare with baseline…
         </Button>
       </Tooltip>
       <Button variant="default" leftSection={<IconZoomIn size={14} />} onClick={onZoom}>
-        {words.host.markBar.zoomIn}
+        Zoom in
       </Button>
       <Tooltip
-        label={mayWrite ? words.host.markBar.saveSelectionNormalBehaviour : words.host.markBar.onlyOperatorsAdministratorsCan}
+        label={mayWrite ? "Save the selection as normal behaviour (b)" : "Only operators and administrators can save baselines"}
       >
         <Button variant="default" leftSection={<IconBookmarkPlus size={14} />} disabled={!mayWrite} onClick={onBaseline}>
-          {words.host.markBar.saveAsBaseline}
+          Save as baseline…
         </Button>
       </Tooltip>
       <Tooltip
-        label={
-          mayWrite ? words.host.markBar.ignoreSelectionAllBaselines : words.host.markBar.onlyOperatorsAdministratorsCanExclude
-        }
+        label={mayWrite ? "Ignore the selection in all baselines (x)" : "Only operators and administrators can exclude periods"}
       >
         <Button variant="default" leftSection={<IconBookmarkOff size={14} />} disabled={!mayWrite} onClick={onExclude}>
-          {words.host.markBar.excludeFromBaselines}
+          Exclude from baselines…
         </Button>
       </Tooltip>
       {mayWrite && (
-        <Tooltip label={words.host.markBar.noteWhatHappenedSelection}>
+        <Tooltip label="Note what happened in the selection (n)">
           <Button variant="default" leftSection={<IconFlag size={14} />} onClick={onNote}>
-            {words.host.markBar.noteEvent}
+            Note event…
           </Button>
         </Tooltip>
       )}
       {mayWrite && (
-        <Tooltip label={words.experiments.addRun.tooltip}>
+        <Tooltip label="Add the selection as a run of an experiment">
           <Button variant="default" leftSection={<IconFlask size={14} />} onClick={onRun}>
-            {words.experiments.addRun.button}
+            Add as run…
           </Button>
         </Tooltip>
       )}
       <Button variant="default" leftSection={<IconDownload size={14} />} onClick={onExport}>
-        {words.host.markBar.export}
+        Export…
       </Button>
-      <Tooltip label={words.host.markBar.clearSelectionEsc}>
-        <ActionIcon aria-label={words.host.markBar.clearSelection} onClick={onClear}>
+      <Tooltip label="Clear selection (Esc)">
+        <ActionIcon aria-label="Clear selection" onClick={onClear}>
           <IconX size={16} />
         </ActionIcon>
       </Tooltip>
@@ -202,9 +198,9 @@ function Differences({ host, inputs, clock }: DifferencesProps) {
   const stats = useQuery(statsQuery).data?.stats ?? NO_STATS;
   const found = data === undefined ? [] : largestDifferences(data);
   return (
-    <section className="mark-differences" aria-label={words.host.markBar.largestDifferencesOn(host)} aria-busy={isFetching}>
+    <section className="mark-differences" aria-label={`Largest differences on ${host}`} aria-busy={isFetching}>
       <h3>
-        {words.host.markBar.largestDifferencesOn(host)} {isFetching && <Loader size={11} color="gray" />}
+        {`Largest differences on ${host}`} {isFetching && <Loader size={11} color="gray" />}
       </h3>
       <ErrorLine error={error} />
       {found.length > 0 && (
@@ -225,7 +221,7 @@ function Differences({ host, inputs, clock }: DifferencesProps) {
       ))}
       {data !== undefined && (
         <PageLink to="/comparison" search={encodeComparisonView({ ...DEFAULT_COMPARISON_VIEW, clock, ...inputs })} fz="sm">
-          {words.host.markBar.allWhatAskNext(data.n_findings === 0 ? words.host.markBar.series : words.host.markBar.changes)}
+          {`All ${data.n_findings === 0 ? "series" : "changes"} and what to ask next`}
         </PageLink>
       )}
     </section>
@@ -252,20 +248,20 @@ function SelectionLines({ host, mark, plan, reference }: SelectionLinesProps) {
     }),
   );
   return (
-    <section className="mark-lines" aria-label={words.host.markBar.selectedLinesOf(plan.title)} aria-busy={data === undefined}>
+    <section className="mark-lines" aria-label={`Selected lines of ${plan.title}`} aria-busy={data === undefined}>
       <h3>
         {plan.title}
-        {plan.unit !== "" && <span className="soft"> {words.host.markBar.in(plan.unit)}</span>}
+        {plan.unit !== "" && <span className="soft"> {`in ${plan.unit}`}</span>}
       </h3>
       <ErrorLine error={error} />
       {data === undefined ? (
         error === null && (
           <p className="soft" role="status">
-            {words.host.markBar.loading}
+            Loading …
           </p>
         )
       ) : data.lines.length === 0 ? (
-        <p>{words.host.markBar.noSamplesPanelSelection}</p>
+        <p>No samples of this panel in the selection. Select a longer time, or another panel.</p>
       ) : (
         <SelectionTable plan={plan} statistics={data} />
       )}

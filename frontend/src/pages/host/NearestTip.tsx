@@ -6,7 +6,6 @@ import { PANEL_MARGINS, pixelOfTime, plotHeight, tipPlace } from "../../logic/su
 import { type Window, toEpochMs } from "../../logic/time";
 import type { DrawnBand, Figure } from "../../plot/figure";
 import { type PointerStore, usePointer } from "../../state/pointer";
-import { words } from "../../words";
 
 interface NearestTipProps {
   readonly panel: string;
@@ -49,11 +48,7 @@ export function NearestTip(props: NearestTipProps) {
         <b>{formatWithUnit(value, field.decimals, field.unit)}</b> {entry.name}
         {normal !== null && (
           <div>
-            {words.host.nearestTip.p5ToP95(
-              describeDistance(value, normal, field.decimals, field.unit),
-              formatValue(normal.low, field.decimals),
-              formatValue(normal.high, field.decimals),
-            )}
+            {`${describeDistance(value, normal, field.decimals, field.unit)} (p5 ${formatValue(normal.low, field.decimals)} to p95 ${formatValue(normal.high, field.decimals)})`}
           </div>
         )}
       </div>

@@ -1,6 +1,5 @@
 import { Button } from "@mantine/core";
 import { StateView } from "../../components/StateView";
-import { words } from "../../words";
 
 /** A host that has sent nothing yet, and where to look why. */
 export function NoSamples({ onStreams }: { readonly onStreams: () => void }) {
@@ -8,12 +7,12 @@ export function NoSamples({ onStreams }: { readonly onStreams: () => void }) {
     <StateView
       state={{
         kind: "empty",
-        title: words.host.noSamples.hostHasNoSamples,
+        title: "This host has no samples yet",
         next: (
           <>
-            {words.host.noSamples.seeStreamsTabLive}{" "}
+            See the Streams tab. A live stream without samples may come from a tool that has no spec.{" "}
             <Button size="compact-xs" variant="default" onClick={onStreams}>
-              {words.host.noSamples.showStreams}
+              Show streams
             </Button>
           </>
         ),

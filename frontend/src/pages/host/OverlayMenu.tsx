@@ -2,7 +2,6 @@ import { Select, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { hostsQuery } from "../../api/queries";
 import { formatOverlay, type Overlay, overlayName, parseOverlay } from "../../logic/overlay";
-import { words } from "../../words";
 
 interface OverlayMenuProps {
   readonly host: string;
@@ -15,20 +14,17 @@ export function OverlayMenu({ host, overlay, onChange }: OverlayMenuProps) {
   const hosts = useQuery(hostsQuery).data?.hosts ?? [];
   const others = [...new Set([...hosts.map(({ name }) => name), ...(overlay?.kind === "host" ? [overlay.host] : [])])];
   return (
-    <Tooltip label={words.host.overlayMenu.drawSameTimeYesterday}>
+    <Tooltip label="Draw the same time of yesterday or last week, or another host, dashed behind every graph">
       <Select
         size="xs"
         w={150}
-        aria-label={words.host.overlayMenu.overlay}
-        placeholder={words.host.overlayMenu.noOverlay}
+        aria-label="Overlay"
+        placeholder="No overlay"
         clearable
         searchable
         data={[
-          { group: words.host.overlayMenu.thisHost, items: ["yesterday", "week"].flatMap(optionOf) },
-          {
-            group: words.host.overlayMenu.anotherHost,
-            items: others.filter((name) => name !== host).flatMap((name) => optionOf(`host:${name}`)),
-          },
+          { group: "This host", items: ["yesterday", "week"].flatMap(optionOf) },
+          { group: "Another host", items: others.filter((name) => name !== host).flatMap((name) => optionOf(`host:${name}`)) },
         ]}
         value={overlay === null ? null : formatOverlay(overlay)}
         onChange={(value) => {
@@ -41,5 +37,5 @@ export function OverlayMenu({ host, overlay, onChange }: OverlayMenuProps) {
 
 function optionOf(value: string) {
   const overlay = parseOverlay(value);
-  return overlay === null ? [] : [{ value, label: words.host.overlayMenu.overlay2(overlayName(overlay)) }];
+  return overlay === null ? [] : [{ value, label: `Overlay: ${overlayName(overlay)}` }];
 }

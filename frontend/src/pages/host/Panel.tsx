@@ -27,7 +27,6 @@ import { PanelGraph, type PanelGraphProps } from "./PanelGraph";
 import type { PictureSource } from "./picture_source";
 import { type PanelDialog, PanelMenu, type Taken } from "./PanelMenu";
 import { TakenNote, useTaken } from "./TakenNote";
-import { words } from "../../words";
 import "./Panel.css";
 
 // Loaded when they are opened.
@@ -235,7 +234,7 @@ function EmptyPanel({ plan, graph }: { readonly plan: PanelPlan; readonly graph:
       isCompact
       state={{
         kind: "empty",
-        title: words.host.panel.noSamplesWindow,
+        title: "No samples in this window",
         next: isPast ? (
           <button
             type="button"
@@ -244,12 +243,12 @@ function EmptyPanel({ plan, graph }: { readonly plan: PanelPlan; readonly graph:
               graph.onShow(lastSampleAt);
             }}
           >
-            {words.host.panel.showLastSamples(formatInstant(graph.zone, lastSampleAt))}
+            {`Show the last samples, at ${formatInstant(graph.zone, lastSampleAt)}`}
           </button>
         ) : plan.choice.kind === "only" ? (
-          words.host.panel.chooseOtherInstancesAnother
+          "Choose other instances or another window."
         ) : (
-          words.host.panel.chooseAnotherWindowStrip
+          "Choose another window. The strip at the top shows where there are samples."
         ),
       }}
     />

@@ -32,7 +32,6 @@ import { useInstanceLabels } from "./useInstanceLabels";
 import { useLegendStatistics } from "./useLegendStatistics";
 import { usePanelHeight } from "./PanelGrip";
 import { useOverlay } from "./useOverlay";
-import { words } from "../../words";
 
 export interface PanelGraphProps {
   readonly plan: PanelPlan;
@@ -169,10 +168,10 @@ export function PanelGraph({ plan, graph, block, width, onSource }: PanelGraphPr
         width={width}
         height={height}
         margins={PANEL_MARGINS}
-        label={words.host.panelGraph.useArrowKeysStep(plan.title)}
+        label={`${plan.title}: use the arrow keys to step through the samples`}
         onStep={(from, direction) => nextSampleTime(block, from, direction)}
       >
-        <span className="panel-unit">{figure.axisUnit === "" ? words.common.number : figure.axisUnit}</span>
+        <span className="panel-unit">{figure.axisUnit === "" ? "number" : figure.axisUnit}</span>
         <Plot
           figure={figure}
           view={shown}
@@ -215,7 +214,7 @@ export function PanelGraph({ plan, graph, block, width, onSource }: PanelGraphPr
       />
       {overlay.note !== "" && <p className="band-note soft">{overlay.note}</p>}
       {isCompared && isStackDrawn(block, isStacked) && (
-        <p className="band-note soft">{words.host.panelGraph.linesInsteadAreasSo}</p>
+        <p className="band-note soft">Lines instead of areas, so that each can be compared.</p>
       )}
       {bands.note !== "" && (
         <p className="band-note soft">

@@ -3,7 +3,6 @@ import { type KeyboardEvent, type PointerEvent, useRef, useSyncExternalStore } f
 import { DEFAULT_LOOK, fullHeight, MAX_HEIGHT, MIN_HEIGHT, toHeight, USUAL_HEIGHT } from "../../logic/look";
 import type { PanelPlan } from "../../logic/panel";
 import type { GraphContext } from "./graph";
-import { words } from "../../words";
 import "./PanelGrip.css";
 
 const KEY_STEP = 20;
@@ -85,12 +84,12 @@ export function PanelGrip({ plan, graph }: PanelGripProps) {
       className="panel-grip no-print"
       role="separator"
       aria-orientation="horizontal"
-      aria-label={words.host.panelGrip.heightOf(plan.title)}
+      aria-label={`Height of ${plan.title}`}
       aria-valuemin={MIN_HEIGHT}
       aria-valuemax={MAX_HEIGHT}
       aria-valuenow={given ?? USUAL_HEIGHT}
-      aria-valuetext={given === null ? words.host.panelGrip.usual : words.host.panelGrip.pixels(String(given))}
-      title={words.host.panelGrip.dragChangeHeightDouble}
+      aria-valuetext={given === null ? "usual" : `${String(given)} pixels`}
+      title="Drag to change the height; double-click for the usual one"
       tabIndex={0}
       onPointerDown={(event) => {
         event.preventDefault();

@@ -6,7 +6,6 @@ import type { PanelPlan } from "../../logic/panel";
 import type { Window } from "../../logic/time";
 import type { GraphContext } from "./graph";
 import { SeveralHosts } from "./SeveralHosts";
-import { words } from "../../words";
 
 export type PanelDialog = "look" | "table" | "view" | "report";
 
@@ -44,7 +43,7 @@ export function PanelMenu(props: PanelMenuProps) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon size="sm" aria-label={words.host.panelMenu.menuOf(plan.title)}>
+        <ActionIcon size="sm" aria-label={`Menu of ${plan.title}`}>
           <IconDots size={15} />
         </ActionIcon>
       </Menu.Target>
@@ -54,7 +53,7 @@ export function PanelMenu(props: PanelMenuProps) {
             onOpen("look");
           }}
         >
-          {words.host.panelMenu.axisAndLines}
+          Axis and lines…
         </Menu.Item>
         <Menu.Item
           disabled={!isDrawn}
@@ -62,7 +61,7 @@ export function PanelMenu(props: PanelMenuProps) {
             onOpen("table");
           }}
         >
-          {words.host.panelMenu.showPointsTable}
+          Show points as a table
         </Menu.Item>
         {onFull && (
           <Menu.Item
@@ -75,7 +74,7 @@ export function PanelMenu(props: PanelMenuProps) {
               onFull(isFull ? null : plan.id);
             }}
           >
-            {isFull ? words.host.panelMenu.leaveFullScreen : words.host.panelMenu.fullScreen}
+            {isFull ? "Leave full screen" : "Full screen"}
           </Menu.Item>
         )}
         <Menu.Item
@@ -83,7 +82,7 @@ export function PanelMenu(props: PanelMenuProps) {
             onOpen("view");
           }}
         >
-          {words.host.panelMenu.addToAView}
+          Add to a view…
         </Menu.Item>
         {mayWrite(useMe()) && (
           <Menu.Item
@@ -91,7 +90,7 @@ export function PanelMenu(props: PanelMenuProps) {
               onOpen("report");
             }}
           >
-            {words.reports.addToReport.addToReport}
+            Add to report
           </Menu.Item>
         )}
         <SeveralHosts plan={plan} host={host} window={shown} />
@@ -101,22 +100,22 @@ export function PanelMenu(props: PanelMenuProps) {
               onRemove(plan);
             }}
           >
-            {words.host.panelMenu.removePanel}
+            Remove panel
           </Menu.Item>
         )}
         <Menu.Divider />
-        <Menu.Label>{words.host.panelMenu.takeWithYou}</Menu.Label>
-        {item("link", words.host.panelMenu.copyLinkPanelWindow)}
-        {item("png", words.host.panelMenu.pngPicture)}
-        {item("svg", words.host.panelMenu.svgPicture)}
-        {isDark && item("png-on-white", words.host.panelMenu.pngPictureOnWhite)}
-        {isDark && item("svg-on-white", words.host.panelMenu.svgPictureOnWhite)}
-        {item("csv", words.host.panelMenu.csvLinesShownAll)}
+        <Menu.Label>Take with you</Menu.Label>
+        {item("link", "Copy link to this panel and window")}
+        {item("png", "PNG picture")}
+        {item("svg", "SVG picture")}
+        {isDark && item("png-on-white", "PNG picture on white")}
+        {isDark && item("svg-on-white", "SVG picture on white")}
+        {item("csv", "CSV of the lines shown (all samples)")}
         <Menu.Item component="a" href={csvAddress(host, shown, plan.stat.name)} download>
-          {words.host.panelMenu.csvWindowAllSamples(plan.stat.name)}
+          {`CSV of ${plan.stat.name} in this window (all samples)`}
         </Menu.Item>
         <Menu.Item component="a" href={parquetAddress(host, shown, plan.stat.name)} download>
-          {words.host.panelMenu.parquetWindowAllSamples(plan.stat.name)}
+          {`Parquet of ${plan.stat.name} in this window (all samples)`}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -9,7 +9,7 @@ import type { Window } from "../../logic/time";
 import type { ProcessListView } from "../../state/url";
 import type { ProcessesProps } from "./Processes";
 import { ProcessTable } from "./ProcessTable";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 const MAX_ROWS = 20_000;
 
@@ -37,7 +37,7 @@ export function ProcessList({ host, state, zone, window: shown, children }: Proc
   });
   const list = isByProcess ? processes : commands;
   if (list.data === undefined) {
-    return <PendingView query={list} what={words.host.processList.processes} />;
+    return <PendingView query={list} what="processes" />;
   }
   const { data } = list;
   const opened = processes.data?.rows ?? [];
@@ -48,8 +48,8 @@ export function ProcessList({ host, state, zone, window: shown, children }: Proc
       <div className="process-bar">
         {children}
         <TextInput
-          aria-label={words.host.processList.searchCommands}
-          placeholder={isByProcess ? words.host.processList.searchCommandOrPid : words.host.processList.searchCommand}
+          aria-label="Search commands"
+          placeholder={isByProcess ? "Search command or PID" : "Search command"}
           value={search}
           maxLength={200}
           onChange={(event) => {
@@ -63,7 +63,7 @@ export function ProcessList({ host, state, zone, window: shown, children }: Proc
         />
         {sources.length > 1 && (
           <Select
-            aria-label={words.host.processList.source}
+            aria-label="Source"
             data={sources.map(({ name, title }) => ({ value: name, label: title }))}
             value={data.stat}
             allowDeselect={false}
@@ -73,29 +73,20 @@ export function ProcessList({ host, state, zone, window: shown, children }: Proc
           />
         )}
         <Text fz="sm" className="soft">
-          {isByProcess ? words.host.processList.nProcesses(data.n_found) : words.host.processList.nCommand(data.n_found)}
-          {data.precision_s > 0 &&
-            words.host.processList.firstLastTimes(
-              data.precision_s === 60 ? words.host.processList.minute : words.host.processList.hour,
-            )}
+          {isByProcess ? counted(data.n_found, "process", "processes") : counted(data.n_found, "command")}
+          {data.precision_s > 0 && `; first and last times to the ${data.precision_s === 60 ? "minute" : "hour"}`}
         </Text>
       </div>
       {data.stat === null ? (
         <StateView
           state={{
             kind: "empty",
-            title: words.host.processList.noProcessesWindow,
-            next: words.host.processList.chooseAnotherWindowRecord,
+            title: "No processes in this window",
+            next: "Choose another window, or record processes: the agent's stats.conf needs proc_pid_linux, pidstat, prstat, top or ps.",
           }}
         />
       ) : data.rows.length === 0 ? (
-        <StateView
-          state={{
-            kind: "empty",
-            title: words.host.processList.nothingNamed(asked),
-            next: words.host.processList.searchAnotherPartName,
-          }}
-        />
+        <StateView state={{ kind: "empty", title: `Nothing named “${asked}”`, next: "Search for another part of the name." }} />
       ) : (
         <ProcessTable
           fields={data.fields}
@@ -117,7 +108,7 @@ export function ProcessList({ host, state, zone, window: shown, children }: Proc
         />
       )}
       {processes.error !== null && (
-        <Alert color="red" title={words.host.processList.processesCouldNotRead}>
+        <Alert color="red" title="The processes could not be read">
           {processes.error.message}
         </Alert>
       )}

@@ -20,7 +20,7 @@ import type { GraphContext } from "./graph";
 import { Panel } from "./Panel";
 import { LifeTable } from "./LifeTable";
 import type { ProcessesProps } from "./Processes";
-import { words } from "../../words";
+import { nodes } from "../../components/nodes";
 
 interface ProcessPageProps extends ProcessesProps {
   readonly process: ProcessName;
@@ -72,8 +72,7 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
       scheme,
       tool: "zoom",
       pointer,
-      bands:
-        view.mark === null ? [] : [{ key: "mark", kind: "mark", label: words.host.processPage.selection, window: view.mark }],
+      bands: view.mark === null ? [] : [{ key: "mark", kind: "mark", label: "selection", window: view.mark }],
       events: marks,
       hasCpuLabels: false,
       bandBaseline: null,
@@ -117,7 +116,7 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
             state.set({ process: null });
           }}
         >
-          {words.host.processPage.allProcesses}
+          All processes
         </Button>
         {children}
         <PageLink
@@ -126,7 +125,7 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
           search={encodeHostView({ ...view, tab: "graphs", process: null })}
           fz="sm"
         >
-          {words.host.processPage.graphsWindow(host.name)}
+          {`Graphs of ${host.name} in this window`}
         </PageLink>
       </div>
       <Group gap="sm" align="baseline">
@@ -139,7 +138,7 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
               state.set({ process: { command: process.command, pid: null } });
             }}
           >
-            {words.host.processPage.allProcessesOf(process.command)}
+            {`All processes of ${process.command}`}
           </button>
         )}
       </Group>
@@ -149,7 +148,7 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
             detail.error === null
               ? { kind: "loading", what: processTitle(process) }
               : detail.error instanceof ApiError && detail.error.status === 404
-                ? { kind: "empty", title: words.host.processPage.notFound, next: detail.error.message }
+                ? { kind: "empty", title: "Not found", next: detail.error.message }
                 : { kind: "error", error: detail.error, onRetry: () => void detail.refetch() }
           }
         />
@@ -168,27 +167,24 @@ export function ProcessPage({ host, stats, state, zone, scheme, process, window:
           )}
           {process.pid !== null && detail.data.other_commands.length > 0 && (
             <Text fz="sm">
-              {words.host.processPage.pidWasAlso(
-                String(process.pid),
-                detail.data.other_commands.map((command, index) => (
-                  <span key={command}>
-                    {index > 0 && ", "}
-                    <button
-                      type="button"
-                      className="text-button"
-                      onClick={() => {
-                        state.set({ process: { command, pid: process.pid } });
-                      }}
-                    >
-                      {command}
-                    </button>
-                  </span>
-                )),
-              )}
+              {nodes`PID ${String(process.pid)} was also ${detail.data.other_commands.map((command, index) => (
+                <span key={command}>
+                  {index > 0 && ", "}
+                  <button
+                    type="button"
+                    className="text-button"
+                    onClick={() => {
+                      state.set({ process: { command, pid: process.pid } });
+                    }}
+                  >
+                    {command}
+                  </button>
+                </span>
+              ))}.`}
             </Text>
           )}
           {detail.error !== null && (
-            <Alert color="red" title={words.host.processPage.couldNotReadAgain}>
+            <Alert color="red" title="This could not be read again">
               {detail.error.message}
             </Alert>
           )}

@@ -12,7 +12,7 @@ import { formatClock, formatInstant, type Zone } from "../../logic/zone";
 import type { PointerStore } from "../../state/pointer";
 import { ReportTable } from "./ReportTable";
 import { StateLegend } from "./StateBar";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import "./processes.css";
 import "./ProcessSheet.css";
 
@@ -41,10 +41,10 @@ export function ProcessSheet(props: ProcessSheetProps) {
   return (
     <>
       <div className="process-sheet-room" />
-      <section className="process-sheet no-print" aria-label={words.host.processSheet.processesAtAnInstant}>
+      <section className="process-sheet no-print" aria-label="Processes at an instant">
         <Group gap="sm" className="process-sheet-head">
           <Text fz="sm" component="h2" fw={600}>
-            {words.host.processSheet.processesAt(formatClock(zone, wholeSecond(instant.at)))}
+            {`Processes at ${formatClock(zone, wholeSecond(instant.at))}`}
           </Text>
           <Stepper {...props} report={report} />
           <span className="process-sheet-report" aria-live="polite">
@@ -54,7 +54,7 @@ export function ProcessSheet(props: ProcessSheetProps) {
             <Select
               size="xs"
               w={230}
-              aria-label={words.host.processSheet.tool}
+              aria-label="Tool"
               data={report.sources.map(({ stat, title }) => ({ value: stat, label: title }))}
               value={report.stat}
               allowDeselect={false}
@@ -66,7 +66,7 @@ export function ProcessSheet(props: ProcessSheetProps) {
           <ActionIcon
             size="sm"
             ml="auto"
-            aria-label={words.host.processSheet.closeTheProcesses}
+            aria-label="Close the processes"
             onClick={() => {
               onInstant(null);
             }}
@@ -75,7 +75,7 @@ export function ProcessSheet(props: ProcessSheetProps) {
           </ActionIcon>
         </Group>
         {report === undefined ? (
-          <PendingView isCompact query={answer} what={words.host.processSheet.processes} />
+          <PendingView isCompact query={answer} what="processes" />
         ) : report.rows.length === 0 ? (
           <NoProcesses {...props} report={report} />
         ) : (
@@ -100,7 +100,7 @@ function ReportLine({ report, zone }: { readonly report: ProcessReport; readonly
   return (
     <>
       {describeReport(report, zone)}
-      {late !== null && <b> {words.host.processSheet.beforeInstantNoLater(late)}</b>}
+      {late !== null && <b> {`– ${late} before this instant; no later report until then`}</b>}
     </>
   );
 }
@@ -135,11 +135,11 @@ function Stepper({ instant, window: shown, zone, pointer, report, onInstant }: S
   };
   return (
     <Group gap={4} wrap="nowrap">
-      <Tooltip label={words.host.processSheet.reportBeforeKey}>
+      <Tooltip label="The report before (←)">
         <ActionIcon
           size="sm"
           variant="default"
-          aria-label={words.host.processSheet.reportBefore}
+          aria-label="The report before"
           disabled={previous === null}
           onClick={() => {
             step(previous);
@@ -151,7 +151,7 @@ function Stepper({ instant, window: shown, zone, pointer, report, onInstant }: S
       <input
         type="range"
         className="process-slider"
-        aria-label={words.host.processSheet.instant}
+        aria-label="Instant"
         aria-valuetext={formatInstant(zone, dragged ?? instant.at)}
         min={shown.start}
         max={shown.end}
@@ -167,11 +167,11 @@ function Stepper({ instant, window: shown, zone, pointer, report, onInstant }: S
         onBlur={finish}
         onKeyDown={onKeyDown}
       />
-      <Tooltip label={words.host.processSheet.reportAfterKey}>
+      <Tooltip label="The report after (→)">
         <ActionIcon
           size="sm"
           variant="default"
-          aria-label={words.host.processSheet.reportAfter}
+          aria-label="The report after"
           disabled={next === null}
           onClick={() => {
             step(next);
@@ -200,16 +200,12 @@ function Notes({ report, baseline, scheme }: NotesProps) {
   const { rows, n_found, n_users_unread } = report;
   const said = [
     report.baseline === null
-      ? words.host.processSheet.noBaselineCompareSave
+      ? "No baseline to compare with: save one, and normal values stand beside these."
       : report.baseline.note === ""
-        ? words.host.processSheet.normalBesideValue(
-            report.normal_of === "command" ? words.host.processSheet.allProcessesCommand : words.host.processSheet.theProcess,
-            baseline,
-            report.baseline.is_seasonal ? words.host.processSheet.sameHoursDay : "",
-          )
+        ? `Beside each value: p50 to p95 of ${report.normal_of === "command" ? "all processes of the command" : "the process"} in baseline ${baseline}${report.baseline.is_seasonal ? ", same hours of the day" : ""}; ▲ above it.`
         : `${report.baseline.note}.`,
-    n_found > rows.length ? words.host.processSheet.firstOf(String(rows.length), n_found) : "",
-    n_users_unread > 0 ? words.host.processSheet.usersProcessesWereNot(n_users_unread) : "",
+    n_found > rows.length ? `The first ${String(rows.length)} of ${counted(n_found, "process", "processes")}.` : "",
+    n_users_unread > 0 ? `Users of ${counted(n_users_unread, "process", "processes")} were not read.` : "",
   ].filter((text) => text !== "");
   return (
     <div className="process-sheet-notes soft">
@@ -227,17 +223,13 @@ function NoProcesses({ report, instant, zone, onInstant }: ProcessSheetProps & {
       isCompact
       state={
         report.stat !== null
-          ? {
-              kind: "empty",
-              title: words.host.processSheet.noProcessDidAnything,
-              next: words.host.processSheet.goReportBeforeAfter,
-            }
+          ? { kind: "empty", title: "No process did anything in this report", next: "Go to the report before or after." }
           : {
               kind: "empty",
-              title: words.host.processSheet.noToolListedProcesses(formatClock(zone, instant.at)),
+              title: `No tool listed processes in the hour before ${formatClock(zone, instant.at)}`,
               next:
                 next === null ? (
-                  words.host.processSheet.recordProcessesEnableProc
+                  "To record processes, enable proc_pid_linux, pidstat, prstat, top or ps in the agent's stats.conf."
                 ) : (
                   <button
                     type="button"
@@ -246,7 +238,7 @@ function NoProcesses({ report, instant, zone, onInstant }: ProcessSheetProps & {
                       onInstant({ at: next, stat: instant.stat });
                     }}
                   >
-                    {words.host.processSheet.showNextReport(formatInstant(zone, wholeSecond(next)))}
+                    {`Show the next report, at ${formatInstant(zone, wholeSecond(next))}`}
                   </button>
                 ),
             }

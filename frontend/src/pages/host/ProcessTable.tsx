@@ -7,7 +7,6 @@ import { formatQuantity, processTitle, quantityTitle, type TableRow } from "../.
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { useVisibleRows } from "./useVisibleRows";
-import { words } from "../../words";
 
 // All rows have one height, so that those on the screen are found without measuring.
 const ROW_HEIGHT = 30;
@@ -35,17 +34,21 @@ export function ProcessTable(props: ProcessTableProps) {
       className="card process-scroller"
       ref={scroller}
       role="region"
-      aria-label={words.host.processTable.commandsAndProcesses}
+      aria-label="Commands and processes"
       tabIndex={0}
       data-stale={isStale}
     >
-      <table className="process-table" aria-label={words.host.processTable.commandsAndProcesses} aria-rowcount={rows.length + 1}>
+      <table className="process-table" aria-label="Commands and processes" aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
-            <th scope="col">{words.common.command}</th>
+            <th scope="col">Command</th>
             {fields.map((field) => (
               <th scope="col" key={field.key} className="number" aria-sort={field.quantity === sort ? "descending" : "none"}>
-                <Tooltip label={words.host.processTable.meanSamplesHighestOne(field.help)} multiline maw={320}>
+                <Tooltip
+                  label={`${field.help} Mean of its samples; the highest one in the tooltip of the value.`}
+                  multiline
+                  maw={320}
+                >
                   <UnstyledButton
                     className="process-sort"
                     onClick={() => {
@@ -58,8 +61,8 @@ export function ProcessTable(props: ProcessTableProps) {
                 </Tooltip>
               </th>
             ))}
-            <th scope="col">{words.common.firstSample}</th>
-            <th scope="col">{words.host.processTable.lastSample}</th>
+            <th scope="col">First sample</th>
+            <th scope="col">Last sample</th>
           </tr>
         </thead>
         <tbody>
@@ -89,7 +92,7 @@ function ProcessTableRow({ row, number, fields, childFields, open, zone, onOpen,
         {!isChild && process.pid === null && (
           <ActionIcon
             size="sm"
-            aria-label={words.host.processTable.processesOf(process.command)}
+            aria-label={`Processes of ${process.command}`}
             aria-expanded={isOpen}
             onClick={() => {
               onOpen(isOpen ? null : process.command);
@@ -114,7 +117,7 @@ function ProcessTableRow({ row, number, fields, childFields, open, zone, onOpen,
         const unit = own[at]?.unit ?? "";
         const mean = process.mean[at] ?? null;
         return (
-          <td key={key} className="number" title={words.host.processTable.highest(formatValue(process.max[at] ?? null, 2), unit)}>
+          <td key={key} className="number" title={`highest ${formatValue(process.max[at] ?? null, 2)} ${unit}`}>
             {at < 0 ? "" : formatQuantity(mean, unit)}
           </td>
         );

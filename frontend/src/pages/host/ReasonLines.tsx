@@ -6,7 +6,7 @@ import { PendingView } from "../../components/StateView";
 import { formatCount } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 const SHOWN = 20;
 
@@ -22,21 +22,21 @@ interface ReasonLinesProps {
 export function ReasonLines({ host, streamId, reason, zone, onShow }: ReasonLinesProps) {
   const rejected = useQuery(rejectedQuery({ host, streamId, reason, limit: SHOWN }));
   if (rejected.data === undefined) {
-    return <PendingView isCompact query={rejected} what={words.host.reasonLines.lines} />;
+    return <PendingView isCompact query={rejected} what="lines" />;
   }
   const { rejected_lines: lines, n_total } = rejected.data;
   return (
     <>
-      <Table aria-label={words.host.reasonLines.linesRejectedReason} verticalSpacing={2} withRowBorders={false}>
+      <Table aria-label="Lines rejected for this reason" verticalSpacing={2} withRowBorders={false}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th w={1}>{words.common.received}</Table.Th>
+            <Table.Th w={1}>Received</Table.Th>
             <Table.Th className="number" w={90}>
-              {words.common.line}
+              Line
             </Table.Th>
-            <Table.Th>{words.common.text}</Table.Th>
+            <Table.Th>Text</Table.Th>
             <Table.Th>
-              <VisuallyHidden>{words.host.reasonLines.context}</VisuallyHidden>
+              <VisuallyHidden>Context</VisuallyHidden>
             </Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -62,7 +62,7 @@ export function ReasonLines({ host, streamId, reason, zone, onShow }: ReasonLine
       </Table>
       {n_total > lines.length && (
         <Text fz="sm" className="soft">
-          {words.host.reasonLines.newestLineStoredText(formatCount(lines.length), n_total)}
+          {`the newest ${formatCount(lines.length)} of ${counted(n_total, "line")} with stored text`}
         </Text>
       )}
     </>
@@ -72,13 +72,8 @@ export function ReasonLines({ host, streamId, reason, zone, onShow }: ReasonLine
 /** Opens a rejected line in its context. */
 export function ShowInContext({ lineNo, onClick }: { readonly lineNo: number; readonly onClick: () => void }) {
   return (
-    <Button
-      size="compact-xs"
-      variant="default"
-      aria-label={words.host.reasonLines.showInContextLine(formatCount(lineNo))}
-      onClick={onClick}
-    >
-      {words.host.reasonLines.showInContext}
+    <Button size="compact-xs" variant="default" aria-label={`Show in context: line ${formatCount(lineNo)}`} onClick={onClick}>
+      Show in context
     </Button>
   );
 }

@@ -12,7 +12,7 @@ import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import type { Place } from "../../state/url";
 import { ShowInContext } from "./ReasonLines";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 const FIRST_LIMIT = 100;
 const MAX_LIMIT = 1000;
@@ -39,8 +39,8 @@ export function RejectedLines({ host, streams, streamId, zone, place, onStream, 
         <Select
           size="xs"
           w={340}
-          aria-label={words.host.rejectedLines.stream}
-          placeholder={words.host.rejectedLines.allStreams}
+          aria-label="Stream"
+          placeholder="all streams"
           clearable
           data={streams.map(({ id, spec, key }) => ({ value: String(id), label: `${spec} (${key})` }))}
           value={streamId === null ? null : String(streamId)}
@@ -51,34 +51,28 @@ export function RejectedLines({ host, streams, streamId, zone, place, onStream, 
         {rejected.data && (
           <Text fz="sm" className="soft">
             {lines.length < total
-              ? words.host.rejectedLines.newestRejectedLine(formatCount(lines.length), total)
-              : words.host.rejectedLines.nRejectedLine(total)}
+              ? `the newest ${formatCount(lines.length)} of ${counted(total, "rejected line")}`
+              : counted(total, "rejected line")}
           </Text>
         )}
       </Group>
-      <ScrollCard label={words.common.rejectedLines}>
+      <ScrollCard label="Rejected lines">
         {rejected.data === undefined ? (
-          <PendingView query={rejected} what={words.host.rejectedLines.rejectedLines} />
+          <PendingView query={rejected} what="rejected lines" />
         ) : lines.length === 0 ? (
-          <StateView
-            state={{
-              kind: "empty",
-              title: words.host.rejectedLines.noRejectedLines,
-              next: words.host.rejectedLines.allOutputHostParsed,
-            }}
-          />
+          <StateView state={{ kind: "empty", title: "No rejected lines", next: "All output of this host was parsed." }} />
         ) : (
-          <Table aria-label={words.common.rejectedLines}>
+          <Table aria-label="Rejected lines">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{words.common.received}</Table.Th>
-                <Table.Th>{words.common.spec}</Table.Th>
-                <Table.Th className="number">{words.common.line}</Table.Th>
-                <Table.Th className="number">{words.host.rejectedLines.offset}</Table.Th>
-                <Table.Th>{words.common.reason}</Table.Th>
-                <Table.Th>{words.common.text}</Table.Th>
+                <Table.Th>Received</Table.Th>
+                <Table.Th>Spec</Table.Th>
+                <Table.Th className="number">Line</Table.Th>
+                <Table.Th className="number">Offset</Table.Th>
+                <Table.Th>Reason</Table.Th>
+                <Table.Th>Text</Table.Th>
                 <Table.Th>
-                  <VisuallyHidden>{words.host.rejectedLines.context}</VisuallyHidden>
+                  <VisuallyHidden>Context</VisuallyHidden>
                 </Table.Th>
               </Table.Tr>
             </Table.Thead>
@@ -95,7 +89,7 @@ export function RejectedLines({ host, streams, streamId, zone, place, onStream, 
                   <Table.Td className="mono raw-text">
                     {line.text}
                     {line.n_bytes > line.text.length && (
-                      <span className="soft"> {words.host.rejectedLines.byteInTotal(line.n_bytes)}</span>
+                      <span className="soft"> {`(${counted(line.n_bytes, "byte")} in total)`}</span>
                     )}
                   </Table.Td>
                   <Table.Td className="number">
@@ -120,12 +114,12 @@ export function RejectedLines({ host, streams, streamId, zone, place, onStream, 
             setLimit(MAX_LIMIT);
           }}
         >
-          {words.host.rejectedLines.showUpTo(formatCount(MAX_LIMIT))}
+          {`Show up to ${formatCount(MAX_LIMIT)}`}
         </Button>
       )}
       {limit >= MAX_LIMIT && lines.length < total && (
         <Text fz="sm" className="soft" mt="sm">
-          {words.host.rejectedLines.othersOnlyCountedTheir}
+          The others are only counted; their bytes are still in the stream.
         </Text>
       )}
       {place !== null && (

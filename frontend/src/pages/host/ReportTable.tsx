@@ -15,7 +15,7 @@ import {
 } from "../../logic/process_report";
 import { StateBar } from "./StateBar";
 import { useVisibleRows } from "./useVisibleRows";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 // All rows have one height, so that those on the screen are found without measuring.
 const ROW_HEIGHT = 26;
@@ -45,23 +45,19 @@ export function ReportTable(props: ReportTableProps) {
       className="report-scroller"
       ref={scroller}
       role="region"
-      aria-label={words.host.reportTable.processesAtThisInstant}
+      aria-label="Processes at this instant"
       tabIndex={0}
       data-stale={isStale}
     >
-      <table
-        className="process-table report-table"
-        aria-label={words.host.reportTable.processesAtThisInstant}
-        aria-rowcount={rows.length + 1}
-      >
+      <table className="process-table report-table" aria-label="Processes at this instant" aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
-            <Heading title={words.common.command} by="command" sort={sort} onSort={onSort} />
-            {states.length > 0 && <th scope="col">{words.host.reportTable.states}</th>}
+            <Heading title="Command" by="command" sort={sort} onSort={onSort} />
+            {states.length > 0 && <th scope="col">States</th>}
             {fields.map((field, place) => (
               <Heading key={field.key} title={quantityTitle(field)} help={field.help} by={place} sort={sort} onSort={onSort} />
             ))}
-            <Heading title={words.host.reportTable.owner} by="user" sort={sort} onSort={onSort} />
+            <Heading title="Owner" by="user" sort={sort} onSort={onSort} />
           </tr>
         </thead>
         <tbody>
@@ -139,15 +135,8 @@ function ReportRow({ report, baseline, row, number, normal, scheme, onShow }: Ro
           </button>
         )}
         {normal?.is_new === true && (
-          <Badge
-            size="xs"
-            ml={6}
-            color="orange"
-            variant="light"
-            className="report-new"
-            title={words.host.reportTable.neverInBaseline(baseline)}
-          >
-            {words.host.reportTable.new}
+          <Badge size="xs" ml={6} color="orange" variant="light" className="report-new" title={`Never in baseline ${baseline}`}>
+            new
           </Badge>
         )}
       </th>
@@ -179,20 +168,14 @@ function ValueCell({ field, value, normal, place }: ValueCellProps) {
     return <td className="number">{formatQuantity(value, unit)}</td>;
   }
   const isAbove = isAboveNormal(normal, place);
-  const processes = normal.n_processes === 1 ? "" : words.host.reportTable.processesInSum(normal.n_processes);
+  const processes = normal.n_processes === 1 ? "" : `, ${counted(normal.n_processes, "process", "processes")} in sum`;
   const total = formatQuantity(normal.totals[place] ?? null, unit);
-  const title = words.host.reportTable.valueAndNormal(
-    normal.name,
-    processes,
-    total,
-    formatQuantity(band.p50, unit),
-    formatQuantity(band.p95, unit),
-  );
+  const title = `${normal.name}${processes}: ${total}; in the baseline p50 ${formatQuantity(band.p50, unit)}, p95 ${formatQuantity(band.p95, unit)}`;
   return (
     <td className="number" title={title} data-above={isAbove}>
       <b>{formatQuantity(value, unit)}</b>
       {isAbove && (
-        <span role="img" aria-label={words.host.reportTable.aboveNormal}>
+        <span role="img" aria-label="above normal">
           {" "}
           ▲
         </span>

@@ -8,7 +8,6 @@ import { toIso } from "../../logic/time";
 import { formatInstant, zoneLabel } from "../../logic/zone";
 import type { GraphContext } from "./graph";
 import { useInstanceLabels } from "./useInstanceLabels";
-import { words } from "../../words";
 
 const MAX_ROWS = 500;
 
@@ -28,16 +27,16 @@ export function SamplesDialog({ plan, graph, block, onClose }: SamplesDialogProp
   const decimalsOf = (key: string): number => plan.fields.find((field) => field.key === key)?.decimals ?? 0;
   const [newest] = rows;
   return (
-    <Modal opened onClose={onClose} title={words.host.samplesDialog.points(plan.title)} size="xl">
+    <Modal opened onClose={onClose} title={`${plan.title}: points`} size="xl">
       <Text fz="sm" className="soft" mb="xs">
-        {words.host.samplesDialog.showingMostNewestRows(describeResolution(block), String(MAX_ROWS))}
+        {`${describeResolution(block)}. Showing at most the newest ${String(MAX_ROWS)} rows; the CSV has all samples.`}
       </Text>
       <ScrollArea.Autosize mah="65vh">
         <Table stickyHeader>
           <Table.Thead>
             <Table.Tr>
               <Table.Th>
-                {words.host.samplesDialog.time}
+                Time
                 {newest && ` (${zoneLabel(zone, newest.time)})`}
               </Table.Th>
               {block.series.map((series) => (

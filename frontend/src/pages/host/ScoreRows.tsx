@@ -14,10 +14,15 @@ import {
 } from "../../logic/scores";
 import { bandShare, percent } from "../../logic/surface";
 import { formatClock } from "../../logic/zone";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import type { GraphContext } from "./graph";
 import "./TimeRows.css";
 import "./ScoreRows.css";
+
+const scoreRowsSubsystem = (name: string) =>
+  ({ cpu: "CPU", disk: "Disk", memory: "Memory", network: "Network", locks: "Locks", filesystem: "File systems", nfs: "NFS" })[
+    name
+  ] ?? "Other";
 
 /** When the host was unusual in the window, a row for each subsystem; a click selects the time. Without scores, why. */
 export function ScoreRows({ graph }: { readonly graph: GraphContext }) {
@@ -27,12 +32,15 @@ export function ScoreRows({ graph }: { readonly graph: GraphContext }) {
     return null;
   }
   const nJudged = countJudged(data);
-  const calm = nJudged === null || rows.length > 0 ? "" : words.host.scoreRows.nothingUnusual(nJudged);
+  const calm =
+    nJudged === null || rows.length > 0
+      ? ""
+      : `Nothing unusual in this window: ${counted(nJudged, "series", "series")} compared with what is normal each minute`;
   const note = [calm, describeScoreNormal(data.normal)].filter(Boolean).join(" · ");
   return (
     <>
       {rows.length > 0 && (
-        <div className="time-rows scores" role="group" aria-label={words.host.scoreRows.unusualTimes}>
+        <div className="time-rows scores" role="group" aria-label="Times in which the host was unusual">
           {rows.map((row) => (
             <Row key={row.subsystem} row={row} graph={graph} />
           ))}
@@ -44,7 +52,7 @@ export function ScoreRows({ graph }: { readonly graph: GraphContext }) {
 }
 
 function Row({ row, graph }: { readonly row: ScoreRow; readonly graph: GraphContext }) {
-  const name = words.host.scoreRows.subsystem(row.subsystem);
+  const name = scoreRowsSubsystem(row.subsystem);
   const top = topRun(row);
   return (
     <div className="time-rows-row">
@@ -60,7 +68,7 @@ function Row({ row, graph }: { readonly row: ScoreRow; readonly graph: GraphCont
                   className="time-rows-run scores-run"
                   data-level={run.level}
                   style={{ left: percent(share.left), width: percent(share.width) }}
-                  aria-label={words.host.scoreRows.select(text)}
+                  aria-label={`Select ${text}`}
                   onClick={() => {
                     graph.onMark(spellOf(row, run), null);
                   }}
@@ -71,13 +79,13 @@ function Row({ row, graph }: { readonly row: ScoreRow; readonly graph: GraphCont
         })}
       </div>
       <Tooltip label={top && describe(top, name, graph)} multiline maw={420}>
-        <span className="time-rows-note">{words.host.scoreRows.unusual(name)}</span>
+        <span className="time-rows-note">{`${name} unusual`}</span>
       </Tooltip>
     </div>
   );
 }
 
 function describe(run: UnusualRun, name: string, { zone }: GraphContext): string {
-  const time = words.host.scoreRows.time(formatClock(zone, run.window.start), formatClock(zone, run.window.end));
-  return words.host.scoreRows.run(name, time, run.sentence ?? words.host.scoreRows.score(run.score.toFixed(2)));
+  const time = `${formatClock(zone, run.window.start)} to ${formatClock(zone, run.window.end)}`;
+  return `${name}, ${time}: ${run.sentence ?? `anomaly score ${run.score.toFixed(2)}`}`;
 }

@@ -4,7 +4,6 @@ import { useState } from "react";
 import { instancesQuery } from "../../api/queries";
 import { ErrorLine } from "../../components/StateView";
 import type { InstanceMenuProps } from "./InstanceMenu";
-import { words } from "../../words";
 
 /** The first instances, as many as wanted, or some by name. */
 export function SelectedInstances({ plan, host, window, onChoose }: InstanceMenuProps) {
@@ -14,13 +13,13 @@ export function SelectedInstances({ plan, host, window, onChoose }: InstanceMenu
   return (
     <div style={{ padding: "4px 10px 8px", width: 300 }}>
       <Group gap={6} wrap="nowrap" mb={8}>
-        <Text fz="sm">{words.host.instanceMenu.top2}</Text>
+        <Text fz="sm">top</Text>
         <NumberInput
           size="xs"
           w={80}
           min={1}
           max={200}
-          aria-label={words.host.instanceMenu.numberOfInstances}
+          aria-label="Number of instances"
           value={n}
           onChange={(value) => {
             setN(typeof value === "number" ? value : n);
@@ -32,7 +31,7 @@ export function SelectedInstances({ plan, host, window, onChoose }: InstanceMenu
             onChoose({ kind: "top", n });
           }}
         >
-          {words.common.show}
+          Show
         </Button>
       </Group>
       {instances.isPending ? (
@@ -40,7 +39,7 @@ export function SelectedInstances({ plan, host, window, onChoose }: InstanceMenu
       ) : (
         <MultiSelect
           size="xs"
-          label={words.common.selected}
+          label="selected"
           searchable
           limit={200}
           comboboxProps={{ withinPortal: false }}
@@ -63,7 +62,7 @@ export function SelectedInstances({ plan, host, window, onChoose }: InstanceMenu
           onChoose({ kind: "only", names });
         }}
       >
-        {words.host.instanceMenu.showSelected}{" "}
+        Show selected{" "}
       </Button>
     </div>
   );

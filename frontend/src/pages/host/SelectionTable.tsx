@@ -13,7 +13,7 @@ import {
   STATISTIC_LABELS,
 } from "../../logic/statistics";
 import { scaleFor } from "../../logic/unit";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 const COLUMNS: readonly Statistic[] = ["lowest", "mean", "p95", "highest"];
 
@@ -39,28 +39,23 @@ export function SelectionTable({ plan, statistics }: SelectionTableProps) {
     statistics.note,
     statistics.baseline?.note ?? "",
     statistics.baseline?.seasonal_note ?? "",
-    statistics.n_instances_left_out > 0 ? words.host.selectionTable.instancesNotListed(statistics.n_instances_left_out) : "",
+    statistics.n_instances_left_out > 0 ? `${counted(statistics.n_instances_left_out, "instance")} not listed` : "",
   ].filter((note) => note !== "");
   return (
     <>
-      <div
-        className="mark-table"
-        tabIndex={0}
-        role="group"
-        aria-label={words.host.selectionTable.statisticsOfScrollable(plan.title)}
-      >
-        <table aria-label={words.host.selectionTable.statisticsSelectionBaseline(plan.title)}>
+      <div className="mark-table" tabIndex={0} role="group" aria-label={`Statistics of ${plan.title}, scrollable`}>
+        <table aria-label={`Statistics of ${plan.title}: selection and baseline`}>
           <thead>
             <tr>
               <th scope="col">{scale.unit === plan.unit ? "" : scale.unit}</th>
-              <th scope="col" aria-label={words.host.selectionTable.side} />
+              <th scope="col" aria-label="Side" />
               <th scope="col">n</th>
               {COLUMNS.map((statistic) => (
                 <th key={statistic} scope="col">
                   {STATISTIC_LABELS[statistic]}
                 </th>
               ))}
-              <th scope="col">{words.host.selectionTable.change}</th>
+              <th scope="col">change</th>
             </tr>
           </thead>
           {rows.map(({ line, field, name, change }) => (
@@ -69,7 +64,7 @@ export function SelectionTable({ plan, statistics }: SelectionTableProps) {
                 <th scope="rowgroup" rowSpan={2} title={field.help}>
                   {name}
                 </th>
-                <th scope="row">{words.common.selected}</th>
+                <th scope="row">selected</th>
                 <td>{formatCount(line.window.n)}</td>
                 {COLUMNS.map((statistic) => (
                   <td key={statistic}>{cell(line.window, statistic, field)}</td>
@@ -79,7 +74,7 @@ export function SelectionTable({ plan, statistics }: SelectionTableProps) {
                 </td>
               </tr>
               <tr className="mark-baseline">
-                <th scope="row">{words.host.selectionTable.baseline}</th>
+                <th scope="row">baseline</th>
                 <td>{formatCount(line.baseline?.n ?? 0)}</td>
                 {COLUMNS.map((statistic) => (
                   <td key={statistic}>{cell(line.baseline, statistic, field)}</td>

@@ -4,7 +4,6 @@ import { graphMetric, type PanelPlan } from "../../logic/panel";
 import type { Window } from "../../logic/time";
 import { DEFAULT_GRAPH_VIEW, encodeGraphView } from "../../state/graph";
 import { clockOf } from "../../state/zone_choice";
-import { words } from "../../words";
 
 /** Leads from a panel to the graph of several hosts, with the panel's metric and window. */
 export function SeveralHosts({
@@ -29,7 +28,7 @@ export function SeveralHosts({
         });
       }}
     >
-      {words.host.severalHosts.severalHosts}
+      Several hosts…
     </Menu.Item>
   );
 }

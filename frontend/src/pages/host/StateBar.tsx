@@ -2,7 +2,6 @@ import type { Scheme } from "../../logic/palette";
 import { strokeOf } from "../../logic/palette";
 import { describeStates, stateParts, stateSlot, stateTitle } from "../../logic/process_report";
 import { percent } from "../../logic/surface";
-import { words } from "../../words";
 
 interface StateBarProps {
   readonly states: readonly string[];
@@ -26,7 +25,7 @@ export function StateBar({ states, values, scheme }: StateBarProps) {
 /** What the colours of the bars mean. */
 export function StateLegend({ states, scheme }: Pick<StateBarProps, "states" | "scheme">) {
   return (
-    <ul className="state-legend" aria-label={words.host.stateBar.coloursOfTheStates}>
+    <ul className="state-legend" aria-label="Colours of the states">
       {states.map((state) => (
         <li key={state}>
           <span style={{ background: strokeOf(stateSlot(state), scheme).color }} aria-hidden />

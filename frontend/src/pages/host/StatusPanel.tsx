@@ -11,8 +11,25 @@ import type { EpochMs } from "../../logic/time";
 import { toColour } from "../../logic/watch";
 import type { Clock } from "../../state/url";
 import { encodeClock } from "../../state/zone_choice";
-import { words } from "../../words";
 import "./StatusPanel.css";
+
+const statusSubsystem = (name: string) =>
+  ({
+    disk: "Disks",
+    net: "Networks",
+    nfs: "NFS client",
+    swap: "Swap space",
+    ram: "Memory demand",
+    kernel: "Kernel memory",
+    cpu: "CPU power",
+    mutex: "Kernel mutexes",
+    dnlc: "Name cache (DNLC)",
+    inode: "Inode cache",
+    tcp: "TCP",
+    filesystem: "File systems",
+    gpu: "GPUs",
+    container: "Containers",
+  })[name] ?? name;
 
 interface StatusPanelProps {
   readonly host: string;
@@ -28,15 +45,15 @@ export function StatusPanel({ host, at, clock }: StatusPanelProps) {
   }
   const { data: status } = answer;
   return (
-    <ScrollCard label={words.host.status.title}>
-      <Table aria-label={words.host.status.title} className="status-panel" verticalSpacing={3} miw={760}>
+    <ScrollCard label="Status by subsystem">
+      <Table aria-label="Status by subsystem" className="status-panel" verticalSpacing={3} miw={760}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th w={150}>{words.host.status.overall}</Table.Th>
+            <Table.Th w={150}>Overall</Table.Th>
             <Table.Th w={130}>
               <ColourBadge colour={toColour(status.colour ?? "")} />
             </Table.Th>
-            <Table.Th>{words.host.status.whatToDo}</Table.Th>
+            <Table.Th>What it is, and what to do</Table.Th>
             {hasSe(status) && <SeHead se={status.se} />}
           </Table.Tr>
         </Table.Thead>
@@ -68,13 +85,9 @@ interface RowProps {
 function Row({ row, clock, hasSeColumn }: RowProps) {
   return (
     <Table.Tr data-colour={row.colour ?? "unknown"} data-bad={needsSomebody(row) || undefined}>
-      <Table.Th scope="row">{words.host.status.subsystem(row.subsystem)}</Table.Th>
+      <Table.Th scope="row">{statusSubsystem(row.subsystem)}</Table.Th>
       <Table.Td>
-        {row.rule === null ? (
-          <span className="soft">{words.host.status.notJudged}</span>
-        ) : (
-          <ColourBadge colour={toColour(row.colour ?? "")} />
-        )}
+        {row.rule === null ? <span className="soft">not judged</span> : <ColourBadge colour={toColour(row.colour ?? "")} />}
       </Table.Td>
       <Table.Td>
         <Advice row={row} clock={clock} />
@@ -94,7 +107,9 @@ function Row({ row, clock, hasSeColumn }: RowProps) {
 
 function Advice({ row, clock }: Pick<RowProps, "row" | "clock">) {
   if (row.rule === null) {
-    return <span className="soft">{row.needs === "" ? words.host.status.noSamples : words.host.status.needs(row.needs)}</span>;
+    return (
+      <span className="soft">{row.needs === "" ? "No samples at this time." : `Not recorded: a rule needs ${row.needs}.`}</span>
+    );
   }
   const bad = shownInstances(row);
   return (
@@ -117,9 +132,7 @@ function Advice({ row, clock }: Pick<RowProps, "row" | "clock">) {
               <ColourMark colour={toColour(colour)} /> {name}
             </span>
           ))}
-          {row.instances.length > bad.length && (
-            <span className="soft">{words.host.status.ofInstances(row.instances.length)}</span>
-          )}
+          {row.instances.length > bad.length && <span className="soft">{`of ${String(row.instances.length)}`}</span>}
         </span>
       )}
     </>

@@ -8,7 +8,8 @@ import { describeVersion, formatReasonCount, mayReparseHelp, kindRows } from "..
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { ReasonLines } from "./ReasonLines";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 
 interface StreamDetailsProps {
   readonly host: string;
@@ -22,22 +23,22 @@ export function StreamDetails({ host, account, zone, onShow }: StreamDetailsProp
   const { stream } = account;
   return (
     <div className="stream-grid">
-      <section aria-label={words.host.streamDetails.stream}>
-        <Title order={3}>{words.host.streamDetails.stream}</Title>
+      <section aria-label="Stream">
+        <Title order={3}>Stream</Title>
         <StreamFacts account={account} zone={zone} />
         {mayReparseHelp(account) && (
           <ReparseButton request={{ stream_id: stream.id, is_outdated_only: false }} what={`${stream.spec}, ${stream.key}`} />
         )}
       </section>
-      <section aria-label={words.host.streamDetails.allBytes}>
-        <Title order={3}>{words.host.streamDetails.allBytes}</Title>
+      <section aria-label="All bytes">
+        <Title order={3}>All bytes</Title>
         <Kinds account={account} />
       </section>
-      <section aria-label={words.host.streamDetails.rejectedLinesByReason} className="stream-reasons">
-        <Title order={3}>{words.host.streamDetails.rejectedLinesByReason}</Title>
+      <section aria-label="Rejected lines by reason" className="stream-reasons">
+        <Title order={3}>Rejected lines by reason</Title>
         {stream.n_lines.rejected === 0 ? (
           <Text fz="sm" className="soft">
-            {words.host.streamDetails.noRejectedLinesAll}
+            No rejected lines: all output was parsed or is ignored by the spec.
           </Text>
         ) : (
           <Reasons host={host} account={account} zone={zone} onShow={onShow} />
@@ -51,48 +52,38 @@ function StreamFacts({ account, zone }: { readonly account: StreamAccount; reado
   const { stream } = account;
   return (
     <dl className="facts">
-      <dt>{words.common.key}</dt>
+      <dt>Key</dt>
       <dd className="mono">{stream.key}</dd>
-      <dt>{words.common.command}</dt>
-      <dd className="mono">{stream.command === "" ? words.common.unknown : stream.command}</dd>
-      <dt>{words.host.streamDetails.started}</dt>
+      <dt>Command</dt>
+      <dd className="mono">{stream.command === "" ? "unknown" : stream.command}</dd>
+      <dt>Started</dt>
       <dd>
         <Instant at={fromApi(stream.created_at)} zone={zone} />
       </dd>
-      <dt>{words.host.streamDetails.lastReceived}</dt>
-      <dd>
-        {stream.last_received_at === null ? (
-          words.host.streamDetails.never
-        ) : (
-          <Instant at={fromApi(stream.last_received_at)} zone={zone} />
-        )}
-      </dd>
-      <dt>{words.host.streamDetails.acknowledged}</dt>
-      <dd>{words.host.streamDetails.byte(formatCount(stream.acked_offset))}</dd>
-      <dt>{words.host.streamDetails.lostOnTheHost}</dt>
-      <dd>
-        {account.n_gaps === 0
-          ? words.common.none
-          : words.host.streamDetails.inGap(formatBytes(stream.n_gap_bytes), account.n_gaps)}
-      </dd>
-      <dt>{words.host.streamDetails.parsedWith}</dt>
+      <dt>Last received</dt>
+      <dd>{stream.last_received_at === null ? "never" : <Instant at={fromApi(stream.last_received_at)} zone={zone} />}</dd>
+      <dt>Acknowledged</dt>
+      <dd>{`byte ${formatCount(stream.acked_offset)}`}</dd>
+      <dt>Lost on the host</dt>
+      <dd>{account.n_gaps === 0 ? "none" : `${formatBytes(stream.n_gap_bytes)} in ${counted(account.n_gaps, "gap")}`}</dd>
+      <dt>Parsed with</dt>
       <dd>{describeVersion(account)}</dd>
-      <dt>{words.host.streamDetails.stats}</dt>
-      <dd className="mono">{stream.stats.join(", ") || words.host.streamDetails.nothing}</dd>
+      <dt>Stats</dt>
+      <dd className="mono">{stream.stats.join(", ") || "nothing"}</dd>
     </dl>
   );
 }
 
 function Kinds({ account }: { readonly account: StreamAccount }) {
   return (
-    <Table aria-label={words.host.streamDetails.linesBytesKind} withRowBorders={false} verticalSpacing={2} w="auto">
+    <Table aria-label="Lines and bytes by kind" withRowBorders={false} verticalSpacing={2} w="auto">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{words.common.kind}</Table.Th>
-          <Table.Th className="number">{words.common.lines}</Table.Th>
-          <Table.Th className="number">{words.host.streamDetails.bytes}</Table.Th>
-          <Table.Th className="number">{words.host.streamDetails.share}</Table.Th>
-          <Table.Th>{words.host.streamDetails.meaning}</Table.Th>
+          <Table.Th>Kind</Table.Th>
+          <Table.Th className="number">Lines</Table.Th>
+          <Table.Th className="number">Bytes</Table.Th>
+          <Table.Th className="number">Share</Table.Th>
+          <Table.Th>Meaning</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -133,7 +124,7 @@ function Reasons({ host, account, zone, onShow }: StreamDetailsProps) {
       ))}
       {n_reasons > reasons.length && (
         <Text fz="sm" className="soft">
-          {words.host.streamDetails.moreReasonFewerLines(n_reasons - reasons.length)}
+          {`and ${counted(n_reasons - reasons.length, "more reason")} with fewer lines; see the Rejected lines tab.`}
         </Text>
       )}
     </>
@@ -151,7 +142,7 @@ function ReasonHead({ reason, zone, isOpen, onToggle }: ReasonHeadProps) {
   return (
     <Group gap="sm" wrap="nowrap" align="baseline">
       <Button size="compact-xs" variant="default" aria-expanded={isOpen} onClick={onToggle} style={{ flex: "none" }}>
-        {isOpen ? words.host.streamDetails.hideLines : words.host.streamDetails.showLines}
+        {isOpen ? "Hide lines" : "Show lines"}
       </Button>
       <Text fz="sm" fw={600} style={{ flex: "none" }}>
         {formatReasonCount(reason.n)}
@@ -159,7 +150,7 @@ function ReasonHead({ reason, zone, isOpen, onToggle }: ReasonHeadProps) {
       <Text fz="sm" style={{ overflowWrap: "anywhere" }}>
         {reason.reason}{" "}
         <Text span fz="sm" className="soft">
-          {words.host.streamDetails.lastAt(<Instant at={fromApi(reason.last_at)} zone={zone} />)}
+          {nodes`last at ${<Instant at={fromApi(reason.last_at)} zone={zone} />}`}
         </Text>
       </Text>
     </Group>

@@ -10,7 +10,6 @@ import { describeSinceBoot, describeVersion } from "../../logic/stream";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { StreamDetails } from "./StreamDetails";
-import { words } from "../../words";
 
 interface StreamTableProps {
   readonly host: string;
@@ -25,15 +24,15 @@ interface StreamTableProps {
 export function StreamTable({ host, streams, openId, zone, onOpen, onShow }: StreamTableProps) {
   const kinds = kindsToShow(streams.map(({ stream }) => stream.n_lines));
   return (
-    <Table aria-label={words.common.streams}>
+    <Table aria-label="Streams">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{words.host.streamTable.specAndCommand}</Table.Th>
-          <Table.Th>{words.common.state}</Table.Th>
-          <Table.Th>{words.common.firstSample}</Table.Th>
-          <Table.Th>{words.host.streamTable.lastSample}</Table.Th>
-          <Table.Th className="number">{words.common.received}</Table.Th>
-          <Table.Th className="number">{words.common.lines}</Table.Th>
+          <Table.Th>Spec and command</Table.Th>
+          <Table.Th>State</Table.Th>
+          <Table.Th>First sample</Table.Th>
+          <Table.Th>Last sample</Table.Th>
+          <Table.Th className="number">Received</Table.Th>
+          <Table.Th className="number">Lines</Table.Th>
           {kinds.map(({ key, label, help }) => (
             <Table.Th key={key} className="number">
               <Tooltip label={help}>
@@ -42,8 +41,8 @@ export function StreamTable({ host, streams, openId, zone, onOpen, onShow }: Str
             </Table.Th>
           ))}
           <Table.Th className="number">
-            <Tooltip label={words.host.streamTable.bytesDroppedHostBefore}>
-              <span>{words.host.streamTable.lost}</span>
+            <Tooltip label="Bytes dropped on the host before they could be sent">
+              <span>lost</span>
             </Tooltip>
           </Table.Th>
         </Table.Tr>
@@ -111,7 +110,7 @@ function StreamRow({ account, kinds, isOpen, zone, onToggle }: StreamRowProps) {
         <Group gap={4} wrap="nowrap" align="flex-start">
           <ActionIcon
             size="sm"
-            aria-label={words.host.streamTable.detailsOfStream(stream.spec, stream.key)}
+            aria-label={`Details of ${stream.spec}, stream ${stream.key}`}
             aria-expanded={isOpen}
             {...(isOpen ? { "aria-controls": detailsId(account) } : {})}
             onClick={onToggle}
@@ -120,15 +119,13 @@ function StreamRow({ account, kinds, isOpen, zone, onToggle }: StreamRowProps) {
           </ActionIcon>
           <div>
             <Group gap={6} wrap="nowrap">
-              <Tooltip
-                label={words.host.streamTable.stream(stream.key, stream.stats.join(", ") || words.host.streamTable.noStatsNoSpec)}
-              >
+              <Tooltip label={`stream ${stream.key}; ${stream.stats.join(", ") || "no stats (no spec for this tool)"}`}>
                 <span style={{ fontWeight: 600 }}>{stream.spec}</span>
               </Tooltip>
               {account.is_outdated && (
-                <Tooltip label={words.host.streamTable.parsedWith(describeVersion(account))}>
+                <Tooltip label={`Parsed with ${describeVersion(account)}`}>
                   <Badge color="yellow" variant="outline" c="var(--warn)" leftSection={<IconHistory size={12} aria-hidden />}>
-                    {words.host.streamTable.outdated}
+                    outdated
                   </Badge>
                 </Tooltip>
               )}
@@ -176,5 +173,5 @@ function LineCount({ kind, n }: { readonly kind: keyof LineCounts; readonly n: n
 }
 
 function SampleTime({ at, zone }: { readonly at: string | null; readonly zone: Zone }) {
-  return at === null ? <span className="soft">{words.common.none}</span> : <Instant at={fromApi(at)} zone={zone} />;
+  return at === null ? <span className="soft">none</span> : <Instant at={fromApi(at)} zone={zone} />;
 }

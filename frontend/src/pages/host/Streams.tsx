@@ -15,7 +15,7 @@ import type { Zone } from "../../logic/zone";
 import { type Clock, encodeImportsView } from "../../state/url";
 import { StreamTable } from "./StreamTable";
 import type { HostViewState } from "./useHostView";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 const FIRST_LIMIT = 100;
 const MAX_LIMIT = 500;
@@ -39,7 +39,7 @@ export function Streams({ host, zone, state }: StreamsProps) {
   const shown: readonly StreamAccount[] = isElsewhere ? [...(other.data?.streams ?? []), ...listed] : listed;
 
   if (accounts.data === undefined) {
-    return <PendingView query={accounts} what={words.host.streams.streams} />;
+    return <PendingView query={accounts} what="streams" />;
   }
   return (
     <>
@@ -53,7 +53,7 @@ export function Streams({ host, zone, state }: StreamsProps) {
       />
       {isElsewhere && other.data?.streams.length === 0 && (
         <Text fz="sm" mb="xs" role="status">
-          {words.host.streams.hasNoStreamMay(host, String(streamId))}
+          {`${host} has no stream ${String(streamId)}; it may have been deleted.`}
         </Text>
       )}
       {shown.length === 0 ? (
@@ -65,7 +65,7 @@ export function Streams({ host, zone, state }: StreamsProps) {
           }}
         />
       ) : (
-        <ScrollCard label={words.common.streams}>
+        <ScrollCard label="Streams">
           <StreamTable
             host={host}
             streams={shown}
@@ -83,7 +83,7 @@ export function Streams({ host, zone, state }: StreamsProps) {
       {accounts.data.n_matching > listed.length && (
         <Group mt="sm" gap="sm">
           <Text fz="sm" className="soft">
-            {words.host.streams.mostRecentlyActiveStream(formatCount(listed.length), accounts.data.n_matching)}
+            {`The ${formatCount(listed.length)} most recently active of ${counted(accounts.data.n_matching, "stream")}.`}
           </Text>
           {limit < MAX_LIMIT && (
             <Button
@@ -92,7 +92,7 @@ export function Streams({ host, zone, state }: StreamsProps) {
                 setLimit(MAX_LIMIT);
               }}
             >
-              {words.host.streams.showUpTo(formatCount(MAX_LIMIT))}
+              {`Show up to ${formatCount(MAX_LIMIT)}`}
             </Button>
           )}
         </Group>
@@ -128,14 +128,14 @@ function StreamsHead({ accounts, filter, clock, onFilter }: StreamsHeadProps) {
           <Text fz="sm">{describeAccounts(accounts)}</Text>
           {mayWrite(me) && (
             <PageLink to="/imports" search={encodeImportsView({ clock, host, importId: null })} fz="sm">
-              {words.host.streams.importFilesOf(host)}
+              {`Import files of ${host}`}
             </PageLink>
           )}
         </Group>
         <Select
           size="xs"
           w={190}
-          aria-label={words.host.streams.filterStreams}
+          aria-label="Filter streams"
           allowDeselect={false}
           data={STREAM_FILTERS.map((value) => ({ value, label: FILTER_LABELS[value] }))}
           value={filter}
@@ -148,14 +148,10 @@ function StreamsHead({ accounts, filter, clock, onFilter }: StreamsHeadProps) {
         <Group mb="xs" gap="sm">
           <Text fz="sm">
             {n_streams_outdated === 1
-              ? words.host.streams.oneStreamParsedAnother
-              : words.host.streams.streamsWereParsedOther(formatCount(n_streams_outdated))}
+              ? "One stream was parsed with another version of its spec."
+              : `${formatCount(n_streams_outdated)} streams were parsed with other versions of their specs.`}
           </Text>
-          <ReparseButton
-            request={{ host, is_outdated_only: true }}
-            what={words.host.streams.outdatedStreamsOf(host)}
-            label={words.common.reparse}
-          />
+          <ReparseButton request={{ host, is_outdated_only: true }} what={`outdated streams of ${host}`} label="Reparse" />
         </Group>
       )}
     </>
@@ -173,18 +169,18 @@ function NoStreams({ accounts, filter, onAll }: NoStreamsProps) {
     <StateView
       state={{
         kind: "empty",
-        title: words.host.streams.noStreamsFromYet(accounts.host),
-        next: words.host.streams.checkHostAgentRunning,
+        title: `No streams from ${accounts.host} yet`,
+        next: "Check on the host that the agent is running (normstat-agent status), or import its files on the Import page.",
       }}
     />
   ) : (
     <StateView
       state={{
         kind: "empty",
-        title: words.host.streams.noStreamsMatchTotal(FILTER_LABELS[filter], formatCount(accounts.n_streams)),
+        title: `No streams match “${FILTER_LABELS[filter]}” (${formatCount(accounts.n_streams)} in total)`,
         next: (
           <Button size="compact-xs" variant="default" onClick={onAll}>
-            {words.host.streams.showAllStreams}
+            Show all streams
           </Button>
         ),
       }}

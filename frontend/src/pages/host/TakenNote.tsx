@@ -10,7 +10,6 @@ import { downloadFrom } from "../../state/download";
 import type { GraphContext } from "./graph";
 import type { PictureSource } from "./picture_source";
 import type { Taken } from "./PanelMenu";
-import { words } from "../../words";
 
 interface Taking {
   readonly take: (what: Taken) => void;
@@ -37,13 +36,14 @@ export function useTaken(plan: PanelPlan, graph: GraphContext, window: Window, d
       import("./savePicture")
         .then(({ savePicture }) => savePicture({ client, plan, graph, source, scheme, format }))
         .catch((reason: unknown) => {
-          setError(words.host.takenNote.noPicture(reason instanceof Error ? reason.message : String(reason)));
+          setError(`No picture: ${reason instanceof Error ? reason.message : String(reason)}`);
         });
     }
   };
-  const copyError = clipboard.error === null ? "" : words.host.takenNote.notCopied(graph.linkTo(plan.id, window));
+  const copyError =
+    clipboard.error === null ? "" : `The browser did not allow copying. The link: ${graph.linkTo(plan.id, window)}`;
   const problem = error === "" ? copyError : error;
-  const note = problem === "" && clipboard.copied ? words.host.takenNote.linkPanelWindowCopied : problem;
+  const note = problem === "" && clipboard.copied ? "Link to this panel and window copied" : problem;
   return { take, note, isError: problem !== "" };
 }
 

@@ -11,7 +11,6 @@ import { formatClock, formatInstant } from "../../logic/zone";
 import { usePointer } from "../../state/pointer";
 import { EventFlags } from "./Events";
 import { EVENTS_ID, type GraphContext } from "./graph";
-import { words } from "../../words";
 import "./TimeStrip.css";
 
 const HEIGHT = 46;
@@ -41,7 +40,7 @@ export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
             events={graph.events}
             zone={zone}
             eventsId={graph.events.length === 0 ? undefined : EVENTS_ID}
-            label={words.host.timeStrip.windowSamplesBaselinesSelection}
+            label="Window: samples, baselines, selection and events"
             onZoom={graph.onZoom}
             onMark={(window) => {
               graph.onMark(window, null);
@@ -79,9 +78,9 @@ export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
       </div>
       <div className="strip-note soft" data-state={text?.state} role="status">
         {coverage.error ? (
-          words.host.timeStrip.coverage(coverage.error.message)
+          `coverage: ${coverage.error.message}`
         ) : (
-          <Tooltip label={words.host.timeStrip.darkHostHasSamples}>
+          <Tooltip label="Dark: this host has samples">
             <span>{text?.text ?? " "}</span>
           </Tooltip>
         )}

@@ -21,7 +21,6 @@ import type { Zone } from "../../logic/zone";
 import type { BandBaseline, Tool } from "./graph";
 import { CopyLink } from "../../components/CopyLink";
 import { RangePicker } from "../../components/RangePicker";
-import { words } from "../../words";
 
 interface ToolbarProps {
   readonly range: Range;
@@ -42,10 +41,10 @@ interface ToolbarProps {
 }
 
 const CONNECTIONS: Readonly<Record<Connection, string>> = {
-  off: words.host.toolbar.fixedTimesFollow,
-  connecting: words.host.toolbar.connecting,
-  open: words.host.toolbar.followingFreeze,
-  lost: words.host.toolbar.connectionLost,
+  off: "Fixed times. Follow new samples (l)",
+  connecting: "Connecting to the server … (l to freeze)",
+  open: "Live: following new samples. Freeze: stop here, with these times in the link (l)",
+  lost: "Connection lost. Reconnecting; polling every few seconds until then (l to freeze)",
 };
 
 /** The controls of the window that all graphs share. */
@@ -70,11 +69,11 @@ export function Toolbar({
       {viewMenu}
       <RangePicker range={range} window={shown} zone={zone} onChange={onRange} />
       <ActionIcon.Group>
-        <Tooltip label={words.host.toolbar.backHalfVisibleRange}>
+        <Tooltip label="Back by half the visible range (←)">
           <ActionIcon
             variant="default"
             size={30}
-            aria-label={words.host.toolbar.back}
+            aria-label="Back"
             onClick={() => {
               onCommand("back");
             }}
@@ -82,11 +81,11 @@ export function Toolbar({
             <IconChevronLeft size={16} />
           </ActionIcon>
         </Tooltip>
-        <Tooltip label={words.host.toolbar.forwardHalfVisibleRange}>
+        <Tooltip label="Forward by half the visible range (→)">
           <ActionIcon
             variant="default"
             size={30}
-            aria-label={words.host.toolbar.forward}
+            aria-label="Forward"
             onClick={() => {
               onCommand("forward");
             }}
@@ -94,11 +93,11 @@ export function Toolbar({
             <IconChevronRight size={16} />
           </ActionIcon>
         </Tooltip>
-        <Tooltip label={words.host.toolbar.zoomOutDoubleClick}>
+        <Tooltip label="Zoom out (− or double-click)">
           <ActionIcon
             variant="default"
             size={30}
-            aria-label={words.host.toolbar.zoomOut}
+            aria-label="Zoom out"
             onClick={() => {
               onCommand("zoom-out");
             }}
@@ -117,14 +116,10 @@ export function Toolbar({
             onCommand("live");
           }}
         >
-          {isLive
-            ? connection === "lost"
-              ? words.host.toolbar.liveReconnecting
-              : words.host.toolbar.live
-            : words.host.toolbar.goLive}
+          {isLive ? (connection === "lost" ? "Live (reconnecting)" : "Live") : "Go live"}
         </Button>
       </Tooltip>
-      <Tooltip label={words.host.toolbar.selectTimeRangeDragging}>
+      <Tooltip label="Select a time range by dragging over a graph (m, or Shift + drag)">
         <Button
           variant={tool === "mark" ? "filled" : "default"}
           color={tool === "mark" ? "orange.8" : "gray"}
@@ -134,10 +129,10 @@ export function Toolbar({
             onCommand("mark-tool");
           }}
         >
-          {words.host.toolbar.select}{" "}
+          Select{" "}
         </Button>
       </Tooltip>
-      <Tooltip label={words.host.toolbar.compareSelectionVisibleRange}>
+      <Tooltip label="Compare the selection (or the visible range) with a baseline (c)">
         <Button
           variant="default"
           leftSection={<IconArrowsDiff size={14} />}
@@ -145,10 +140,10 @@ export function Toolbar({
             onCommand("compare");
           }}
         >
-          {words.common.compare}
+          Compare
         </Button>
       </Tooltip>
-      <Tooltip label={words.host.toolbar.exportAllSamplesSelection}>
+      <Tooltip label="Export all samples of the selection (or the visible range) (d)">
         <Button
           variant="default"
           leftSection={<IconDownload size={14} />}
@@ -156,10 +151,10 @@ export function Toolbar({
             onCommand("csv");
           }}
         >
-          {words.host.toolbar.export}
+          Export…
         </Button>
       </Tooltip>
-      <Tooltip label={words.host.toolbar.drawAnyMetricWithout}>
+      <Tooltip label="Draw any metric without adding a panel (e)">
         <Button
           variant="default"
           leftSection={<IconChartLine size={14} />}
@@ -167,10 +162,10 @@ export function Toolbar({
             onCommand("explore");
           }}
         >
-          {words.host.toolbar.explore}
+          Explore
         </Button>
       </Tooltip>
-      <Tooltip label={words.host.toolbar.addPanelAnyField}>
+      <Tooltip label="Add a panel for any field (a)">
         <Button
           variant="default"
           leftSection={<IconPlus size={14} />}
@@ -178,16 +173,16 @@ export function Toolbar({
             onCommand("add-panel");
           }}
         >
-          {words.host.toolbar.panel}
+          Panel
         </Button>
       </Tooltip>
       {(baselines.length > 0 || bandBaseline !== null) && (
-        <Tooltip label={words.host.toolbar.showBaselinesBandBehind}>
+        <Tooltip label="Show a baseline's band behind every graph: p5 to p95 and median (g)">
           <Select
             size="xs"
             w={168}
-            aria-label={words.host.toolbar.baselineBand}
-            placeholder={words.host.toolbar.noBaselineBand}
+            aria-label="Baseline band"
+            placeholder="No baseline band"
             clearable
             data={bandOptions(baselines, bandBaseline)}
             value={bandBaseline === null ? null : String(bandBaseline.id)}
@@ -207,5 +202,5 @@ export function Toolbar({
 function bandOptions(baselines: ToolbarProps["baselines"], bandBaseline: BandBaseline | null) {
   const known =
     bandBaseline === null || baselines.some(({ id }) => id === bandBaseline.id) ? baselines : [...baselines, bandBaseline];
-  return known.map(({ id, name }) => ({ value: String(id), label: words.host.toolbar.baseline(name) }));
+  return known.map(({ id, name }) => ({ value: String(id), label: `Baseline: ${name}` }));
 }

@@ -12,10 +12,32 @@ import { SECOND, toDurationMs, wholeSecond } from "../../logic/time";
 import { cellsOf, countStates, limitsOf, metricOf } from "../../logic/use_matrix";
 import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
-import { words } from "../../words";
+import type { ReactNode } from "react";
+import { nodes } from "../../components/nodes";
 import { StatusPanel } from "./StatusPanel";
 import type { HostViewState } from "./useHostView";
 import "../../components/use_cell.css";
+
+const summaryText = (
+  count: { readonly nCritical: number; readonly nWarning: number; readonly nUnanswered: number },
+  at: ReactNode,
+) =>
+  nodes`${String(count.nCritical)} critical, ${String(count.nWarning)} warning, ${String(count.nUnanswered)} not recorded; in the 5 minutes before ${at}`;
+
+const resourcesText = (resource: string) =>
+  ({
+    cpu: "CPUs",
+    memory: "Memory",
+    disk: "Disks",
+    network: "Network",
+    swap: "Swap space",
+    filesystem: "File systems",
+    locks: "Kernel locks",
+    files: "Open files",
+  })[resource] ?? resource;
+
+const stateText = (state: string) =>
+  ({ fine: "fine", warning: "warning", critical: "critical", no_limit: "no limit known" })[state] ?? state;
 
 // Means of five minutes change slowly.
 const PERIOD = toDurationMs(30 * SECOND);
@@ -48,7 +70,7 @@ export function UseTab({ host, state, zone }: UseTabProps) {
         />
         {answer.data && (
           <Text fz="sm" role="status">
-            {words.host.useTab.summary(countStates(answer.data), <Instant at={at} zone={zone} />)}
+            {summaryText(countStates(answer.data), <Instant at={at} zone={zone} />)}
           </Text>
         )}
       </Group>
@@ -65,20 +87,26 @@ interface MatrixProps {
 
 function Matrix({ matrix, onMetric }: MatrixProps) {
   return (
-    <ScrollCard label={words.host.useTab.matrix}>
-      <Table aria-label={words.host.useTab.matrix} verticalSpacing={6} withColumnBorders layout="fixed" miw={760}>
+    <ScrollCard label="Utilisation, saturation and errors of each resource">
+      <Table
+        aria-label="Utilisation, saturation and errors of each resource"
+        verticalSpacing={6}
+        withColumnBorders
+        layout="fixed"
+        miw={760}
+      >
         <Table.Thead>
           <Table.Tr>
-            <Table.Th w={130}>{words.host.useTab.resource}</Table.Th>
-            <Table.Th>{words.host.useTab.utilisation}</Table.Th>
-            <Table.Th>{words.host.useTab.saturation}</Table.Th>
-            <Table.Th>{words.host.useTab.errors}</Table.Th>
+            <Table.Th w={130}>Resource</Table.Th>
+            <Table.Th>Utilisation</Table.Th>
+            <Table.Th>Saturation</Table.Th>
+            <Table.Th>Errors</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
           {matrix.rows.map((row) => (
             <Table.Tr key={row.resource}>
-              <Table.Th scope="row">{words.host.useTab.resources(row.resource)}</Table.Th>
+              <Table.Th scope="row">{resourcesText(row.resource)}</Table.Th>
               {cellsOf(row).map((cell, place) => (
                 <Cell key={String(place)} cell={cell} onMetric={onMetric} />
               ))}
@@ -92,18 +120,18 @@ function Matrix({ matrix, onMetric }: MatrixProps) {
 
 function Cell({ cell, onMetric }: { readonly cell: UseCell | null; readonly onMetric: MatrixProps["onMetric"] }) {
   if (cell === null) {
-    return <Table.Td className="soft">{words.host.useTab.nothingToAsk}</Table.Td>;
+    return <Table.Td className="soft">–</Table.Td>;
   }
   const metric = metricOf(cell);
   return (
     <Table.Td className="use-cell" data-state={cell.state}>
       {metric === null ? (
         <>
-          <span className="soft">{words.host.useTab.notRecorded}</span>
+          <span className="soft">Not recorded. To ask the host:</span>
           <code className="use-command">{cell.command}</code>
           {cell.record !== "" && (
             <>
-              <span className="soft">{words.host.useTab.toRecord}</span>
+              <span className="soft">{"To record it, in the agent's stats.conf:"}</span>
               <code className="use-command">{cell.record}</code>
             </>
           )}
@@ -123,8 +151,8 @@ function Cell({ cell, onMetric }: { readonly cell: UseCell | null; readonly onMe
       )}
       {metric !== null && (
         <Text fz={12} className="soft">
-          <span className="use-state">{words.host.useTab.state(cell.state)}</span>
-          {[cell.n_instances > 1 ? words.host.useTab.worstOf(cell.n_instances) : "", limitsOf(cell)]
+          <span className="use-state">{stateText(cell.state)}</span>
+          {[cell.n_instances > 1 ? `highest of ${String(cell.n_instances)}` : "", limitsOf(cell)]
             .filter((text) => text !== "")
             .map((text) => ` · ${text}`)}
         </Text>
@@ -134,6 +162,6 @@ function Cell({ cell, onMetric }: { readonly cell: UseCell | null; readonly onMe
 }
 
 function describeCell({ about, stat, field, limits_from }: UseCell): string {
-  const limits = limits_from === "" ? "" : words.host.useTab.limitsFrom(limits_from);
-  return [about, words.host.useTab.readFrom(`${stat ?? ""}.${field ?? ""}`), limits].filter((text) => text !== "").join(" ");
+  const limits = limits_from === "" ? "" : `Limits: ${limits_from}.`;
+  return [about, `Read from ${stat ?? ""}.${field ?? ""}.`, limits].filter((text) => text !== "").join(" ");
 }

@@ -10,7 +10,6 @@ import type { PanelLook } from "../../logic/look";
 import type { PanelPlan } from "../../logic/panel";
 import { chooseViews, resizedPanels, toViewPanel } from "../../logic/view";
 import { type Clock, encodeListView } from "../../state/url";
-import { words } from "../../words";
 
 const ViewEditor = lazy(() => import("../../components/ViewEditor").then((module) => ({ default: module.ViewEditor })));
 
@@ -54,15 +53,15 @@ export function ViewMenu({ viewKeys, plans, looks, stats, clock, onChoose, onSiz
   const added = plans.filter(({ customIndex }) => customIndex !== null);
   const label =
     viewKeys.length === 0
-      ? words.host.viewMenu.everythingRecorded
+      ? "Everything recorded"
       : viewKeys.length === 1
         ? (only?.name ?? viewKeys[0] ?? "")
-        : words.host.viewMenu.views(String(viewKeys.length));
+        : `${String(viewKeys.length)} views`;
   return (
     <>
       <Menu opened={isOpen} onChange={setOpen} position="bottom-start">
         <Menu.Target>
-          <Button variant="default" leftSection={<IconLayoutGrid size={14} />} aria-label={words.host.viewMenu.view(label)}>
+          <Button variant="default" leftSection={<IconLayoutGrid size={14} />} aria-label={`View: ${label}`}>
             <span className="view-menu-label">{label}</span>
           </Button>
         </Menu.Target>
@@ -73,7 +72,7 @@ export function ViewMenu({ viewKeys, plans, looks, stats, clock, onChoose, onSiz
               onChoose([]);
             }}
           >
-            {words.host.viewMenu.everythingRecorded}
+            Everything recorded
           </Menu.Item>
           {starred.length > 1 && (
             <Menu.Item
@@ -82,17 +81,17 @@ export function ViewMenu({ viewKeys, plans, looks, stats, clock, onChoose, onSiz
                 onChoose(starred.map(({ key }) => key));
               }}
             >
-              {words.host.viewMenu.allStarredViewsOne}
+              All starred views on one page
             </Menu.Item>
           )}
           <Menu.Divider />
-          {views.isPending && isOpen && <Menu.Label>{words.host.viewMenu.loading}</Menu.Label>}
+          {views.isPending && isOpen && <Menu.Label>loading …</Menu.Label>}
           <ErrorLine error={views.error} />
           {all.map((view) => (
             <Menu.Item
               key={view.key}
               leftSection={<Tick isOn={viewKeys.includes(view.key)} />}
-              rightSection={view.is_starred ? <IconStarFilled size={12} aria-label={words.host.viewMenu.starred} /> : null}
+              rightSection={view.is_starred ? <IconStarFilled size={12} aria-label="starred" /> : null}
               title={view.description}
               onClick={(event) => {
                 // With Ctrl the view is shown under the others, or hidden again.
@@ -116,7 +115,7 @@ export function ViewMenu({ viewKeys, plans, looks, stats, clock, onChoose, onSiz
               setEditing({ kind: "new" });
             }}
           >
-            {words.host.viewMenu.saveThesePanelsView}
+            Save these panels as a view …
           </Menu.Item>
           {only !== undefined && chosen.length === 1 && (
             <Menu.Item
@@ -124,7 +123,7 @@ export function ViewMenu({ viewKeys, plans, looks, stats, clock, onChoose, onSiz
                 setEditing({ kind: only.may_change ? "change" : "copy", view: only });
               }}
             >
-              {only.may_change ? words.common.edit : words.host.viewMenu.copyAndEdit} {only.name} …
+              {only.may_change ? "Edit" : "Copy and edit"} {only.name} …
             </Menu.Item>
           )}
           {resized !== null && only !== undefined && (
@@ -134,7 +133,7 @@ export function ViewMenu({ viewKeys, plans, looks, stats, clock, onChoose, onSiz
                 sizing.mutate(only);
               }}
             >
-              {words.host.viewMenu.savePanelSizes(only.name)}
+              {`Save the panel sizes in ${only.name}`}
             </Menu.Item>
           )}
           <Menu.Item
@@ -142,28 +141,23 @@ export function ViewMenu({ viewKeys, plans, looks, stats, clock, onChoose, onSiz
               void navigate({ to: "/views", search: encodeListView({ clock, filter: "" }) });
             }}
           >
-            {words.host.viewMenu.allViews}
+            All views
           </Menu.Item>
-          <Menu.Label>{words.host.viewMenu.ctrlClickShowsSeveral}</Menu.Label>
+          <Menu.Label>Ctrl-click shows several views, one below another</Menu.Label>
         </Menu.Dropdown>
       </Menu>
       <ErrorLine error={sizing.error} />
       <Suspense fallback={null}>
         {editing !== null && (
           <ViewEditor
-            title={editing.kind === "change" ? words.host.viewMenu.edit(editing.view.name) : words.host.viewMenu.saveAView}
+            title={editing.kind === "change" ? `Edit ${editing.view.name}` : "Save a view"}
             initial={
               editing.kind === "new"
                 ? { name: "", description: "", is_shared: false, panels: plans.map(toPanel) }
                 : editing.kind === "change"
                   ? // Panels that were added beside the view become part of it.
                     { ...editing.view, panels: [...panelsOf(editing.view), ...added.map(toPanel)] }
-                  : {
-                      ...editing.view,
-                      name: words.host.viewMenu.copyOf(editing.view.name),
-                      is_shared: false,
-                      panels: panelsOf(editing.view),
-                    }
+                  : { ...editing.view, name: `Copy of ${editing.view.name}`, is_shared: false, panels: panelsOf(editing.view) }
             }
             viewKey={editing.kind === "change" ? editing.view.key : null}
             stats={stats}
@@ -182,5 +176,5 @@ export function ViewMenu({ viewKeys, plans, looks, stats, clock, onChoose, onSiz
 }
 
 function Tick({ isOn }: { readonly isOn: boolean }) {
-  return isOn ? <IconCheck size={14} aria-label={words.host.viewMenu.shown} /> : <span className="view-menu-tick" />;
+  return isOn ? <IconCheck size={14} aria-label="shown" /> : <span className="view-menu-tick" />;
 }

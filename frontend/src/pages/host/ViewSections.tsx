@@ -4,7 +4,6 @@ import type { InstanceChoice, PanelPlan } from "../../logic/panel";
 import type { ViewSection } from "../../logic/view";
 import type { GraphContext } from "./graph";
 import { Panel } from "./Panel";
-import { words } from "../../words";
 
 interface ViewSectionsProps {
   readonly sections: readonly ViewSection[];
@@ -40,7 +39,7 @@ export function ViewSections({ sections, unknown, error, graph, onChoose, onRetr
           </div>
           {section.missing.length > 0 && (
             <Text fz="sm" className="soft" mt={8}>
-              {words.host.viewSections.notRecordedHost(section.missing.join(", "))}
+              {`Not recorded on this host: ${section.missing.join(", ")}.`}
             </Text>
           )}
         </section>
@@ -51,12 +50,12 @@ export function ViewSections({ sections, unknown, error, graph, onChoose, onRetr
           isCompact
           state={{
             kind: "empty",
-            title: words.host.viewSections.noViewNamed(unknown.join(", ")),
+            title: `No view named ${unknown.join(", ")}`,
             next: (
               <>
-                {words.host.viewSections.deletedPrivateAnotherAccount}{" "}
+                It was deleted, or it is private to another account.{" "}
                 <button type="button" className="text-button" onClick={onEverything}>
-                  {words.host.viewSections.showEverythingRecorded}
+                  Show everything recorded
                 </button>
               </>
             ),

@@ -17,7 +17,6 @@ import { savePictureFile } from "../../state/download";
 import type { GraphContext } from "./graph";
 import type { LinesSource, PictureSource } from "./picture_source";
 import { drawnChoice } from "./useLegendStatistics";
-import { words } from "../../words";
 
 export interface PictureOrder {
   readonly client: QueryClient;
@@ -57,12 +56,7 @@ async function drawPicture({ client, plan, graph, source, scheme }: PictureOrder
     events: graph.events.map((mark) => ({ at: mark.at, text: describeMark(zone, mark) })),
     heads: STATISTICS.map((statistic) => STATISTIC_LABELS[statistic]),
     rows,
-    notes: [
-      ...notes,
-      ...(periods.length === 0
-        ? []
-        : [words.host.savePicture.shaded([...new Set(periods.map(({ label }) => label))].join(", "))]),
-    ],
+    notes: [...notes, ...(periods.length === 0 ? [] : [`Shaded: ${[...new Set(periods.map(({ label }) => label))].join(", ")}`])],
     scheme,
     measure: textMeasure(),
   });
@@ -113,7 +107,7 @@ async function statisticsOf(
 ): Promise<{ readonly lines: ReadonlyMap<string, LineValues>; readonly note: string }> {
   const own = statisticsOfBlock(block);
   if (own !== null) {
-    return { lines: own, note: words.host.savePicture.statisticsAllSamplesWindow };
+    return { lines: own, note: "Statistics of all samples in the window" };
   }
   const found = await client.query(
     statisticsQuery({
@@ -125,12 +119,9 @@ async function statisticsOf(
       against: null,
     }),
   );
-  const of =
-    found.source === "samples"
-      ? words.host.savePicture.statisticsOfAllSamples
-      : words.host.savePicture.statisticsRollupsAllSamples;
+  const of = found.source === "samples" ? "Statistics of all samples" : "Statistics from the rollups of all samples";
   return {
     lines: new Map([...byLine(found.lines)].map(([key, { window: values }]) => [key, values])),
-    note: words.host.savePicture.statisticsInWindow(of, found.note === "" ? "" : `. ${found.note}`),
+    note: `${of} in the window${found.note === "" ? "" : `. ${found.note}`}`,
   };
 }

@@ -7,7 +7,6 @@ import { byLine, statisticsOfBlock, statisticsWindow } from "../../logic/statist
 import type { Window } from "../../logic/time";
 import type { GraphContext } from "./graph";
 import type { LegendStatistics } from "./Legend";
-import { words } from "../../words";
 
 /** Return the statistics of a panel's lines: from its points where these are all samples, else from the server. */
 export function useLegendStatistics(
@@ -31,15 +30,12 @@ export function useLegendStatistics(
   });
   return useMemo(() => {
     if (own !== null) {
-      return { lines: own, note: words.host.useLegendStatistics.allSamplesWindow };
+      return { lines: own, note: "Of all samples in the window" };
     }
     if (data === undefined) {
       return { lines: null, note: error?.message ?? "" };
     }
-    const of =
-      data.source === "samples"
-        ? words.host.useLegendStatistics.allSamplesWindow
-        : words.host.useLegendStatistics.rollupsAllSamplesWindow;
+    const of = data.source === "samples" ? "Of all samples in the window" : "From the rollups of all samples in the window";
     return {
       lines: new Map([...byLine(data.lines)].map(([key, { window }]) => [key, window])),
       note: data.note === "" ? of : `${of}. ${data.note}`,

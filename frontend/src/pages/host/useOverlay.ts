@@ -9,7 +9,6 @@ import { type LegendEntry, legendOf, windowOf } from "../../logic/series";
 import { PANEL_MARGINS, pixelMs, plotWidth, requestWidth } from "../../logic/surface";
 import type { DrawnBand } from "../../plot/figure";
 import type { GraphContext } from "./graph";
-import { words } from "../../words";
 
 interface OverlayInput {
   readonly plan: PanelPlan;
@@ -75,11 +74,7 @@ export function useOverlay({ plan, graph, block, width, hidden, slots, scheme }:
 
 /** Return why a host cannot be an overlay of a stat; "" if it can. */
 function lackOf(stats: readonly string[] | undefined, stat: string): string {
-  return stats === undefined
-    ? words.host.useOverlay.thereNoSuchHost
-    : stats.includes(stat)
-      ? ""
-      : words.host.useOverlay.itNeverSent(stat);
+  return stats === undefined ? "there is no such host" : stats.includes(stat) ? "" : `it never sent ${stat}`;
 }
 
 const NOTHING: DrawnOverlay = { drawn: [], entries: [], slots: new Map(), note: "" };

@@ -5,7 +5,6 @@ import type { Range } from "../../logic/range";
 import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";
 import { undo } from "../../state/undo";
 import type { HostViewState } from "./useHostView";
-import { words } from "../../words";
 
 /** Return what changes the panels in the link: stable functions, so that panels render only when their window changes. */
 export function usePanelChanges({ view, set }: HostViewState) {
@@ -33,7 +32,7 @@ export function usePanelChanges({ view, set }: HostViewState) {
         panels: panels.filter((_, index) => index !== customIndex),
         looks: withoutPanel(looks, customIndex),
       });
-      undo.say(words.host.usePanelChanges.removedThePanel(plan.title), () => {
+      undo.say(`Removed the panel ${plan.title}`, () => {
         putBack(customIndex, panels, looks);
       });
     }
@@ -45,6 +44,6 @@ export function usePanelChanges({ view, set }: HostViewState) {
 export function sayFrozen(range: Range, zone: Zone, onLive: () => void): void {
   if (range.kind === "fixed") {
     const times = `${formatWindow(zone, range.window)} ${zoneLabel(zone, range.window.end)}`;
-    undo.say(words.host.usePanelChanges.frozenLinkNowShows(times), onLive, words.host.usePanelChanges.goLiveAgain);
+    undo.say(`Frozen at ${times}. The link now shows these times to everybody.`, onLive, "Go live again");
   }
 }

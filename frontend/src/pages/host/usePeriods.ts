@@ -5,7 +5,6 @@ import type { BaselineInfo, ExclusionInfo } from "../../logic/api";
 import { toWindow } from "../../logic/comparison";
 import { overlaps, type Window } from "../../logic/time";
 import type { Band } from "./graph";
-import { words } from "../../words";
 
 /** Return the periods to draw behind the lines, as `bandsOf`. */
 export function usePeriods(host: string, baselines: readonly BaselineInfo[] | undefined, mark: Window | null, shown: Window) {
@@ -16,10 +15,7 @@ export function usePeriods(host: string, baselines: readonly BaselineInfo[] | un
 /** Return the baseline whose band is drawn; one that is not listed is named by its number. Missing: null for none. */
 export function useBandBaseline(baselines: readonly BaselineInfo[] | undefined, bandId: number | null) {
   const name = baselines?.find(({ id }) => id === bandId)?.name;
-  return useMemo(
-    () => (bandId === null ? null : { id: bandId, name: name ?? words.host.graphs.baseline(String(bandId)) }),
-    [bandId, name],
-  );
+  return useMemo(() => (bandId === null ? null : { id: bandId, name: name ?? `baseline ${String(bandId)}` }), [bandId, name]);
 }
 
 /** Return the periods to draw behind the lines: the baselines and excluded periods that overlap the window, and the selection. */
@@ -42,9 +38,9 @@ function bandsOf(
     .map((exclusion): Band => ({
       key: `exclusion ${String(exclusion.id)}`,
       kind: "exclusion",
-      label: words.host.usePeriods.excluded(exclusion.name),
+      label: `excluded: ${exclusion.name}`,
       window: toWindow(exclusion),
     }));
   const bands = [...normal, ...incidents].filter(({ window }) => overlaps(window, shown));
-  return mark === null ? bands : [...bands, { key: "mark", kind: "mark", label: words.host.usePeriods.selection, window: mark }];
+  return mark === null ? bands : [...bands, { key: "mark", kind: "mark", label: "selection", window: mark }];
 }

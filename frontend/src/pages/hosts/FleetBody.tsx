@@ -13,7 +13,6 @@ import type { FleetView } from "../../state/fleet";
 import { FleetTable } from "./FleetTable";
 import { MarkHostsDialog } from "./MarkHostsDialog";
 import { SelectionBar } from "./SelectionBar";
-import { words } from "../../words";
 
 interface FleetBodyProps {
   readonly fleet: UseQueryResult<Fleet>;
@@ -67,7 +66,7 @@ export function FleetBody({ fleet, view, shown, set, hasTools }: FleetBodyProps)
   if (fleet.data === undefined) {
     return (
       <div className="card">
-        <PendingView query={fleet} what={words.hosts.fleetBody.hosts} />
+        <PendingView query={fleet} what="hosts" />
       </div>
     );
   }
@@ -79,14 +78,12 @@ export function FleetBody({ fleet, view, shown, set, hasTools }: FleetBodyProps)
             fleet.data.hosts.length === 0
               ? {
                   kind: "empty",
-                  title: me.is_limited ? words.hostAccess.noHosts : words.common.noHostsYet,
-                  next: me.is_limited ? words.hostAccess.askAdministrator : words.hosts.fleetBody.runCommandAboveHost,
+                  title: me.is_limited ? "You see no hosts" : "No hosts yet",
+                  next: me.is_limited
+                    ? "Your account sees only the hosts of its host groups, and they have none. An administrator can add groups to the account."
+                    : "Run the command above on a host that you want to monitor. The host appears here once it sends data, usually within 15 seconds; this page refreshes by itself.",
                 }
-              : {
-                  kind: "empty",
-                  title: words.hosts.fleetBody.noHostsMatch(view.filter),
-                  next: words.hosts.fleetBody.clearFilterSeeAll,
-                }
+              : { kind: "empty", title: `No hosts match “${view.filter}”`, next: "Clear the filter to see all hosts." }
           }
         />
       </div>

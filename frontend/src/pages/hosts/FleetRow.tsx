@@ -16,7 +16,7 @@ import { COLOUR_LABELS, toColour } from "../../logic/watch";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView, type HostView } from "../../state/url";
 import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
 import { Ribbon, Spark } from "./FleetMarks";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 export interface FleetRowProps {
   readonly host: FleetHost;
@@ -63,7 +63,7 @@ export const FleetRow = memo(function FleetRow(props: FleetRowProps) {
         <div role="cell" className="fleet-check">
           <Checkbox
             size="xs"
-            aria-label={words.hosts.fleetRow.select(host.name)}
+            aria-label={`Select ${host.name}`}
             checked={isSelected}
             tabIndex={-1}
             onChange={() => undefined}
@@ -111,26 +111,26 @@ function StateCell({ host, on, now, clock, past }: FleetRowProps) {
       <span className="fleet-sub soft">
         {seen === null ? (
           past === null ? (
-            words.common.noSamples
+            "no samples"
           ) : host.n_streams_live > 0 ? (
             ""
           ) : (
-            words.hosts.fleetRow.noSamplesYet
+            "no samples yet"
           )
         ) : (
           <Age at={toEpochMs(seen)} now={past === null ? now : past.end} zone={zone} />
         )}
         {isClockOff(host.clock_offset_s) && (
-          <Tooltip label={words.hosts.fleetRow.offsetHostsClockServers}>
-            <span className="fleet-warn"> {words.hosts.fleetRow.clock(describeClockOffset(host.clock_offset_s))}</span>
+          <Tooltip label="Offset of the host's clock from the server's">
+            <span className="fleet-warn"> {`· clock ${describeClockOffset(host.clock_offset_s)}`}</span>
           </Tooltip>
         )}
       </span>
       {host.has_reject_rise && (
         <Group gap={4} wrap="nowrap">
-          <Tooltip label={words.hosts.fleetRow.rejectedLinesAreRising(describeRise(host))}>
+          <Tooltip label={`Rejected lines are rising: ${describeRise(host)}`}>
             <Badge size="xs" color="red" variant="outline" c="var(--bad)" leftSection={<IconTrendingUp size={11} aria-hidden />}>
-              {words.hosts.fleetRow.risingInAnHour(formatCount(host.n_rejected_last_hour))}
+              {`rising: ${formatCount(host.n_rejected_last_hour)} in 1 h`}
             </Badge>
           </Tooltip>
           <PageLink
@@ -139,7 +139,7 @@ function StateCell({ host, on, now, clock, past }: FleetRowProps) {
             search={hostView(clock, past, { tab: "streams", filter: "rejected" })}
             fz="xs"
             c="var(--bad)"
-            aria-label={words.hosts.fleetRow.rejectedLinesOf(formatCount(host.n_rejected), host.name)}
+            aria-label={`${formatCount(host.n_rejected)} rejected lines of ${host.name}`}
             tabIndex={-1}
           >
             {formatCount(host.n_rejected)}
@@ -153,7 +153,7 @@ function StateCell({ host, on, now, clock, past }: FleetRowProps) {
 /** The worst state that rules find on the host; it leads to what they say. */
 function WatchState({ on, clock, past }: { readonly on: HostOn; readonly clock: Clock; readonly past: Window | null }) {
   const colour = toColour(on.colour);
-  const label = words.hosts.fleetRow.watchState(colour === null ? on.colour : COLOUR_LABELS[colour], on.host, on.n);
+  const label = `${colour === null ? on.colour : COLOUR_LABELS[colour]} on ${on.host}: ${counted(on.n, "rule")} ${on.n === 1 ? "finds" : "find"} something`;
   return (
     <Tooltip label={label}>
       <PageLink
@@ -169,30 +169,25 @@ function WatchState({ on, clock, past }: { readonly on: HostOn; readonly clock: 
   );
 }
 
-const LEVEL_WORDS = [
-  words.hosts.fleetRow.normal,
-  words.hosts.fleetRow.slightlyUnusual,
-  words.common.unusual,
-  words.hosts.fleetRow.veryUnusual,
-] as const;
+const LEVEL_WORDS = ["normal", "slightly unusual", "unusual", "very unusual"] as const;
 
 function VerdictCell({ host, hasTools, onMark }: FleetRowProps) {
   const word =
     host.verdict === "judged"
-      ? (LEVEL_WORDS[host.level] ?? words.hosts.fleetRow.veryUnusual)
+      ? (LEVEL_WORDS[host.level] ?? "very unusual")
       : {
-          no_baseline: words.hosts.fleetRow.noBaseline,
-          learning: words.hosts.fleetRow.learning,
-          building: words.hosts.fleetRow.notJudged,
-          no_samples: words.common.noSamples,
-          no_metrics: words.hosts.fleetRow.notJudged,
+          no_baseline: "no baseline",
+          learning: "learning",
+          building: "not judged",
+          no_samples: "no samples",
+          no_metrics: "not judged",
         }[host.verdict];
   return (
     <div role="cell" className="fleet-verdict">
       <span className="fleet-word">
         {word}
         {host.verdict === "judged" && host.level > 0 && host.change_ratio !== null && (
-          <Tooltip label={words.hosts.fleetRow.changeRatioHowMany}>
+          <Tooltip label="Change ratio: how many times its natural variability the most unusual key metric is outside its band">
             <span className="soft fleet-ratio"> ×{host.change_ratio >= 100 ? "100+" : host.change_ratio.toFixed(1)}</span>
           </Tooltip>
         )}
@@ -205,7 +200,7 @@ function VerdictCell({ host, hasTools, onMark }: FleetRowProps) {
       </span>
       {host.verdict === "no_baseline" ? (
         <span className="fleet-sentence soft">
-          {hasTools ? <MarkButton host={host.name} onMark={onMark} /> : words.hosts.fleetRow.nothingToCompareWith}
+          {hasTools ? <MarkButton host={host.name} onMark={onMark} /> : "nothing to compare with"}
         </span>
       ) : (
         <span
@@ -225,12 +220,12 @@ function MarkButton({ host, onMark }: { readonly host: string; readonly onMark: 
       type="button"
       className="text-button"
       tabIndex={-1}
-      aria-label={words.hosts.fleetRow.saveNormalHourBaseline(host)}
+      aria-label={`Save a normal hour as baseline of ${host}`}
       onClick={() => {
         onMark(host);
       }}
     >
-      {words.hosts.fleetRow.saveNormalHourBaseline2}
+      Save a normal hour as baseline
     </button>
   );
 }

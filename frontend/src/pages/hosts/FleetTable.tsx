@@ -9,7 +9,6 @@ import { useDensity } from "../../state/density";
 import type { FleetView } from "../../state/fleet";
 import { DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import { FleetRow } from "./FleetRow";
-import { words } from "../../words";
 
 interface FleetTableProps {
   readonly items: readonly FleetItem[];
@@ -30,10 +29,10 @@ interface FleetTableProps {
 const ROWS = { desk: 46, compact: 36, phone: 104, wall: 68 } as const;
 
 const COLUMNS: readonly { readonly sort: FleetSort | null; readonly label: string; readonly className: string }[] = [
-  { sort: "name", label: words.common.host, className: "fleet-host" },
-  { sort: "state", label: words.common.state, className: "fleet-state" },
-  { sort: "unusual", label: words.hosts.fleetTable.unusualNow, className: "fleet-verdict" },
-  { sort: null, label: words.hosts.fleetTable.lastHour, className: "fleet-ribbon-cell" },
+  { sort: "name", label: "Host", className: "fleet-host" },
+  { sort: "state", label: "State", className: "fleet-state" },
+  { sort: "unusual", label: "Unusual now", className: "fleet-verdict" },
+  { sort: null, label: "Last hour", className: "fleet-ribbon-cell" },
   ...RESOURCES.map((resource) => ({ sort: resource, label: RESOURCE_LABELS[resource], className: "fleet-spark-cell" })),
 ];
 
@@ -121,7 +120,7 @@ export function FleetTable(props: FleetTableProps) {
     <div
       className="card fleet-table"
       role="table"
-      aria-label={words.common.hosts}
+      aria-label="Hosts"
       aria-rowcount={items.length + 1}
       data-tools={hasTools}
       onKeyDown={onKeyDown}
@@ -132,7 +131,7 @@ export function FleetTable(props: FleetTableProps) {
             <div role="columnheader" className="fleet-check">
               <input
                 type="checkbox"
-                aria-label={words.hosts.fleetTable.selectAllHostsShown}
+                aria-label="Select all hosts shown"
                 checked={isAll}
                 onChange={() => {
                   onSelect(allNames, !isAll);
@@ -173,7 +172,7 @@ export function FleetTable(props: FleetTableProps) {
             <div key="fold" role="row" aria-rowindex={index + 2} data-row={index} className="fleet-row fleet-fold" style={style}>
               <div role="cell">
                 <button type="button" className="text-button" aria-expanded={item.isOpen} onClick={onFold}>
-                  {words.hosts.fleetTable.recordedHosts(item.isOpen ? "▾" : "▸", String(item.n))}
+                  {`${item.isOpen ? "▾" : "▸"} Recorded hosts (${String(item.n)})`}
                 </button>
               </div>
             </div>

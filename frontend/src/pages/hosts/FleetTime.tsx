@@ -4,7 +4,6 @@ import { useState } from "react";
 import { sliderEnd, SLIDER_MINUTES, sliderPlace, wholeMinute } from "../../logic/fleet";
 import { type EpochMs, MINUTE, toEpochMs } from "../../logic/time";
 import { formatInstant, parseInstant, type Zone } from "../../logic/zone";
-import { words } from "../../words";
 
 interface FleetTimeProps {
   readonly at: EpochMs | null;
@@ -18,9 +17,9 @@ export function FleetTime({ at, now, zone, onChange }: FleetTimeProps) {
   const [isOpen, setOpen] = useState(at !== null);
   if (!isOpen && at === null) {
     return (
-      <Tooltip label={words.hosts.fleetTime.howDidHostsLook}>
+      <Tooltip label="How did the hosts look at another time?">
         <ActionIcon
-          aria-label={words.hosts.fleetTime.goBackInTime}
+          aria-label="Go back in time"
           variant="default"
           size={30}
           onClick={() => {
@@ -43,7 +42,7 @@ export function FleetTime({ at, now, zone, onChange }: FleetTimeProps) {
           onChange(null);
         }}
       >
-        {words.hosts.fleetTime.now}
+        Now
       </Button>
     </Group>
   );
@@ -63,7 +62,7 @@ function MomentSlider({ at, now, zone, onChange }: FleetTimeProps) {
       step={1}
       value={place}
       label={(minutes) => formatInstant(zone, moment(minutes)).slice(0, 16)}
-      thumbLabel={words.hosts.fleetTime.momentOneMinuteStep}
+      thumbLabel="Moment, one minute a step"
       onChange={setPlace}
       onChangeEnd={(minutes) => {
         onChange(moment(minutes));
@@ -89,9 +88,9 @@ function MomentInput({ at, now, zone, onChange }: FleetTimeProps) {
       <TextInput
         size="xs"
         w={150}
-        aria-label={words.hosts.fleetTime.moment}
-        placeholder={words.hosts.fleetTime.momentExamples}
-        error={hasProblem ? words.hosts.fleetTime.aTimeBeforeNow : undefined}
+        aria-label="Moment"
+        placeholder="06:59 or now-3h"
+        error={hasProblem ? "a time before now" : undefined}
         value={text}
         onChange={(event) => {
           setText(event.currentTarget.value);

@@ -18,12 +18,12 @@ import { decodeFleetView, encodeFleetView, type FleetView } from "../../state/fl
 import { AddHost } from "./AddHost";
 import { FleetBody } from "./FleetBody";
 import { FleetTime } from "./FleetTime";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import "./fleet.css";
 
 /** The start page: every host beside its own normal, most unusual first. */
 export function HostsPage() {
-  useDocumentTitle(words.hosts.hostsPage.hostsNormstat);
+  useDocumentTitle("Hosts · normstat");
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeFleetView(search), [search]);
   const navigate = useNavigate();
@@ -58,7 +58,7 @@ export function HostsPage() {
       <div className="page fleet-page" data-kiosk>
         <Group justify="space-between" mb="xs">
           <Title order={1}>
-            {words.hosts.hostsPage.hostUnusual(all.length, formatCount(all.filter(({ level }) => level > 0).length))}
+            {`${counted(all.length, "host")}, ${formatCount(all.filter(({ level }) => level > 0).length)} unusual`}
           </Title>
           <Text className="fleet-clock">{formatInstant(zone, view.at ?? now).slice(11)}</Text>
         </Group>
@@ -71,14 +71,14 @@ export function HostsPage() {
       <IgnoredNote ignored={ignored} />
       <Group justify="space-between" mb="sm">
         <Group gap="sm">
-          <Title order={1}>{words.common.hosts}</Title>
+          <Title order={1}>Hosts</Title>
           {fleet.data && (
             <Text fz="sm" className="soft" aria-live="polite">
-              {me.is_limited ? words.hostAccess.nOfYourGroups(all.length) : words.hosts.hostsPage.nHost(all.length)}
-              {shown.length < all.length && words.hosts.hostsPage.shown(formatCount(shown.length))}
-              {view.at !== null && words.hosts.hostsPage.at(formatInstant(zone, view.at).slice(0, 16), zoneLabel(zone, view.at))}
+              {me.is_limited ? `${counted(all.length, "host")} of your host groups` : counted(all.length, "host")}
+              {shown.length < all.length && `, ${formatCount(shown.length)} shown`}
+              {view.at !== null && ` at ${formatInstant(zone, view.at).slice(0, 16)} ${zoneLabel(zone, view.at)}`}
               {fleet.data.n_minutes_read < fleet.data.n_minutes &&
-                words.hosts.hostsPage.readingHourMinutes(String(fleet.data.n_minutes_read), String(fleet.data.n_minutes))}
+                ` · reading the hour: ${String(fleet.data.n_minutes_read)} of ${String(fleet.data.n_minutes)} minutes`}
             </Text>
           )}
         </Group>
@@ -104,8 +104,8 @@ export function HostsPage() {
               <TextInput
                 ref={searchBox}
                 size="xs"
-                aria-label={words.hosts.hostsPage.filterHosts}
-                placeholder={words.hosts.hostsPage.nameOsGroupTag}
+                aria-label="Filter hosts"
+                placeholder="Name, OS, group, tag, finding  ( / )"
                 leftSection={<IconSearch size={14} />}
                 value={view.filter}
                 onChange={(event) => {
@@ -125,7 +125,7 @@ export function HostsPage() {
                   set({ isKiosk: true });
                 }}
               >
-                {words.hosts.hostsPage.kiosk}
+                Kiosk
               </Button>
             </>
           )}
@@ -135,7 +135,7 @@ export function HostsPage() {
             aria-expanded={isAdding}
             onClick={adding.toggle}
           >
-            {words.hosts.hostsPage.addAHost}
+            Add a host
           </Button>
         </Group>
       </Group>
@@ -158,8 +158,8 @@ function GroupMenu({ fleet, onChoose }: GroupMenuProps) {
   const groups = groupsOf(hosts).map(({ name, n }) => ({ word: groupWord(name), label: `${name} (${formatCount(n)})` }));
   const tags = tagsOf(hosts).map(({ name, n }) => ({ word: tagWord(name), label: `${name} (${formatCount(n)})` }));
   const parts = [
-    { title: words.hosts.hostsPage.groups, items: groups },
-    { title: words.common.tags, items: tags },
+    { title: "Groups", items: groups },
+    { title: "Tags", items: tags },
   ].filter(({ items }) => items.length > 0);
   if (parts.length === 0) {
     return null;

@@ -5,7 +5,6 @@ import type { BaselineInfo } from "../../logic/api";
 import { lastOf } from "../../logic/fleet";
 import { type EpochMs, HOUR, MINUTE } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
-import { words } from "../../words";
 
 interface MarkHostsDialogProps {
   readonly hosts: readonly string[];
@@ -16,11 +15,11 @@ interface MarkHostsDialogProps {
 }
 
 const LENGTHS = [
-  { value: String(10 * MINUTE), label: words.hosts.markHostsDialog.last10Minutes },
-  { value: String(30 * MINUTE), label: words.hosts.markHostsDialog.last30Minutes },
-  { value: String(HOUR), label: words.hosts.markHostsDialog.lastHour },
-  { value: String(4 * HOUR), label: words.hosts.markHostsDialog.last4Hours },
-  { value: String(24 * HOUR), label: words.hosts.markHostsDialog.last24Hours },
+  { value: String(10 * MINUTE), label: "the last 10 minutes" },
+  { value: String(30 * MINUTE), label: "the last 30 minutes" },
+  { value: String(HOUR), label: "the last hour" },
+  { value: String(4 * HOUR), label: "the last 4 hours" },
+  { value: String(24 * HOUR), label: "the last 24 hours" },
 ] as const;
 
 /** Saves a time before the moment that is shown as a baseline of several hosts. */
@@ -32,7 +31,7 @@ export function MarkHostsDialog({ hosts, end, zone, onClose, onDone }: MarkHosts
     <MarkBaselineDialog hosts={hosts} window={lastOf(last, Number(length))} zone={zone} onClose={onClose} onDone={onDone}>
       <Select
         size="xs"
-        label={words.hosts.markHostsDialog.whatWasNormal}
+        label="What was normal"
         data={LENGTHS}
         value={length}
         allowDeselect={false}

@@ -6,7 +6,7 @@ import { overlayLink, recentWindow } from "../../logic/fleet";
 import type { EpochMs, Window } from "../../logic/time";
 import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
 import type { Clock } from "../../state/url";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 interface SelectionBarProps {
   readonly hosts: readonly string[];
@@ -25,9 +25,9 @@ export function SelectionBar({ hosts, hour, clock, isPast, canMark, onMark, onTa
   const router = useRouter();
   const overlay = overlayLink(hosts, isPast ? hour : null);
   return (
-    <div className="fleet-selection" role="region" aria-label={words.hosts.selectionBar.selectedHosts}>
+    <div className="fleet-selection" role="region" aria-label="Selected hosts">
       <Text fz="sm" fw={600}>
-        {words.hosts.selectionBar.hostSelected(hosts.length)}
+        {`${counted(hosts.length, "host")} selected`}
       </Text>
       <Group gap="xs">
         <Button
@@ -42,7 +42,7 @@ export function SelectionBar({ hosts, hour, clock, isPast, canMark, onMark, onTa
             }
           }}
         >
-          {words.hosts.selectionBar.overlay}
+          Overlay
         </Button>
         <PageButton
           to="/comparison"
@@ -50,20 +50,20 @@ export function SelectionBar({ hosts, hour, clock, isPast, canMark, onMark, onTa
           variant="default"
           leftSection={<IconGitCompare size={14} />}
         >
-          {words.common.compare}
+          Compare
         </PageButton>
         {canMark && (
           <>
             <Button variant="default" leftSection={<IconBookmark size={14} />} onClick={onMark}>
-              {words.hosts.selectionBar.saveAsBaseline}
+              Save as baseline…
             </Button>
             <Button variant="default" leftSection={<IconTag size={14} />} onClick={onTag}>
-              {words.hosts.selectionBar.tag}
+              Tag…
             </Button>
           </>
         )}
         <Button variant="subtle" color="gray" leftSection={<IconX size={14} />} onClick={onClear}>
-          {words.hosts.selectionBar.clear}
+          Clear
         </Button>
       </Group>
     </div>

@@ -5,7 +5,6 @@ import { windowToShow } from "../../logic/imports";
 import { type Window, wholeSecond } from "../../logic/time";
 import { formatWindow } from "../../logic/zone";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
-import { words } from "../../words";
 
 interface HostWindowLinkProps {
   readonly host: string;
@@ -17,7 +16,7 @@ interface HostWindowLinkProps {
 export function HostWindowLink({ host, window: loaded, clock }: HostWindowLinkProps) {
   const range = { kind: "fixed", window: windowToShow(loaded) } as const;
   return (
-    <Tooltip label={words.imports.hostWindowLink.showPage(host)}>
+    <Tooltip label={`Show on the page of ${host}`}>
       <PageLink to="/hosts/$host" params={{ host }} search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock, range })} fz="sm">
         {formatWindow(useZone(clock), { start: wholeSecond(loaded.start), end: wholeSecond(loaded.end) })}
       </PageLink>

@@ -20,7 +20,8 @@ import { formatCount } from "../../logic/number";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import { HostWindowLink } from "./HostWindowLink";
 import { RetryForm } from "./RetryForm";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 
 const FIRST_SHOWN = 100;
 
@@ -36,14 +37,14 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
   const [limit, setLimit] = useState(FIRST_SHOWN);
   if (item.files.length === 0) {
     return isActive(item) ? (
-      <StateView isCompact state={{ kind: "loading", what: words.imports.importFiles.theFirstFile }} />
+      <StateView isCompact state={{ kind: "loading", what: "the first file" }} />
     ) : (
       <StateView
         isCompact
         state={{
           kind: "empty",
-          title: item.message === "" ? words.imports.importFiles.noFileWasRead : item.message,
-          next: words.imports.importFiles.checkFileCompleteOutput,
+          title: item.message === "" ? "No file was read" : item.message,
+          next: "Check that the file is complete and is output of a tool listed on the Specs page; then load it again.",
         }}
       />
     );
@@ -53,16 +54,16 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
   return (
     <>
       {read.length > 0 && (
-        <Table aria-label={words.imports.importFiles.filesOf(item.name)} verticalSpacing={4}>
+        <Table aria-label={`Files of ${item.name}`} verticalSpacing={4}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{words.common.file}</Table.Th>
-              <Table.Th>{words.imports.importFiles.specAndStats}</Table.Th>
-              <Table.Th className="number">{words.imports.importFiles.reports}</Table.Th>
-              <Table.Th>{words.common.samples}</Table.Th>
-              <Table.Th>{words.common.rejectedLines}</Table.Th>
-              <Table.Th>{words.imports.importFiles.fromTo}</Table.Th>
-              <Table.Th>{words.common.note}</Table.Th>
+              <Table.Th>File</Table.Th>
+              <Table.Th>Spec and stats</Table.Th>
+              <Table.Th className="number">Reports</Table.Th>
+              <Table.Th>Samples</Table.Th>
+              <Table.Th>Rejected lines</Table.Th>
+              <Table.Th>From – to</Table.Th>
+              <Table.Th>Note</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -81,7 +82,7 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
             setLimit(read.length);
           }}
         >
-          {words.imports.importFiles.showAllFiles(formatCount(read.length))}
+          {`Show all ${formatCount(read.length)} files`}
         </Button>
       )}
       {unread.map((group) => (
@@ -89,10 +90,7 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
       ))}
       {item.n_files > item.files.length && (
         <Text fz="sm" className="soft" mt="xs">
-          {words.imports.importFiles.moreFile(
-            item.n_files - item.files.length,
-            isActive(item) ? words.imports.importFiles.toCome : words.imports.importFiles.notListed,
-          )}
+          {`${counted(item.n_files - item.files.length, "more file")} ${isActive(item) ? "to come" : "not listed"}.`}
         </Text>
       )}
       {item.files
@@ -103,7 +101,7 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
         ))}
       {lacksOptions(item.files) && !item.can_retry && !item.is_undo && (
         <Text fz="sm" mt="sm">
-          {words.imports.importFiles.chooseIncompleteFilesAgain(<i>{words.imports.importFiles.ifFilesLackDate}</i>)}
+          {nodes`Choose the incomplete files again, open ${<i>If files lack a date, time zone, tool or question, or hold several hosts</i>} above, fill in what is missing, and load them again. Samples that are already stored are not added twice.`}
         </Text>
       )}
       {window !== null && (
@@ -114,7 +112,7 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
           params={{ host: item.host }}
           search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock, range: { kind: "fixed", window: windowToShow(window) } })}
         >
-          {words.imports.importFiles.showPage(item.host)}
+          {`Show on the page of ${item.host}`}
         </PageButton>
       )}
     </>
@@ -135,16 +133,16 @@ function Unread({ group, isOpenAtFirst }: { readonly group: UnreadGroup; readonl
           size="compact-xs"
           variant="default"
           aria-expanded={isOpen}
-          aria-label={isOpen ? words.imports.importFiles.hideFilesNote(note) : words.imports.importFiles.showFilesNote(note)}
+          aria-label={isOpen ? `Hide files: ${note}` : `Show files: ${note}`}
           style={{ flex: "none" }}
           onClick={() => {
             setOpen(!isOpen);
           }}
         >
-          {isOpen ? words.imports.importFiles.hideFiles : words.imports.importFiles.showFiles}
+          {isOpen ? "Hide files" : "Show files"}
         </Button>
         <Text fz="sm">
-          <b>{words.imports.importFiles.fileNotRead(paths.length)}</b> {note}
+          <b>{`${counted(paths.length, "file")} not read:`}</b> {note}
         </Text>
       </Group>
       {isOpen && (
@@ -164,7 +162,7 @@ function Unread({ group, isOpenAtFirst }: { readonly group: UnreadGroup; readonl
             setLimit(paths.length);
           }}
         >
-          {words.imports.importFiles.showAll(formatCount(paths.length))}
+          {`Show all ${formatCount(paths.length)}`}
         </Button>
       )}
     </div>
@@ -193,7 +191,7 @@ function FileRow({ host, file, clock }: FileRowProps) {
         {describeSamples(file.n_samples, file.n_samples_new)}
         {file.n_since_boot > 0 && (
           <Text fz="xs" className="soft">
-            {words.imports.importFiles.lineSinceBootNot(file.n_since_boot)}
+            {`${counted(file.n_since_boot, "line")} since boot, not loaded`}
           </Text>
         )}
       </Table.Td>
@@ -201,17 +199,13 @@ function FileRow({ host, file, clock }: FileRowProps) {
         <RejectedReasons file={file} />
       </Table.Td>
       <Table.Td>
-        {window === null ? (
-          <span className="soft">{words.common.none}</span>
-        ) : (
-          <HostWindowLink host={host} window={window} clock={clock} />
-        )}
+        {window === null ? <span className="soft">none</span> : <HostWindowLink host={host} window={window} clock={clock} />}
       </Table.Td>
       <Table.Td maw={360}>
         {inPageWords(file.note)}
         {file.artefact !== null && file.artefact !== undefined && (
           <PageLink fz="sm" display="block" to="/artefacts/$artefact" params={{ artefact: String(file.artefact) }}>
-            {words.imports.importFiles.showArtefact}
+            Show the artefact
           </PageLink>
         )}
       </Table.Td>
@@ -231,12 +225,12 @@ function RejectedReasons({ file }: { readonly file: ImportedFile }) {
         variant="default"
         c="var(--bad)"
         aria-expanded={isOpen}
-        aria-label={words.imports.importFiles.rejectedLineOfWhy(file.n_rejected, file.path)}
+        aria-label={`${counted(file.n_rejected, "rejected line")} of ${file.path}: why`}
         onClick={() => {
           setOpen(!isOpen);
         }}
       >
-        {words.imports.importFiles.nRejectedLine(file.n_rejected)}
+        {counted(file.n_rejected, "rejected line")}
       </Button>
       {isOpen && (
         <List size="sm" mt={4} spacing={2}>

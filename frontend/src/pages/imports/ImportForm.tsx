@@ -16,7 +16,8 @@ import { listZones, readNow } from "../../state/clock";
 import { DropZone } from "../../components/DropZone";
 import { TimeOptions } from "./TimeOptions";
 import { ChosenFiles } from "./Uploads";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 
 interface ImportFormProps {
   readonly host: string;
@@ -40,7 +41,7 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
   const startAt = parseInstant(own.start, startZone, readNow());
   const all = {
     ...optionProblems(options, startAt),
-    ...(isZoneKnown ? {} : { zone: words.imports.importForm.unknownTimeZoneChoose }),
+    ...(isZoneKnown ? {} : { zone: "unknown time zone; choose one from the list" }),
   };
   // Empty fields are not errors before the first attempt to submit.
   const shown = isTried
@@ -73,14 +74,14 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
 
   return (
     <Paper className="card" p="md" mb="md">
-      <form onSubmit={submit} noValidate aria-label={words.imports.importForm.loadFiles}>
+      <form onSubmit={submit} noValidate aria-label="Load files">
         <Stack gap="sm">
           <Autocomplete
             size="xs"
             w={460}
-            label={words.common.host}
-            description={words.imports.importForm.hostWhichFilesWere}
-            placeholder={words.imports.importForm.hostExample}
+            label="Host"
+            description="host on which the files were recorded; a new host is created if needed"
+            placeholder="web1"
             required
             data={hosts.map(({ name }) => name)}
             limit={50}
@@ -89,7 +90,7 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
             onChange={onHost}
           />
           <DropZone
-            note={`${words.imports.dropZone.toolOutputTextPacked} ${words.bundles.loadBundles}`}
+            note={`Tool output as text, or packed as .gz, .bz2, .xz, .zst, .tar or .zip. OSWatcher archives, sosreport, Explorer and GUDS folders, binary sa files and dim_STAT BatchLOAD files work too. Loading a file twice changes nothing. Bundles of another normstat, too.`}
             onChoose={(files) => {
               uploadQueue.choose(files);
               const told = files.map(({ name }) => hostOfBundle(name)).find((name) => name !== null) ?? null;
@@ -111,7 +112,7 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
               }
               onClick={optionsOpen.toggle}
             >
-              {words.imports.importForm.ifFilesLackDate}
+              If files lack a date, time zone, tool or question, or hold several hosts
             </Button>
             <Collapse expanded={areOptionsOpen}>
               <div style={{ paddingTop: 8 }}>
@@ -129,13 +130,11 @@ export function ImportForm({ host, zone, onHost }: ImportFormProps) {
           </div>
           <Group gap="sm">
             <Button type="submit" disabled={chosen.length === 0}>
-              {chosen.length === 0
-                ? words.imports.importForm.load
-                : words.imports.importForm.loadFile(chosen.length, formatBytes(bytesOf(chosen)))}
+              {chosen.length === 0 ? "Load" : `Load ${counted(chosen.length, "file")} (${formatBytes(bytesOf(chosen))})`}
             </Button>
             {chosen.length === 0 && (
               <Text fz="sm" className="soft">
-                {words.imports.importForm.chooseFilesFirst}
+                Choose files first.
               </Text>
             )}
           </Group>
@@ -158,10 +157,10 @@ function BundleNote({ name, host, isHere }: BundleNoteProps) {
   }
   return (
     <div role="status">
-      <Text fz="sm">{words.bundles.isBundle(name, host === "" ? words.bundles.theHostAbove : <b>{host}</b>)}</Text>
+      <Text fz="sm">{nodes`${name} is a bundle of another normstat: its samples, events, baselines, artefacts, experiments and reports become those of ${host === "" ? "the host above" : <b>{host}</b>}.`}</Text>
       {isHere && (
         <Text fz="sm" c="var(--bad)">
-          {words.bundles.mixed(<b>{host}</b>)}
+          {nodes`There is a host ${<b>{host}</b>} here already. The bundle is mixed into it; to keep them apart, enter another name above.`}
         </Text>
       )}
     </div>

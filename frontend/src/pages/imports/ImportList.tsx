@@ -19,7 +19,7 @@ import { fromApi } from "../../logic/time";
 import type { Clock } from "../../state/url";
 import { HostWindowLink } from "./HostWindowLink";
 import { ImportFiles } from "./ImportFiles";
-import { words } from "../../words";
+import { nodes } from "../../components/nodes";
 
 interface ImportListProps {
   readonly imports: readonly Import[];
@@ -41,17 +41,17 @@ export function ImportList({ imports, openId, clock, onOpen }: ImportListProps) 
   };
   return (
     <>
-      <Table aria-label={words.imports.importList.imports}>
+      <Table aria-label="Imports">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{words.common.file}</Table.Th>
-            <Table.Th>{words.common.host}</Table.Th>
-            <Table.Th>{words.common.state}</Table.Th>
-            <Table.Th>{words.imports.importList.result}</Table.Th>
-            <Table.Th>{words.imports.importList.samplesFromTo}</Table.Th>
-            <Table.Th className="number">{words.common.size}</Table.Th>
-            <Table.Th>{words.imports.importList.loaded}</Table.Th>
-            <Table.Th>{words.common.by}</Table.Th>
+            <Table.Th>File</Table.Th>
+            <Table.Th>Host</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th>Result</Table.Th>
+            <Table.Th>Samples from – to</Table.Th>
+            <Table.Th className="number">Size</Table.Th>
+            <Table.Th>Loaded</Table.Th>
+            <Table.Th>By</Table.Th>
             <Table.Th />
           </Table.Tr>
         </Table.Thead>
@@ -102,7 +102,7 @@ export function ImportList({ imports, openId, clock, onOpen }: ImportListProps) 
 function OpenImport({ id, clock }: { readonly id: number; readonly clock: Clock }) {
   const whole = useQuery(importQuery(id));
   return whole.data === undefined ? (
-    <PendingView isCompact query={whole} what={words.imports.importList.itsFiles} />
+    <PendingView isCompact query={whole} what="its files" />
   ) : (
     <ImportFiles item={whole.data} clock={clock} />
   );
@@ -130,7 +130,7 @@ function ImportRow({ item, isOpen, clock, onToggle, onForget, onGone }: ImportRo
         <Group gap={4} wrap="nowrap">
           <ActionIcon
             size="sm"
-            aria-label={words.imports.importList.filesOf(item.name)}
+            aria-label={`Files of ${item.name}`}
             aria-expanded={isOpen}
             {...(isOpen ? { "aria-controls": filesId(item) } : {})}
             onClick={onToggle}
@@ -138,7 +138,7 @@ function ImportRow({ item, isOpen, clock, onToggle, onForget, onGone }: ImportRo
             {isOpen ? <IconChevronDown size={15} /> : <IconChevronRight size={15} />}
           </ActionIcon>
           <span className="mono import-name">{item.name}</span>
-          {isBundleName(item.name) && <span className="soft">{words.bundles.bundle}</span>}
+          {isBundleName(item.name) && <span className="soft">Bundle</span>}
         </Group>
       </Table.Td>
       <Table.Td>{item.host}</Table.Td>
@@ -152,11 +152,7 @@ function ImportRow({ item, isOpen, clock, onToggle, onForget, onGone }: ImportRo
         </Text>
       </Table.Td>
       <Table.Td>
-        {window === null ? (
-          <span className="soft">{words.common.none}</span>
-        ) : (
-          <HostWindowLink host={item.host} window={window} clock={clock} />
-        )}
+        {window === null ? <span className="soft">none</span> : <HostWindowLink host={item.host} window={window} clock={clock} />}
       </Table.Td>
       <Table.Td className="number">{formatBytes(item.n_bytes)}</Table.Td>
       <Table.Td>
@@ -183,9 +179,7 @@ function attentionOf(item: Import): string {
   if (!needsAttention(item)) {
     return "";
   }
-  return item.files.some(({ n_samples }) => n_samples > 0)
-    ? words.imports.importList.incomplete
-    : words.imports.importList.nothingLoaded;
+  return item.files.some(({ n_samples }) => n_samples > 0) ? "incomplete" : "nothing loaded";
 }
 
 /** Removes the samples of an import, after asking. */
@@ -202,9 +196,9 @@ function UndoButton({ item }: { readonly item: Import }) {
   });
   return (
     <>
-      <Tooltip label={words.imports.importList.undoRemoveSamplesLoaded}>
+      <Tooltip label="Undo: remove the samples that it loaded">
         <ActionIcon
-          aria-label={words.imports.importList.undo(item.name)}
+          aria-label={`Undo ${item.name}`}
           onClick={() => {
             setAsking(true);
           }}
@@ -214,8 +208,8 @@ function UndoButton({ item }: { readonly item: Import }) {
       </Tooltip>
       {isAsking && (
         <ConfirmDialog
-          title={words.imports.importList.undoThisImport}
-          action={words.imports.importList.undo2}
+          title="Undo this import?"
+          action="Undo"
           isPending={undoing.isPending}
           error={undoing.error}
           onConfirm={() => {
@@ -225,7 +219,7 @@ function UndoButton({ item }: { readonly item: Import }) {
             setAsking(false);
           }}
         >
-          {words.imports.importList.samplesRawOutputLoaded(<b>{item.name}</b>, item.host)}
+          {nodes`The samples and the raw output that ${<b>{item.name}</b>} loaded for ${item.host} are removed. Files that an earlier import had loaded stay.`}
         </ConfirmDialog>
       )}
     </>
@@ -237,7 +231,7 @@ function ImportProgress({ item }: { readonly item: Import }) {
   const percent = percentDone(progress) ?? 0;
   return (
     <Group gap="sm" wrap="nowrap">
-      <Progress value={percent} aria-label={words.imports.importList.reading(item.name)} style={{ flex: 1, maxWidth: 220 }} />
+      <Progress value={percent} aria-label={`Reading ${item.name}`} style={{ flex: 1, maxWidth: 220 }} />
       <Text fz="sm" style={{ whiteSpace: "nowrap" }}>
         {percent} %, {describeProgress(progress)}
       </Text>
@@ -249,9 +243,9 @@ function StopButton({ item, onGone }: { readonly item: Import; readonly onGone: 
   const stopping = useMutation({ mutationFn: () => deleteImport(item.id), onSuccess: onGone });
   return (
     <>
-      <Tooltip label={words.imports.importList.stopRemoveListLoaded}>
+      <Tooltip label="Stop and remove from this list; loaded data is kept">
         <ActionIcon
-          aria-label={words.imports.importList.stop(item.name)}
+          aria-label={`Stop ${item.name}`}
           loading={stopping.isPending}
           onClick={() => {
             stopping.mutate();
@@ -267,8 +261,8 @@ function StopButton({ item, onGone }: { readonly item: Import; readonly onGone: 
 
 function ForgetButton({ item, onForget }: { readonly item: Import; readonly onForget: () => void }) {
   return (
-    <Tooltip label={words.imports.importList.removeListSamplesKept}>
-      <ActionIcon aria-label={words.imports.importList.remove(item.name)} onClick={onForget}>
+    <Tooltip label="Remove from this list; the samples are kept">
+      <ActionIcon aria-label={`Remove ${item.name}`} onClick={onForget}>
         <IconTrash size={15} />
       </ActionIcon>
     </Tooltip>
@@ -291,8 +285,8 @@ function ForgetDialog({ item, onGone, onClose }: ForgetDialogProps) {
   });
   return (
     <ConfirmDialog
-      title={words.imports.importList.removeImportList}
-      action={words.imports.importList.remove2}
+      title="Remove this import from the list?"
+      action="Remove"
       isPending={forgetting.isPending}
       error={forgetting.error}
       onConfirm={() => {
@@ -300,7 +294,7 @@ function ForgetDialog({ item, onGone, onClose }: ForgetDialogProps) {
       }}
       onClose={onClose}
     >
-      {words.imports.importList.removedListKeepsSamples(<b>{item.name}</b>, item.host)}
+      {nodes`${<b>{item.name}</b>} is removed from this list. ${item.host} keeps its samples and raw output.`}
     </ConfirmDialog>
   );
 }

@@ -17,12 +17,11 @@ import { decodeImportsView, encodeImportsView, encodeListView, type ImportsView 
 import { ImportForm } from "./ImportForm";
 import { ImportList } from "./ImportList";
 import { Uploads } from "./Uploads";
-import { words } from "../../words";
 import "./ImportsPage.css";
 
 /** Loads files that were recorded without an agent, and shows the results. */
 export function ImportsPage() {
-  useDocumentTitle(words.imports.importsPage.importNormstat);
+  useDocumentTitle("Import · normstat");
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeImportsView(search), [search]);
   const navigate = useNavigate();
@@ -59,10 +58,10 @@ export function ImportsPage() {
     <div className="page">
       <IgnoredNote ignored={ignored} />
       <Title order={1} mb={4}>
-        {words.common.import}
+        Import
       </Title>
       <Text fz="sm" className="soft" mb="sm">
-        {words.imports.importsPage.loadRecordedToolOutput}
+        Load recorded tool output as samples of a host, as if an agent had sent it.
       </Text>
       {mayWrite(me) ? (
         <ImportForm
@@ -74,25 +73,25 @@ export function ImportsPage() {
         />
       ) : (
         <Text fz="sm" mb="md">
-          {words.imports.importsPage.youCanViewImports}
+          You can view imports. To load files, ask an administrator for the operator role.
         </Text>
       )}
       <Uploads uploads={uploads} />
       <Group gap="sm" align="baseline" mb={6}>
-        <Title order={2}>{words.imports.importsPage.loaded}</Title>
+        <Title order={2}>Loaded</Title>
         <PageLink to="/jobs" search={encodeListView({ clock: view.clock, filter: "" })} fz="sm">
-          {words.imports.importsPage.allJobs}
+          All jobs
         </PageLink>
       </Group>
-      <ScrollCard label={words.imports.importsPage.imports}>
+      <ScrollCard label="Imports">
         {imports.data === undefined ? (
-          <PendingView query={imports} what={words.imports.importsPage.theImports} />
+          <PendingView query={imports} what="the imports" />
         ) : shown.length === 0 ? (
           <StateView
             state={{
               kind: "empty",
-              title: words.imports.importsPage.noImportsYet,
-              next: words.imports.importsPage.chooseHostAboveDrop,
+              title: "No imports yet",
+              next: "Choose the host above, drop the files, and press Load. The result of each file appears here.",
             }}
           />
         ) : (

@@ -17,7 +17,6 @@ import {
 } from "../../logic/imports";
 import { parseInstant, type Zone } from "../../logic/zone";
 import { readNow } from "../../state/clock";
-import { words } from "../../words";
 
 interface RetryFormProps {
   readonly item: Import;
@@ -53,7 +52,7 @@ export function RetryForm({ item, file, zone }: RetryFormProps) {
     }
   };
   return (
-    <form onSubmit={submit} noValidate aria-label={words.imports.retryForm.complete(file.path)} className="retry-form">
+    <form onSubmit={submit} noValidate aria-label={`Complete ${file.path}`} className="retry-form">
       <Text fz="sm" className="mono raw-name">
         {file.path}
       </Text>
@@ -62,7 +61,7 @@ export function RetryForm({ item, file, zone }: RetryFormProps) {
           <TextInput
             size="xs"
             w={220}
-            label={words.imports.retryForm.firstReportAt(zone)}
+            label={`First report at (${zone})`}
             placeholder="2026-11-21 09:05:00"
             value={values.start}
             error={problems.start}
@@ -75,7 +74,7 @@ export function RetryForm({ item, file, zone }: RetryFormProps) {
           <TextInput
             size="xs"
             w={170}
-            label={words.imports.retryForm.secondsBetweenReports}
+            label="Seconds between reports"
             placeholder="5"
             inputMode="decimal"
             value={values.interval_s}
@@ -89,7 +88,7 @@ export function RetryForm({ item, file, zone }: RetryFormProps) {
           <TextInput
             size="xs"
             w={150}
-            label={words.imports.retryForm.dateFirstLine}
+            label="Date of the first line"
             placeholder="2026-11-21"
             value={values.date}
             error={problems.date}
@@ -104,8 +103,8 @@ export function RetryForm({ item, file, zone }: RetryFormProps) {
           <TextInput
             size="xs"
             w={220}
-            label={words.imports.retryForm.questionTracerOptional}
-            placeholder={words.imports.retryForm.readsBySize}
+            label="Question of the tracer (optional)"
+            placeholder="reads by size"
             maxLength={MAX_TITLE}
             value={values.title}
             onChange={(event) => {
@@ -113,11 +112,11 @@ export function RetryForm({ item, file, zone }: RetryFormProps) {
             }}
           />
         )}
-        {wants("first_is_real") && <Text fz="sm">{words.imports.retryForm.ifFirstReportCovers}</Text>}
-        <Button size="xs" type="submit" loading={trying.isPending} aria-label={words.imports.retryForm.retry(file.path)}>
-          {file.missing.length === 1 && wants("first_is_real")
-            ? words.imports.retryForm.firstReportRealRetry
-            : words.imports.retryForm.retry2}
+        {wants("first_is_real") && (
+          <Text fz="sm">If its first report covers an interval, not the time since boot, load it as a sample.</Text>
+        )}
+        <Button size="xs" type="submit" loading={trying.isPending} aria-label={`Retry ${file.path}`}>
+          {file.missing.length === 1 && wants("first_is_real") ? "The first report is real: retry" : "Retry"}
         </Button>
       </Group>
       <ErrorLine error={trying.error} />
@@ -137,7 +136,7 @@ function ZoneField({ value, problem, onChange }: FieldProps) {
     <Autocomplete
       size="xs"
       w={200}
-      label={words.common.timeZone}
+      label="Time zone"
       placeholder="Europe/Berlin"
       data={[...zones]}
       limit={50}
@@ -156,8 +155,8 @@ function SpecField({ value, problem, onChange }: FieldProps) {
     <Select
       size="xs"
       w={260}
-      label={words.common.spec}
-      placeholder={words.imports.retryForm.toolPrinted}
+      label="Spec"
+      placeholder="the tool that printed it"
       searchable
       limit={100}
       data={specs.map(({ name, title }) => ({ value: name, label: `${name}: ${title}` }))}

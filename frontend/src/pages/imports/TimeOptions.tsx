@@ -3,7 +3,6 @@ import { useZoneGroups } from "../../components/zone";
 import type { SpecInfo } from "../../logic/api";
 import { type ImportOptions, MAX_TITLE, type OptionProblems } from "../../logic/imports";
 import type { Zone } from "../../logic/zone";
-import { words } from "../../words";
 
 // The descriptions are below, so that the inputs are in one row.
 const ORDER = ["label", "input", "description", "error"] satisfies ("label" | "input" | "description" | "error")[];
@@ -23,15 +22,15 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
   return (
     <div>
       <Text fz="sm" className="soft" mb={6}>
-        {words.imports.timeOptions.allTheseOptionalLoad}
+        All of these are optional. Load the files first. If a time or a tool could not be detected, the result asks for it.
       </Text>
       <Group gap="sm" align="flex-start">
         <Autocomplete
           size="xs"
           w={210}
           inputWrapperOrder={ORDER}
-          label={words.common.timeZone}
-          description={words.imports.timeOptions.timesWithoutZoneDefault}
+          label="Time zone"
+          description="of times without a zone; default UTC"
           placeholder="Europe/Berlin"
           data={[...zones]}
           limit={50}
@@ -45,8 +44,8 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           size="xs"
           w={190}
           inputWrapperOrder={ORDER}
-          label={words.imports.timeOptions.date}
-          description={words.imports.timeOptions.firstLineIfTool}
+          label="Date"
+          description="of the first line, if the tool prints only times of day (mpstat, sar)"
           placeholder="2026-11-21"
           value={options.date}
           error={problems.date}
@@ -58,8 +57,8 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           size="xs"
           w={230}
           inputWrapperOrder={ORDER}
-          label={words.imports.timeOptions.firstReportAt(startZone)}
-          description={words.imports.timeOptions.ifToolPrintsNo}
+          label={`First report at (${startZone})`}
+          description="if the tool prints no time at all (iostat, prstat, netstat)"
           placeholder="2026-11-21 09:05:00"
           value={options.start}
           error={problems.start}
@@ -71,8 +70,8 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           size="xs"
           w={170}
           inputWrapperOrder={ORDER}
-          label={words.imports.timeOptions.secondsBetweenReports}
-          description={words.imports.timeOptions.toolsIntervalSuchIostat}
+          label="Seconds between reports"
+          description="the tool's interval, such as 5 for iostat 5"
           placeholder="5"
           inputMode="decimal"
           value={options.interval}
@@ -85,9 +84,9 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           size="xs"
           w={260}
           inputWrapperOrder={ORDER}
-          label={words.common.spec}
-          description={words.imports.timeOptions.ifToolCannotDetected}
-          placeholder={words.imports.timeOptions.detectedFromTheContent}
+          label="Spec"
+          description="if the tool cannot be detected from its output"
+          placeholder="detected from the content"
           clearable
           searchable
           limit={100}
@@ -101,9 +100,9 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
           size="xs"
           w={230}
           inputWrapperOrder={ORDER}
-          label={words.imports.timeOptions.questionOfATracer}
-          description={words.imports.timeOptions.whatDtraceBpftraceBcc}
-          placeholder={words.imports.timeOptions.readsBySize}
+          label="Question of a tracer"
+          description="what dtrace, bpftrace, bcc or SystemTap was asked; begins the names of its series"
+          placeholder="reads by size"
           maxLength={MAX_TITLE}
           value={options.title}
           onChange={(event) => {
@@ -113,8 +112,8 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
         <Checkbox
           size="xs"
           mt={22}
-          label={words.imports.timeOptions.firstReportReal}
-          description={words.imports.timeOptions.coversIntervalNotTime}
+          label="The first report is real"
+          description="it covers an interval, not the time since boot (vmstat -y)"
           checked={options.firstIsReal}
           onChange={(event) => {
             onChange({ firstIsReal: event.currentTarget.checked });
@@ -123,8 +122,8 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
         <Checkbox
           size="xs"
           mt={22}
-          label={words.imports.timeOptions.eachHost}
-          description={words.imports.timeOptions.eachHostMeans}
+          label="Each host under its own name"
+          description="for files with the output of several hosts (cat, Ansible, pdsh, kubectl --prefix)"
           checked={options.eachHost}
           onChange={(event) => {
             onChange({ eachHost: event.currentTarget.checked });

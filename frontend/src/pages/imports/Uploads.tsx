@@ -4,7 +4,7 @@ import { uploadQueue } from "../../api/uploads";
 import { ScrollCard } from "../../components/ScrollCard";
 import { formatBytes } from "../../logic/number";
 import { percentSent, type Upload } from "../../logic/upload";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 const SHOWN = 8;
 
@@ -15,7 +15,7 @@ export function ChosenFiles({ uploads }: { readonly uploads: readonly Upload[] }
   }
   const shown = uploads.slice(0, SHOWN);
   return (
-    <ul className="chosen-files" aria-label={words.imports.uploads.chosenFiles}>
+    <ul className="chosen-files" aria-label="Chosen files">
       {shown.map(({ id, name, n_bytes }) => (
         <li key={id}>
           <span className="mono chosen-name" title={name}>
@@ -24,7 +24,7 @@ export function ChosenFiles({ uploads }: { readonly uploads: readonly Upload[] }
           <span className="soft">{formatBytes(n_bytes)}</span>
           <ActionIcon
             size="sm"
-            aria-label={words.imports.uploads.remove(name)}
+            aria-label={`Remove ${name}`}
             onClick={() => {
               uploadQueue.remove(id);
             }}
@@ -35,7 +35,7 @@ export function ChosenFiles({ uploads }: { readonly uploads: readonly Upload[] }
       ))}
       {uploads.length > SHOWN && (
         <li>
-          <span className="soft">{words.imports.uploads.andMoreFile(uploads.length - SHOWN)}</span>
+          <span className="soft">{`and ${counted(uploads.length - SHOWN, "more file")}`}</span>
           <Button
             size="compact-xs"
             variant="default"
@@ -45,7 +45,7 @@ export function ChosenFiles({ uploads }: { readonly uploads: readonly Upload[] }
               }
             }}
           >
-            {words.imports.uploads.removeAll}
+            Remove all
           </Button>
         </li>
       )}
@@ -60,17 +60,17 @@ export function Uploads({ uploads }: { readonly uploads: readonly Upload[] }) {
     return null;
   }
   return (
-    <section aria-label={words.imports.uploads.uploading} style={{ marginBottom: 16 }}>
+    <section aria-label="Uploading" style={{ marginBottom: 16 }}>
       <Title order={2} mb={6}>
-        {words.imports.uploads.uploading}
+        Uploading
       </Title>
-      <ScrollCard label={words.imports.uploads.uploads}>
-        <Table aria-label={words.imports.uploads.uploads}>
+      <ScrollCard label="Uploads">
+        <Table aria-label="Uploads">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{words.common.file}</Table.Th>
-              <Table.Th className="number">{words.common.size}</Table.Th>
-              <Table.Th>{words.imports.uploads.sent}</Table.Th>
+              <Table.Th>File</Table.Th>
+              <Table.Th className="number">Size</Table.Th>
+              <Table.Th>Sent</Table.Th>
               <Table.Th />
             </Table.Tr>
           </Table.Thead>
@@ -94,17 +94,13 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
       <Table.Td w="45%">
         {state === "failed" ? (
           <Text fz="sm" c="var(--bad)" role="alert">
-            {words.imports.uploads.notSent(problem)}
+            {`Not sent: ${problem}`}
           </Text>
         ) : state === "queued" ? (
-          <span className="soft">{words.imports.uploads.waitingForEarlierFiles}</span>
+          <span className="soft">waiting for earlier files</span>
         ) : (
           <Group gap="sm" wrap="nowrap">
-            <Progress
-              value={percentSent(upload)}
-              aria-label={words.imports.uploads.sending(name)}
-              style={{ flex: 1, maxWidth: 260 }}
-            />
+            <Progress value={percentSent(upload)} aria-label={`Sending ${name}`} style={{ flex: 1, maxWidth: 260 }} />
             <Text fz="sm">{percentSent(upload)} %</Text>
           </Group>
         )}
@@ -115,23 +111,23 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
             <Button
               size="compact-xs"
               variant="default"
-              aria-label={words.imports.uploads.tryAgain(name)}
+              aria-label={`Try again: ${name}`}
               onClick={() => {
                 uploadQueue.retry(id);
               }}
             >
-              {words.imports.uploads.tryAgain2}
+              Try again
             </Button>
           )}
           <Button
             size="compact-xs"
             variant="default"
-            aria-label={`${state === "failed" ? words.imports.uploads.dismiss : words.common.stop}: ${name}`}
+            aria-label={`${state === "failed" ? "Dismiss" : "Stop"}: ${name}`}
             onClick={() => {
               uploadQueue.remove(id);
             }}
           >
-            {state === "failed" ? words.imports.uploads.dismiss : words.common.stop}
+            {state === "failed" ? "Dismiss" : "Stop"}
           </Button>
         </Group>
       </Table.Td>

@@ -15,19 +15,20 @@ import type { InstallationCheck, InstallationReport } from "../../logic/api";
 import { type CheckStatus, worstFirst } from "../../logic/installation";
 import { fromApi } from "../../logic/time";
 import { decodeListView } from "../../state/url";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 import "./installation.css";
 
 const STATUS_WORDS: Readonly<Record<CheckStatus, string>> = {
-  error: words.installation.error,
-  warning: words.installation.warning,
-  not_checked: words.installation.notChecked,
-  ok: words.installation.ok,
+  error: "error",
+  warning: "warning",
+  not_checked: "not checked",
+  ok: "ok",
 };
 
 /** What is wrong with the installation: all checks, the worst first. */
 export function InstallationPage() {
-  useDocumentTitle(words.installation.title);
+  useDocumentTitle("Installation · normstat");
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeListView(search), [search]);
   const isAllowed = isAdministrator(useMe());
@@ -39,10 +40,10 @@ export function InstallationPage() {
       <IgnoredNote ignored={ignored} />
       <Group justify="space-between" mb="sm">
         <Group gap="sm" align="baseline">
-          <Title order={1}>{words.installation.installation}</Title>
+          <Title order={1}>Installation</Title>
           {data && (
             <Text fz="sm" className="soft">
-              {words.installation.checked(data.version, <Instant at={fromApi(data.checked_at)} zone={zone} />)}
+              {nodes`normstat ${data.version}, checked ${<Instant at={fromApi(data.checked_at)} zone={zone} />}`}
             </Text>
           )}
         </Group>
@@ -56,22 +57,28 @@ export function InstallationPage() {
               void report.refetch();
             }}
           >
-            {words.installation.checkAgain}
+            Check again
           </Button>
         )}
       </Group>
       {!isAllowed ? (
-        <StateView state={{ kind: "empty", title: words.installation.notYours, next: words.installation.notYoursNext }} />
+        <StateView
+          state={{
+            kind: "empty",
+            title: "For administrators",
+            next: "These checks show settings and addresses of the server. An administrator sees them here, and normstat doctor prints them.",
+          }}
+        />
       ) : data === undefined ? (
         <div className="card">
-          <PendingView query={report} what={words.installation.theChecks} />
+          <PendingView query={report} what="the checks (some seconds)" />
         </div>
       ) : (
         <>
           <Text fw={600} mb="xs" role="status">
             {sumUp(data)}
           </Text>
-          <ScrollCard label={words.installation.checks}>
+          <ScrollCard label="Checks of the installation">
             <CheckTable checks={worstFirst(data.checks)} />
           </ScrollCard>
         </>
@@ -81,26 +88,25 @@ export function InstallationPage() {
 }
 
 function sumUp(report: InstallationReport): string {
-  const { error, warning, notChecked, ok } = words.installation.counts;
   const parts = [
-    report.n_error > 0 ? error(report.n_error) : "",
-    report.n_warning > 0 ? warning(report.n_warning) : "",
-    report.n_not_checked > 0 ? notChecked(report.n_not_checked) : "",
-    ok(report.n_ok),
+    report.n_error > 0 ? counted(report.n_error, "error") : "",
+    report.n_warning > 0 ? counted(report.n_warning, "warning") : "",
+    report.n_not_checked > 0 ? `${String(report.n_not_checked)} not checked` : "",
+    `${String(report.n_ok)} ok`,
   ];
   return parts.filter((part) => part !== "").join(", ");
 }
 
 function CheckTable({ checks }: { readonly checks: readonly InstallationCheck[] }) {
   return (
-    <Table aria-label={words.installation.checks} className="installation-checks">
+    <Table aria-label="Checks of the installation" className="installation-checks">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{words.common.state}</Table.Th>
-          <Table.Th>{words.installation.check}</Table.Th>
-          <Table.Th>{words.installation.found}</Table.Th>
-          <Table.Th>{words.installation.expected}</Table.Th>
-          <Table.Th>{words.installation.whatToDo}</Table.Th>
+          <Table.Th>State</Table.Th>
+          <Table.Th>Check</Table.Th>
+          <Table.Th>Found</Table.Th>
+          <Table.Th>Expected</Table.Th>
+          <Table.Th>What to do</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>

@@ -19,11 +19,12 @@ import { formatCount } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { decodeListView, encodeListView } from "../../state/url";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 
 /** The background jobs of the server: queued, running and failed ones, with their errors. */
 export function JobsPage() {
-  useDocumentTitle(words.jobs.jobsPage.jobsNormstat);
+  useDocumentTitle("Jobs · normstat");
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeListView(search), [search]);
   const navigate = useNavigate();
@@ -37,21 +38,19 @@ export function JobsPage() {
       <IgnoredNote ignored={ignored} />
       <Group justify="space-between" mb={4}>
         <Group gap="sm">
-          <Title order={1}>{words.common.jobs}</Title>
+          <Title order={1}>Jobs</Title>
           {jobs.data && (
             <Text fz="sm" className="soft">
-              {nActive === 0
-                ? words.jobs.jobsPage.noneQueuedOrRunning
-                : words.jobs.jobsPage.queuedOrRunning(formatCount(nActive))}
-              {shown.length < all.length && words.jobs.jobsPage.jobShown(shown.length)}
+              {nActive === 0 ? "none queued or running" : `${formatCount(nActive)} queued or running`}
+              {shown.length < all.length && `, ${counted(shown.length, "job")} shown`}
             </Text>
           )}
         </Group>
         <TextInput
           size="xs"
           w={260}
-          aria-label={words.jobs.jobsPage.filterJobs}
-          placeholder={words.jobs.jobsPage.filterKindTargetState}
+          aria-label="Filter jobs"
+          placeholder="Filter by kind, target or state"
           leftSection={<IconSearch size={14} />}
           value={view.filter}
           onChange={(event) => {
@@ -60,13 +59,14 @@ export function JobsPage() {
         />
       </Group>
       <Text fz="sm" className="soft" mb="sm">
-        {words.jobs.jobsPage.backgroundWorkServerImports}
+        Background work of the server: imports, reparses, profiles of baselines, rollups, packing of raw bytes, retention,
+        deletions of hosts.
       </Text>
-      <ScrollCard label={words.common.jobs}>
+      <ScrollCard label="Jobs">
         {jobs.data === undefined ? (
-          <PendingView query={jobs} what={words.jobs.jobsPage.theJobs} />
+          <PendingView query={jobs} what="the jobs" />
         ) : shown.length === 0 ? (
-          <StateView state={all.length === 0 ? NO_JOBS : { kind: "empty", title: words.jobs.jobsPage.noJobMatchesFilter }} />
+          <StateView state={all.length === 0 ? NO_JOBS : { kind: "empty", title: "No job matches the filter" }} />
         ) : (
           <JobTable jobs={shown} zone={zone} />
         )}
@@ -77,8 +77,8 @@ export function JobsPage() {
 
 const NO_JOBS = {
   kind: "empty",
-  title: words.jobs.jobsPage.noBackgroundWorkYet,
-  next: words.jobs.jobsPage.jobsAppearHereWhen,
+  title: "No background work yet",
+  next: "Jobs appear here when a file is imported, a baseline is saved, streams are reparsed, or a host is deleted. Rollups start a minute after the server.",
 } as const;
 
 function matches(job: Job, filter: string): boolean {
@@ -88,18 +88,18 @@ function matches(job: Job, filter: string): boolean {
 
 function JobTable({ jobs, zone }: { readonly jobs: readonly Job[]; readonly zone: Zone }) {
   return (
-    <Table aria-label={words.common.jobs}>
+    <Table aria-label="Jobs">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th className="number">{words.jobs.jobsPage.job}</Table.Th>
-          <Table.Th>{words.common.kind}</Table.Th>
-          <Table.Th>{words.jobs.jobsPage.target}</Table.Th>
-          <Table.Th>{words.common.state}</Table.Th>
-          <Table.Th>{words.jobs.jobsPage.progress}</Table.Th>
-          <Table.Th>{words.jobs.jobsPage.queued}</Table.Th>
-          <Table.Th>{words.jobs.jobsPage.started}</Table.Th>
-          <Table.Th>{words.jobs.jobsPage.ended}</Table.Th>
-          <Table.Th>{words.common.by}</Table.Th>
+          <Table.Th className="number">Job</Table.Th>
+          <Table.Th>Kind</Table.Th>
+          <Table.Th>Target</Table.Th>
+          <Table.Th>State</Table.Th>
+          <Table.Th>Progress</Table.Th>
+          <Table.Th>Queued</Table.Th>
+          <Table.Th>Started</Table.Th>
+          <Table.Th>Ended</Table.Th>
+          <Table.Th>By</Table.Th>
           <Table.Th />
         </Table.Tr>
       </Table.Thead>
@@ -144,7 +144,7 @@ function JobProgress({ job, zone }: { readonly job: Job; readonly zone: Zone }) 
   return (
     <>
       {job.state === "running" && percent !== null && (
-        <Progress value={percent} aria-label={words.jobs.jobsPage.progressOfJob(String(job.id))} style={{ maxWidth: 220 }} />
+        <Progress value={percent} aria-label={`Progress of job ${String(job.id)}`} style={{ maxWidth: 220 }} />
       )}
       <Text fz="sm">{describeProgress(job)}</Text>
       {job.message !== "" && (
@@ -154,7 +154,7 @@ function JobProgress({ job, zone }: { readonly job: Job; readonly zone: Zone }) 
       )}
       {job.state === "failed" && job.next_try_at !== null && (
         <Text fz="sm" className="soft">
-          {words.jobs.jobsPage.triedTimeAgain(job.n_tries, <Instant at={fromApi(job.next_try_at)} zone={zone} />)}
+          {nodes`tried ${counted(job.n_tries, "time")}, again ${<Instant at={fromApi(job.next_try_at)} zone={zone} />}`}
         </Text>
       )}
     </>
@@ -169,9 +169,9 @@ function JobActions({ job }: { readonly job: Job }) {
   return (
     <Group gap={4} wrap="nowrap">
       {job.is_stoppable && (
-        <Tooltip label={words.jobs.jobsPage.stopCompletedWorkKept}>
+        <Tooltip label="Stop; completed work is kept">
           <ActionIcon
-            aria-label={words.jobs.jobsPage.stopJob(String(job.id))}
+            aria-label={`Stop job ${String(job.id)}`}
             loading={stopping.isPending}
             onClick={() => {
               stopping.mutate();
@@ -182,9 +182,9 @@ function JobActions({ job }: { readonly job: Job }) {
         </Tooltip>
       )}
       {job.is_retriable && (
-        <Tooltip label={words.jobs.jobsPage.tryAgainNow}>
+        <Tooltip label="Try again now">
           <ActionIcon
-            aria-label={words.jobs.jobsPage.retryJob(String(job.id))}
+            aria-label={`Retry job ${String(job.id)}`}
             loading={retrying.isPending}
             onClick={() => {
               retrying.mutate();

@@ -10,7 +10,17 @@ import { meQuery } from "../../api/queries";
 import { ErrorLine, StateView } from "../../components/StateView";
 import type { Me } from "../../logic/api";
 import { takeLoginToken } from "../../state/url";
-import { words } from "../../words";
+import { nodes } from "../../components/nodes";
+
+const SIGN_ON_PROBLEMS = {
+  expired: "It took too long, or began in another browser. Try again.",
+  denied: "The login provider did not let you in.",
+  failed: "The login provider's answer was refused. Try again; the server's log has the reason.",
+  unavailable: "The login provider does not answer, or not as expected. The server's log has the reason.",
+  no_group: "None of your groups may use normstat. Ask an administrator for a group.",
+  disabled: "This account is disabled. An administrator can enable it.",
+  busy: "Too many failed logins from your address. Try again in a minute.",
+};
 
 /** Return the path to open after the login: only paths of this app, so that a link cannot redirect elsewhere. */
 function safeNext(next: unknown): string {
@@ -30,7 +40,7 @@ function useOpenAfterLogin(): (me: Me) => void {
 
 /** Login by name and password, or by a one-time link (`/login#token=...`). */
 export function LoginPage() {
-  useDocumentTitle(words.login.loginPage.logInNormstat);
+  useDocumentTitle("Log in · normstat");
   const enter = useOpenAfterLogin();
   const link = useMutation({ mutationFn: redeemLinkToken, onSuccess: enter });
   const { mutate } = link;
@@ -52,7 +62,7 @@ export function LoginPage() {
           <Title order={1}>normstat</Title>
         </Group>
         {link.isPending ? (
-          <StateView state={{ kind: "loading", what: words.login.loginPage.yourAccount }} />
+          <StateView state={{ kind: "loading", what: "your account" }} />
         ) : (
           <LoginForm onEnter={enter} linkError={link.error} />
         )}
@@ -64,8 +74,12 @@ export function LoginPage() {
 function LinkProblem({ error }: { readonly error: Error }) {
   const isUsed = error instanceof ApiError && [401, 404, 409].includes(error.status);
   return (
-    <Alert color="yellow" title={isUsed ? words.login.loginPage.loginLinkHasExpired : words.login.loginPage.loginLinkCouldNot}>
-      <Text fz="sm">{isUsed ? words.login.loginPage.loginLinkWorksOnce : error.message}</Text>
+    <Alert color="yellow" title={isUsed ? "This login link has expired or was already used" : "The login link could not be used"}>
+      <Text fz="sm">
+        {isUsed
+          ? "A login link works once and for a limited time. Log in with your password, or create a new link on the server:"
+          : error.message}
+      </Text>
       {isUsed && (
         <Code block mt={6}>
           normstat login-link
@@ -75,7 +89,7 @@ function LinkProblem({ error }: { readonly error: Error }) {
   );
 }
 
-const PROBLEMS: ReadonlyMap<unknown, string> = new Map(Object.entries(words.signOn.problems));
+const PROBLEMS: ReadonlyMap<unknown, string> = new Map(Object.entries(SIGN_ON_PROBLEMS));
 
 /** The way in by the login provider, where there is one, and what went wrong there. */
 function ProviderLogin() {
@@ -86,16 +100,16 @@ function ProviderLogin() {
   return (
     <>
       {problem !== undefined && (
-        <Alert color="yellow" title={words.signOn.failed}>
+        <Alert color="yellow" title="The login did not work">
           {problem}
         </Alert>
       )}
       {provider !== null && (
         <>
           <Button component="a" href={providerLoginAddress(safeNext(search["next"]))} size="sm" variant="default">
-            {words.signOn.logInBy(provider)}
+            {`Log in by ${provider}`}
           </Button>
-          <Divider label={words.signOn.or} />
+          <Divider label="or by password" />
         </>
       )}
     </>
@@ -128,7 +142,7 @@ function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void;
         {linkError && <LinkProblem error={linkError} />}
         <ProviderLogin />
         <TextInput
-          label={words.common.name}
+          label="Name"
           autoComplete="username"
           required
           data-autofocus
@@ -139,7 +153,7 @@ function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void;
           }}
         />
         <PasswordInput
-          label={words.login.loginPage.password}
+          label="Password"
           autoComplete="current-password"
           required
           readOnly={isAsked}
@@ -150,8 +164,8 @@ function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void;
         />
         {isAsked && (
           <TextInput
-            label={words.secondFactor.code}
-            description={words.secondFactor.codeHelp}
+            label="Code"
+            description="From your authenticator app, or one of your recovery codes"
             autoComplete="one-time-code"
             maxLength={100}
             required
@@ -164,10 +178,10 @@ function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void;
         )}
         <ErrorLine error={isQuestion ? null : login.error} />
         <Button type="submit" size="sm" loading={login.isPending}>
-          {words.login.loginPage.logIn}
+          Log in
         </Button>
         <Text fz="xs" className="soft">
-          {words.login.loginPage.noAccountYetFirst(<Code>normstat login-link</Code>)}
+          {nodes`No account yet? The first administrator logs in with the one-time link that the server prints at startup, or with a link from ${<Code>normstat login-link</Code>}. Administrators create the other accounts.`}
         </Text>
       </Stack>
     </form>

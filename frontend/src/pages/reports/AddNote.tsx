@@ -4,9 +4,22 @@ import { useState } from "react";
 import { addNote, reportQuery } from "../../api/reports";
 import { FormDialog } from "../../components/FormDialog";
 import { emptyNote, isComplete, NOTE_KINDS, type NoteStart } from "../../logic/note";
-import { words } from "../../words";
 import { parseLink } from "./link";
 import { NoteForm } from "./NoteForm";
+
+const KINDS = {
+  text: "Text",
+  graph: "Graph",
+  comparison: "Comparison",
+  artefact: "Artefact",
+  artefact_diff: "Difference of artefacts",
+  experiment: "Experiment",
+  table: "Table",
+  image: "Image",
+  file: "File",
+  facts: "Host facts",
+  events: "Events",
+};
 
 interface AddNoteProps {
   readonly report: number;
@@ -41,9 +54,9 @@ export function AddNote({ report, start, place, onClose }: AddNoteProps) {
   };
   return (
     <FormDialog
-      title={words.reports.addNote.addANote}
+      title="Add a note"
       size="xl"
-      action={words.reports.addNote.add}
+      action="Add"
       isReady={isComplete(note)}
       isPending={adding.isPending}
       error={adding.error}
@@ -54,8 +67,8 @@ export function AddNote({ report, start, place, onClose }: AddNoteProps) {
     >
       <Group grow align="start">
         <Select
-          label={words.common.kind}
-          data={NOTE_KINDS.map((kind) => ({ value: kind, label: words.reports.kinds[kind] }))}
+          label="Kind"
+          data={NOTE_KINDS.map((kind) => ({ value: kind, label: KINDS[kind] }))}
           value={note.kind}
           allowDeselect={false}
           onChange={(kind) => {
@@ -63,7 +76,7 @@ export function AddNote({ report, start, place, onClose }: AddNoteProps) {
           }}
         />
         <TextInput
-          label={words.reports.addNote.orLink}
+          label="Or paste a link of normstat"
           placeholder="https://…/comparison?saved=1"
           value={link}
           error={problem === "" ? null : problem}
@@ -81,7 +94,7 @@ export function AddNote({ report, start, place, onClose }: AddNoteProps) {
 export function AddHere({ onClick }: { readonly onClick: () => void }) {
   return (
     <Button size="compact-xs" variant="subtle" className="no-print" onClick={onClick}>
-      {words.reports.addNote.addHere}
+      + note here
     </Button>
   );
 }

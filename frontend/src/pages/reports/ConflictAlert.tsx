@@ -1,7 +1,6 @@
 import { Alert, Button, Group } from "@mantine/core";
 import { ApiError } from "../../api/client";
 import { ErrorLine } from "../../components/StateView";
-import { words } from "../../words";
 
 interface ConflictAlertProps {
   readonly error: Error | null;
@@ -15,11 +14,11 @@ export function ConflictAlert({ error, onLoad }: ConflictAlertProps) {
     return <ErrorLine error={error} />;
   }
   return (
-    <Alert color="orange" title={words.reports.conflict.changed} role="alert">
+    <Alert color="orange" title="Somebody else changed it: load again" role="alert">
       <Group justify="space-between" gap="xs">
         <span>{error.message}</span>
         <Button size="compact-sm" variant="default" onClick={onLoad}>
-          {words.reports.conflict.loadAgain}
+          Load again; drops your change
         </Button>
       </Group>
     </Alert>

@@ -5,7 +5,6 @@ import { uploadReportFile } from "../../api/reports";
 import { ErrorLine } from "../../components/StateView";
 import type { NoteContent } from "../../logic/api";
 import { toPercent } from "../../logic/note";
-import { words } from "../../words";
 
 /** A note of one kind. */
 export type NoteOf<K extends NoteContent["kind"]> = Extract<NoteContent, { kind: K }>;
@@ -15,8 +14,6 @@ interface FileFieldProps {
   readonly note: NoteOf<"image" | "file">;
   readonly onChange: (note: NoteContent) => void;
 }
-
-const text = words.reports.noteForm;
 
 /** Uploads the file of a note; an image also has its width. */
 export function FileField({ report, note, onChange }: FileFieldProps) {
@@ -40,14 +37,14 @@ export function FileField({ report, note, onChange }: FileFieldProps) {
         >
           {(props) => (
             <Button {...props} variant="light" loading={sending.isPending} leftSection={<IconUpload size={14} />}>
-              {isImage ? text.uploadImage : text.uploadFile}
+              {isImage ? "Upload an image" : "Upload a file"}
             </Button>
           )}
         </FileButton>
-        {note.file > 0 && <span className="soft">{text.uploaded}</span>}
+        {note.file > 0 && <span className="soft">uploaded</span>}
         {isImage && (
           <NumberInput
-            label={text.share}
+            label="Width in %"
             w={160}
             min={10}
             max={100}

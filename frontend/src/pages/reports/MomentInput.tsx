@@ -3,7 +3,6 @@ import { useState } from "react";
 import { fromApi, toIso } from "../../logic/time";
 import { formatInstant, parseInstant } from "../../logic/zone";
 import { readNow } from "../../state/clock";
-import { words } from "../../words";
 
 interface MomentInputProps {
   readonly label: string;
@@ -18,10 +17,10 @@ export function MomentInput({ label, value, onChange }: MomentInputProps) {
   return (
     <TextInput
       label={label}
-      description={words.components.windowInputs.timeExamples}
+      description="2026-11-21 09:05:00, 09:05 (today), now-15m, or ISO 8601 with a zone"
       spellCheck={false}
       value={text}
-      error={found === null ? words.reports.noteForm.noTime : null}
+      error={found === null ? "That is not a time. Write 2026-11-21 10:00:00, 10:00 or now-15m." : null}
       onChange={(event) => {
         const typed = event.currentTarget.value;
         setText(typed);

@@ -6,9 +6,22 @@ import { deleteNote, reportFileAddress, reportQuery, restoreNote, updateNote } f
 import type { NoteContent, ReportNote } from "../../logic/api";
 import { isComplete } from "../../logic/note";
 import { undo } from "../../state/undo";
-import { words } from "../../words";
 import { ConflictAlert } from "./ConflictAlert";
 import { NoteForm } from "./NoteForm";
+
+const KINDS = {
+  text: "Text",
+  graph: "Graph",
+  comparison: "Comparison",
+  artefact: "Artefact",
+  artefact_diff: "Difference of artefacts",
+  experiment: "Experiment",
+  table: "Table",
+  image: "Image",
+  file: "File",
+  facts: "Host facts",
+  events: "Events",
+};
 
 interface NoteCardProps {
   readonly report: number;
@@ -19,8 +32,6 @@ interface NoteCardProps {
   readonly onMove: (id: number, place: number) => void;
   readonly onDragged: (id: number | null) => void;
 }
-
-const text = words.reports.noteCard;
 
 /** A note of a report: what it shows in a line, its form while it is edited, and what can be done with it. */
 export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }: NoteCardProps) {
@@ -39,7 +50,7 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
     mutationFn: () => deleteNote(report, note.id),
     onSuccess: (details) => {
       client.setQueryData(queryKey, details);
-      undo.say(text.deleted, () => {
+      undo.say("Deleted the note", () => {
         void restoreNote(report, note.id).then((restored) => {
           client.setQueryData(queryKey, restored);
         });
@@ -47,7 +58,7 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
     },
   });
   const content = note.note;
-  const title = content.title ? content.title : words.reports.kinds[content.kind];
+  const title = content.title ? content.title : KINDS[content.kind];
   return (
     <Paper
       component="article"
@@ -65,7 +76,7 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
             <span
               className="note-grip"
               draggable
-              title={text.drag}
+              title="Drag to move"
               onDragStart={() => {
                 onDragged(note.id);
               }}
@@ -80,13 +91,13 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
             {title}
           </Title>
           <Badge variant="light" color="gray">
-            {words.reports.kinds[content.kind]}
+            {KINDS[content.kind]}
           </Badge>
         </Group>
         {mayEdit && (
           <Group gap={4} wrap="nowrap" className="no-print">
             <ActionIcon
-              aria-label={text.moveUp(title)}
+              aria-label={`Move ${title} up`}
               disabled={place === 0}
               onClick={() => {
                 onMove(note.id, place - 1);
@@ -95,7 +106,7 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
               <IconArrowUp size={15} />
             </ActionIcon>
             <ActionIcon
-              aria-label={text.moveDown(title)}
+              aria-label={`Move ${title} down`}
               disabled={place === n - 1}
               onClick={() => {
                 onMove(note.id, place + 1);
@@ -110,11 +121,11 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
                 setDraft(draft === null ? content : null);
               }}
             >
-              {draft === null ? words.common.edit : words.common.cancel}
+              {draft === null ? "Edit" : "Cancel"}
             </Button>
             <Menu position="bottom-end">
               <Menu.Target>
-                <ActionIcon aria-label={text.menuOf(title)}>
+                <ActionIcon aria-label={`Menu of ${title}`}>
                   <IconDots size={15} />
                 </ActionIcon>
               </Menu.Target>
@@ -125,7 +136,7 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
                       saving.mutate({ content, freeze: true });
                     }}
                   >
-                    {text.readAgain}
+                    Read its data again
                   </Menu.Item>
                 )}
                 <Menu.Item
@@ -134,7 +145,7 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
                     removing.mutate();
                   }}
                 >
-                  {words.common.delete}
+                  Delete
                 </Menu.Item>
               </Menu.Dropdown>
             </Menu>
@@ -154,7 +165,7 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
           <NoteForm report={report} note={draft} onChange={setDraft} />
           <Group justify="flex-end" mt="sm">
             <Button type="submit" loading={saving.isPending} disabled={!isComplete(draft)}>
-              {words.common.save}
+              Save
             </Button>
           </Group>
         </form>
@@ -185,8 +196,8 @@ function Told({ content, note }: { readonly content: NoteContent; readonly note:
         </Text>
       )}
       <Text fz="xs" className="soft">
-        {note.frozen_at !== null && text.frozen(note.frozen_at.slice(0, 19).replace("T", " "))}
-        {text.changedBy(note.updated_by, note.updated_at.slice(0, 16).replace("T", " "))}
+        {note.frozen_at !== null && `Data frozen ${note.frozen_at.slice(0, 19).replace("T", " ")} UTC · `}
+        {`changed by ${note.updated_by}, ${note.updated_at.slice(0, 16).replace("T", " ")} UTC`}
       </Text>
     </>
   );
@@ -197,20 +208,20 @@ function describe(content: NoteContent): string {
     case "graph":
       return `${content.host} ${content.stat} ${content.fields.join(", ")} · ${content.start} – ${content.end}`;
     case "comparison":
-      return content.comparison ? text.savedComparison(content.comparison) : text.newComparison;
+      return content.comparison ? `Saved comparison ${String(content.comparison)}` : "Comparison run for this report";
     case "artefact":
-      return text.artefact(content.artefact);
+      return `Artefact ${String(content.artefact)}`;
     case "artefact_diff":
-      return text.artefactDiff(content.baseline, content.incident);
+      return `Artefact ${String(content.baseline)} against artefact ${String(content.incident)}`;
     case "experiment":
-      return text.experiment(content.experiment);
+      return `Experiment ${String(content.experiment)}`;
     case "facts":
       return `${content.host} · ${content.at}`;
     case "events":
       return `${content.hosts.join(", ")} · ${content.start} – ${content.end}`;
     case "file":
     case "image":
-      return text.file(content.file);
+      return `File ${String(content.file)}`;
     case "text":
     case "table":
       return "";

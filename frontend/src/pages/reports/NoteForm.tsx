@@ -11,7 +11,7 @@ import type { NoteContent } from "../../logic/api";
 import { fromApi, toIso } from "../../logic/time";
 import { FileField, type NoteOf } from "./FileField";
 import { MomentInput } from "./MomentInput";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 export interface NoteFormProps {
   readonly report: number;
@@ -19,14 +19,12 @@ export interface NoteFormProps {
   readonly onChange: (note: NoteContent) => void;
 }
 
-const text = words.reports.noteForm;
-
 /** The fields of a note: its title, what it shows, and a comment. */
 export function NoteForm({ report, note, onChange }: NoteFormProps) {
   return (
     <>
       <TextInput
-        label={text.title}
+        label="Title"
         value={note.title}
         maxLength={300}
         onChange={(event) => {
@@ -36,7 +34,7 @@ export function NoteForm({ report, note, onChange }: NoteFormProps) {
       <Shown report={report} note={note} onChange={onChange} />
       {note.kind !== "text" && (
         <Textarea
-          label={text.comment}
+          label="Comment (Markdown), printed below"
           autosize
           minRows={2}
           maxRows={10}
@@ -62,7 +60,7 @@ function Shown({ report, note, onChange }: NoteFormProps) {
       return (
         <>
           <ArtefactSelect
-            label={text.artefact}
+            label="Artefact"
             value={note.artefact}
             onChange={(artefact) => {
               onChange({ ...note, artefact });
@@ -70,7 +68,7 @@ function Shown({ report, note, onChange }: NoteFormProps) {
           />
           <Group align="end">
             <NumberInput
-              label={text.rows}
+              label="Rows"
               w={120}
               min={1}
               max={200}
@@ -87,14 +85,14 @@ function Shown({ report, note, onChange }: NoteFormProps) {
       return (
         <>
           <ArtefactSelect
-            label={text.baseline}
+            label="Baseline"
             value={note.baseline}
             onChange={(baseline) => {
               onChange({ ...note, baseline });
             }}
           />
           <ArtefactSelect
-            label={text.incident}
+            label="Incident"
             value={note.incident}
             onChange={(incident) => {
               onChange({ ...note, incident });
@@ -107,8 +105,8 @@ function Shown({ report, note, onChange }: NoteFormProps) {
     case "table":
       return (
         <Textarea
-          label={text.csv}
-          description={text.csvHelp}
+          label="Table as CSV"
+          description="The first line is the head. Commas, semicolons or tabs between the values."
           autosize
           minRows={6}
           maxRows={18}
@@ -132,7 +130,7 @@ function Shown({ report, note, onChange }: NoteFormProps) {
             }}
           />
           <MomentInput
-            label={text.at}
+            label="At (UTC)"
             value={note.at}
             onChange={(at) => {
               onChange({ ...note, at });
@@ -150,8 +148,8 @@ function MarkdownField({ note, onChange }: { readonly note: NoteOf<"text">; read
   return (
     <div className="note-markdown">
       <Textarea
-        label={text.markdown}
-        description={text.markdownHelp}
+        label="Markdown"
+        description="# Heading, **bold**, - list, | table |, [link](https://…)"
         autosize
         minRows={8}
         maxRows={24}
@@ -161,8 +159,8 @@ function MarkdownField({ note, onChange }: { readonly note: NoteOf<"text">; read
           onChange({ ...note, markdown: event.currentTarget.value });
         }}
       />
-      <section aria-label={text.preview}>
-        <div className="soft note-preview-title">{text.preview}</div>
+      <section aria-label="Preview">
+        <div className="soft note-preview-title">Preview</div>
         {/* The server wrote it: every text escaped, no scripts, links checked (report/markdown.py). */}
         <div className="note-preview" dangerouslySetInnerHTML={{ __html: shown.data?.html ?? "" }} />
       </section>
@@ -183,7 +181,7 @@ function GraphFields({ note, onChange }: { readonly note: NoteOf<"graph">; reado
           }}
         />
         <Select
-          label={text.stat}
+          label="Stat"
           searchable
           data={note.stat === "" ? stats.map(({ name }) => name) : [...new Set([note.stat, ...stats.map(({ name }) => name)])]}
           value={note.stat === "" ? null : note.stat}
@@ -193,7 +191,7 @@ function GraphFields({ note, onChange }: { readonly note: NoteOf<"graph">; reado
         />
       </Group>
       <MultiSelect
-        label={text.fields}
+        label="Fields"
         searchable
         data={[...new Set([...note.fields, ...fields.map(({ key }) => key)])]}
         value={[...note.fields]}
@@ -202,8 +200,8 @@ function GraphFields({ note, onChange }: { readonly note: NoteOf<"graph">; reado
         }}
       />
       <TagsInput
-        label={text.instances}
-        description={text.instancesHelp}
+        label="Instances"
+        description="Empty: all. Type a name and press Enter."
         value={[...note.instances]}
         onChange={(instances) => {
           onChange({ ...note, instances, top: null });
@@ -224,7 +222,7 @@ function FrozenBox({
 }) {
   return (
     <Checkbox
-      label={text.isFrozen}
+      label="Keep the data of now in the report (else a link)"
       checked={note.is_frozen}
       onChange={(event) => {
         onChange({ ...note, is_frozen: event.currentTarget.checked });
@@ -259,7 +257,7 @@ function HostSelect({ value, onChange }: { readonly value: string; readonly onCh
   const hosts = useQuery(hostsQuery).data?.hosts ?? [];
   return (
     <Select
-      label={words.common.host}
+      label="Host"
       searchable
       data={[...new Set([...(value === "" ? [] : [value]), ...hosts.map(({ name }) => name)])]}
       value={value === "" ? null : value}
@@ -280,8 +278,12 @@ function ComparisonField({
   const saved = useQuery(savedComparisonsQuery).data?.comparisons ?? [];
   return (
     <Select
-      label={text.savedComparison}
-      description={note.inputs ? text.newComparison : text.comparisonHelp}
+      label="Saved comparison"
+      description={
+        note.inputs
+          ? "A new comparison: it is run when you add it. Choose a saved one to replace it."
+          : "Or paste the address of a comparison above."
+      }
       searchable
       data={saved.map(({ id, name }) => ({ value: String(id), label: name }))}
       value={note.comparison ? String(note.comparison) : null}
@@ -313,7 +315,7 @@ function ArtefactSelect({
       searchable
       data={known || value === 0 ? data : [{ value: String(value), label: String(value) }, ...data]}
       value={value === 0 ? null : String(value)}
-      nothingFoundMessage={text.noArtefacts}
+      nothingFoundMessage="No artefact fits. Upload one on the page Artefacts."
       onChange={(id) => {
         onChange(Number(id ?? 0));
       }}
@@ -337,7 +339,7 @@ function ExperimentFields({
     <Select
       label={label}
       clearable
-      placeholder={text.usual}
+      placeholder="the usual one"
       data={[...new Set([...(note[key] ? [note[key]] : []), ...names])]}
       value={note[key] ?? null}
       onChange={(name) => {
@@ -348,23 +350,23 @@ function ExperimentFields({
   return (
     <>
       <Select
-        label={text.experiment}
+        label="Experiment"
         searchable
-        nothingFoundMessage={text.noExperiments}
-        data={known.map(({ id, name, n_runs }) => ({ value: String(id), label: `${name} · ${words.experiments.nRuns(n_runs)}` }))}
+        nothingFoundMessage="No experiment of that name. normstat run --experiment makes one."
+        data={known.map(({ id, name, n_runs }) => ({ value: String(id), label: `${name} · ${counted(n_runs, "run")}` }))}
         value={note.experiment === 0 ? null : String(note.experiment)}
         onChange={(id) => {
           onChange({ ...note, experiment: Number(id ?? 0), result: null, factor: null, variant: null });
         }}
       />
       <Group grow align="start">
-        {choice(text.result, "result", results)}
-        {choice(text.factor, "factor", factors)}
-        {choice(text.variant, "variant", factors)}
+        {choice("Result", "result", results)}
+        {choice("Factor", "factor", factors)}
+        {choice("Lines by", "variant", factors)}
       </Group>
       <Group align="end">
         <NumberInput
-          label={text.runs}
+          label="Runs in the table"
           w={120}
           min={0}
           max={200}
@@ -384,7 +386,7 @@ function EventFields({ note, onChange }: { readonly note: NoteOf<"events">; read
   return (
     <>
       <MultiSelect
-        label={words.common.hosts}
+        label="Hosts"
         searchable
         data={[...new Set([...note.hosts, ...hosts.map(({ name }) => name)])]}
         value={[...note.hosts]}

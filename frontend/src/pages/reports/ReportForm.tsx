@@ -7,7 +7,6 @@ import { WindowInputs } from "../../components/WindowInputs";
 import type { ReportInfo } from "../../logic/api";
 import { fromApi, HOUR, toEpochMs, toIso, type Window } from "../../logic/time";
 import { readNow } from "../../state/clock";
-import { words } from "../../words";
 import { ConflictAlert } from "./ConflictAlert";
 
 /** The title, hosts and window of a report. */
@@ -32,7 +31,7 @@ export function ReportForm({ report, onClose }: { readonly report: ReportInfo; r
   });
   return (
     <FormDialog
-      title={words.reports.reportPage.titleAndWindow}
+      title="Title, hosts, window"
       isReady={draft.title.trim() !== "" && (!hasWindow || window !== null)}
       isPending={saving.isPending}
       onSubmit={() => {
@@ -41,7 +40,7 @@ export function ReportForm({ report, onClose }: { readonly report: ReportInfo; r
       onClose={onClose}
     >
       <TextInput
-        label={words.reports.noteForm.title}
+        label="Title"
         data-autofocus
         value={draft.title}
         maxLength={300}
@@ -50,14 +49,14 @@ export function ReportForm({ report, onClose }: { readonly report: ReportInfo; r
         }}
       />
       <TagsInput
-        label={words.common.hosts}
+        label="Hosts"
         value={draft.hosts}
         onChange={(hosts) => {
           setDraft({ ...draft, hosts });
         }}
       />
       <Checkbox
-        label={words.reports.noteForm.hasWindow}
+        label="About a window of time"
         checked={hasWindow}
         onChange={(event) => {
           setHasWindow(event.currentTarget.checked);

@@ -17,14 +17,11 @@ import { fromApi, toIso } from "../../logic/time";
 import { readNow } from "../../state/clock";
 import { decodeReportView, encodeReportView, type ReportView } from "../../state/report";
 import { undo } from "../../state/undo";
-import { words } from "../../words";
 import { AddHere, AddNote } from "./AddNote";
 import { ConflictAlert } from "./ConflictAlert";
 import { NoteCard } from "./NoteCard";
 import { ReportForm } from "./ReportForm";
 import "./reports.css";
-
-const text = words.reports.reportPage;
 // Each host of a report has a bundle of its own.
 const MAX_BUNDLES = 3;
 const HOUR_MS = 3_600_000;
@@ -39,11 +36,11 @@ export function ReportPage() {
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeReportView(search), [search]);
   const query = useQuery({ ...reportQuery(id), enabled: Number.isSafeInteger(id) && id > 0 });
-  useDocumentTitle(`${query.data?.report.title ?? text.report} - normstat`);
+  useDocumentTitle(`${query.data?.report.title ?? "report"} - normstat`);
   return (
     <div className="page">
       <IgnoredNote ignored={ignored} />
-      {query.data === undefined ? <PendingView query={query} what={text.report} /> : <Loaded details={query.data} view={view} />}
+      {query.data === undefined ? <PendingView query={query} what="report" /> : <Loaded details={query.data} view={view} />}
     </div>
   );
 }
@@ -56,7 +53,7 @@ function Loaded({ details, view }: { readonly details: ReportDetails; readonly v
   const templating = useMutation({
     mutationFn: () => saveAsTemplate(report.id, report.title),
     onSuccess: () => {
-      undo.say(text.savedAsTemplate, null);
+      undo.say("Saved as a template; New report offers it", null);
     },
   });
   return (
@@ -64,19 +61,19 @@ function Loaded({ details, view }: { readonly details: ReportDetails; readonly v
       <Group justify="space-between" mb={4} align="start">
         <div>
           <PageLink to="/reports" search={{}} fz="sm">
-            {words.reports.reportsPage.reports}
+            Reports
           </PageLink>
           <Title order={1}>{report.title}</Title>
           <Text fz="sm" className="soft">
-            {[report.hosts.join(", "), windowOf(report), text.by(report.author)].filter((part) => part !== "").join(" · ")}
+            {[report.hosts.join(", "), windowOf(report), `by ${report.author}`].filter((part) => part !== "").join(" · ")}
           </Text>
         </div>
         <Group gap="xs" className="no-print">
           <SegmentedControl
-            aria-label={text.show}
+            aria-label="What to show"
             data={[
-              { value: "notes", label: text.notes },
-              { value: "preview", label: text.preview },
+              { value: "notes", label: "Notes" },
+              { value: "preview", label: "Preview" },
             ]}
             value={view.show}
             onChange={(show) => {
@@ -115,10 +112,10 @@ function Loaded({ details, view }: { readonly details: ReportDetails; readonly v
                 component="a"
                 href={bundleAddress(host, { start: fromApi(report.start ?? ""), end: fromApi(report.end ?? "") }, [report.id])}
                 download
-                title={text.bundleHelp}
+                title="The raw data of its host and window, with this report, for another normstat"
                 leftSection={<IconPackage size={14} aria-hidden />}
               >
-                {report.hosts.length === 1 ? words.bundles.bundle : text.bundleOf(host)}
+                {report.hosts.length === 1 ? "Bundle" : `Bundle of ${host}`}
               </Button>
             ))}
           {mayEdit && (
@@ -130,7 +127,7 @@ function Loaded({ details, view }: { readonly details: ReportDetails; readonly v
                   setRenaming(true);
                 }}
               >
-                {text.titleAndWindow}
+                Title, hosts, window
               </Button>
               <Button
                 variant="default"
@@ -139,7 +136,7 @@ function Loaded({ details, view }: { readonly details: ReportDetails; readonly v
                   templating.mutate();
                 }}
               >
-                {text.saveAsTemplate}
+                Save as template
               </Button>
             </>
           )}
@@ -149,7 +146,7 @@ function Loaded({ details, view }: { readonly details: ReportDetails; readonly v
       {view.show === "preview" ? (
         <iframe
           className="report-preview"
-          title={text.preview}
+          title="Preview"
           sandbox={PREVIEW_MAY}
           src={`${reportExport(report.id, "html")}?at=${String(report.revision)}-${details.notes.map(({ revision }) => revision).join("-")}`}
         />
@@ -202,7 +199,15 @@ function Notes({ details, mayEdit }: { readonly details: ReportDetails; readonly
           void client.invalidateQueries({ queryKey: reportQuery(report.id).queryKey });
         }}
       />
-      {notes.length === 0 && <StateView state={{ kind: "empty", title: text.noNotes, next: text.noNotesNext }} />}
+      {notes.length === 0 && (
+        <StateView
+          state={{
+            kind: "empty",
+            title: "No notes yet",
+            next: "Add a text here, or open a graph, a comparison or an artefact and choose Add to report.",
+          }}
+        />
+      )}
       <Stack gap={6} className="note-list">
         {notes.map((note, index) => (
           <div
@@ -246,7 +251,7 @@ function Notes({ details, mayEdit }: { readonly details: ReportDetails; readonly
             setPlace(notes.length);
           }}
         >
-          {words.reports.addNote.addANote}
+          Add a note
         </Button>
       )}
       {place !== null && (

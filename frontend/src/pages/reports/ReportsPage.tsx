@@ -12,13 +12,10 @@ import { ScrollCard } from "../../components/ScrollCard";
 import { PendingView, StateView } from "../../components/StateView";
 import { useDeletion } from "../../components/useDeletion";
 import type { ReportInfo } from "../../logic/api";
-import { words } from "../../words";
-
-const text = words.reports.reportsPage;
 
 /** All reports, last changed first. */
 export function ReportsPage() {
-  useDocumentTitle(`${text.reports} - normstat`);
+  useDocumentTitle(`Reports - normstat`);
   const query = useQuery(reportsQuery);
   const mayEdit = mayWrite(useMe());
   const [isNew, setNew] = useState(false);
@@ -26,7 +23,7 @@ export function ReportsPage() {
   return (
     <div className="page">
       <Group justify="space-between" mb={4}>
-        <Title order={1}>{text.reports}</Title>
+        <Title order={1}>Reports</Title>
         {mayEdit && (
           <Button
             leftSection={<IconPlus size={14} />}
@@ -34,18 +31,26 @@ export function ReportsPage() {
               setNew(true);
             }}
           >
-            {text.newReport}
+            New report
           </Button>
         )}
       </Group>
       <Text fz="sm" className="soft" mb="sm">
-        {text.about}
+        What happened, with its evidence, for people who do not log in: one HTML file or a PDF.
       </Text>
-      <ScrollCard label={text.reports}>
+      <ScrollCard label="Reports">
         {query.data === undefined ? (
-          <PendingView query={query} what={text.reports} />
+          <PendingView query={query} what="Reports" />
         ) : reports.length === 0 ? (
-          <StateView state={{ kind: "empty", title: text.noReports, next: mayEdit ? text.noReportsNext : text.askAnOperator }} />
+          <StateView
+            state={{
+              kind: "empty",
+              title: "No reports yet",
+              next: mayEdit
+                ? "Start one from a template, or choose Add to report on a graph or a comparison."
+                : "Operators can start one.",
+            }}
+          />
         ) : (
           <ReportTable reports={reports} mayEdit={mayEdit} />
         )}
@@ -64,15 +69,15 @@ export function ReportsPage() {
 function ReportTable({ reports, mayEdit }: { readonly reports: readonly ReportInfo[]; readonly mayEdit: boolean }) {
   const deletion = useDeletion("report", [reportsQuery.queryKey]);
   return (
-    <Table aria-label={text.reports}>
+    <Table aria-label="Reports">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{words.reports.noteForm.title}</Table.Th>
-          <Table.Th>{words.common.hosts}</Table.Th>
-          <Table.Th>{words.reports.reportPage.notes}</Table.Th>
-          <Table.Th>{text.changed}</Table.Th>
-          <Table.Th>{words.common.by}</Table.Th>
-          <Table.Th>{text.export}</Table.Th>
+          <Table.Th>Title</Table.Th>
+          <Table.Th>Hosts</Table.Th>
+          <Table.Th>Notes</Table.Th>
+          <Table.Th>Last change</Table.Th>
+          <Table.Th>By</Table.Th>
+          <Table.Th>Export</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -107,9 +112,9 @@ function ReportTable({ reports, mayEdit }: { readonly reports: readonly ReportIn
                     size="compact-xs"
                     variant="subtle"
                     color="red"
-                    aria-label={text.deleteReport(report.title)}
+                    aria-label={`Delete ${report.title}`}
                     onClick={() => {
-                      deletion.remove(report.id, text.deleted(report.title), () => deleteReport(report.id));
+                      deletion.remove(report.id, `Deleted ${report.title}`, () => deleteReport(report.id));
                     }}
                   >
                     <IconTrash size={14} />
@@ -140,8 +145,8 @@ function NewReport({ onClose }: { readonly onClose: () => void }) {
   const chosen = templates.find(({ key }) => key === template);
   return (
     <FormDialog
-      title={text.newReport}
-      action={text.start}
+      title="New report"
+      action="Start"
       isReady={title.trim() !== ""}
       isPending={creating.isPending}
       error={creating.error}
@@ -151,7 +156,7 @@ function NewReport({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
     >
       <TextInput
-        label={words.reports.noteForm.title}
+        label="Title"
         data-autofocus
         value={title}
         maxLength={300}
@@ -160,8 +165,8 @@ function NewReport({ onClose }: { readonly onClose: () => void }) {
         }}
       />
       <Select
-        label={text.template}
-        description={chosen?.description ?? text.empty}
+        label="Template"
+        description={chosen?.description ?? "Without a template the report is empty."}
         clearable
         data={templates.map((each) => ({ value: each.key, label: each.title }))}
         value={template}

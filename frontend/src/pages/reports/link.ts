@@ -8,7 +8,6 @@ import { decodeComparisonView } from "../../state/comparison";
 import { decodeExperimentView } from "../../state/experiment";
 import { parseSearch } from "../../state/search";
 import { decodeHostView } from "../../state/url";
-import { words } from "../../words";
 
 /** Return the note that a link shows, or the sentence that says why it shows none. The server of the link does not matter. */
 export function parseLink(text: string): NoteContent | string {
@@ -16,7 +15,7 @@ export function parseLink(text: string): NoteContent | string {
   try {
     url = new URL(text.trim(), "http://normstat.invalid");
   } catch {
-    return words.reports.link.noAddress;
+    return "This is no address. Paste the address of a page of normstat.";
   }
   const [, page = "", name = ""] = url.pathname.split("/");
   const search = parseSearch(url.search);
@@ -27,7 +26,7 @@ export function parseLink(text: string): NoteContent | string {
     }
     const { hosts, incident, against, divisor } = view;
     return incident === null || against === null || hosts.length === 0
-      ? words.reports.link.incomplete
+      ? "This comparison is not complete: choose host, window and baseline there, then copy its address."
       : {
           kind: "comparison",
           title: "",
@@ -47,7 +46,7 @@ export function parseLink(text: string): NoteContent | string {
     const host = decodeURIComponent(name);
     const [custom] = view.panels;
     if (view.range.kind !== "fixed" || custom === undefined) {
-      return words.reports.link.hostLink;
+      return "A host's page shows many graphs. Use Add to report in the menu of the graph.";
     }
     const { window } = view.range;
     return {
@@ -64,5 +63,5 @@ export function parseLink(text: string): NoteContent | string {
       is_frozen: true,
     };
   }
-  return words.reports.link.unknown;
+  return "This page cannot be added. Paste the address of a comparison, an artefact or an experiment.";
 }

@@ -7,7 +7,6 @@ import { StateView } from "../../components/StateView";
 import type { SharedContent } from "../../logic/api";
 import { utcMinute } from "../../logic/share_link";
 import { takeLoginToken } from "../../state/url";
-import { words } from "../../words";
 import "./shared.css";
 
 /** What the frame may do: hand over files, open links in a tab of their own; no scripts. */
@@ -19,7 +18,7 @@ export function SharedPage() {
   const opening = useMutation({ mutationFn: openShareLink });
   const { mutate } = opening;
   const isTaken = useRef(false);
-  useDocumentTitle(`${opening.data?.title ?? words.sharing.sharedTitle} - normstat`);
+  useDocumentTitle(`${opening.data?.title ?? "Shared with you"} - normstat`);
   useEffect(() => {
     // React runs effects twice in development, and the address has the token only once.
     if (!isTaken.current) {
@@ -39,10 +38,13 @@ export function SharedPage() {
       <Paper withBorder p="xl" maw={520} mx="auto" mt="8vh">
         <Group gap={10} mb="md">
           <img src="/icon.svg" alt="" width={30} height={30} />
-          <Title order={1}>{words.sharing.sharedTitle}</Title>
+          <Title order={1}>Shared with you</Title>
         </Group>
         {token === "" ? (
-          <StateView isCompact state={{ kind: "empty", title: words.sharing.noToken, next: words.sharing.noTokenNext }} />
+          <StateView
+            isCompact
+            state={{ kind: "empty", title: "This address is not complete", next: "Open the link again as it was sent to you." }}
+          />
         ) : opening.error ? (
           <StateView isCompact state={{ kind: "error", error: opening.error }} />
         ) : (
@@ -62,7 +64,7 @@ function Content({ content }: { readonly content: SharedContent }) {
           {content.title}
         </Title>
         <Text fz="sm" className="soft">
-          {words.sharing.by(content.shared_by, utcMinute(content.expires_at))}
+          {`Shared by ${content.shared_by}, to be seen until ${utcMinute(content.expires_at)}`}
         </Text>
       </header>
       <iframe title={content.title} sandbox={CONTENT_MAY} referrerPolicy="no-referrer" srcDoc={content.html} />

@@ -6,18 +6,17 @@ import { checkSilence, muteBySilenceLink } from "../../api/alerts";
 import { ErrorLine, StateView } from "../../components/StateView";
 import type { SilenceOffer } from "../../logic/api";
 import { takeLoginToken } from "../../state/url";
-import { words } from "../../words";
 
 const LENGTHS = [
-  { value: "60", label: words.watch.actions.forAnHour },
-  { value: "240", label: words.watch.silence.forFourHours },
-  { value: "480", label: words.watch.actions.forEightHours },
-  { value: "1440", label: words.watch.silence.forADay },
+  { value: "60", label: "For an hour" },
+  { value: "240", label: "For four hours" },
+  { value: "480", label: "For eight hours" },
+  { value: "1440", label: "For a day" },
 ];
 
 /** Where the link of a message leads (`/silence#token=...`): what it would mute, and a button that does. No login is needed. */
 export function SilencePage() {
-  useDocumentTitle(words.watch.silence.title);
+  useDocumentTitle("Mute · normstat");
   const [token, setToken] = useState<string | null>(null);
   const checking = useMutation({ mutationFn: checkSilence });
   const { mutate } = checking;
@@ -38,12 +37,16 @@ export function SilencePage() {
       <Paper withBorder p="xl" maw={520} mx="auto" mt="8vh">
         <Group gap={10} mb="md">
           <img src="/icon.svg" alt="" width={30} height={30} />
-          <Title order={1}>{words.watch.silence.heading}</Title>
+          <Title order={1}>Mute an alert</Title>
         </Group>
         {token === "" ? (
           <StateView
             isCompact
-            state={{ kind: "empty", title: words.watch.silence.noToken, next: words.watch.silence.noTokenNext }}
+            state={{
+              kind: "empty",
+              title: "This address is not complete",
+              next: "Open the link in the message again, or mute it on the page Watch.",
+            }}
           />
         ) : checking.error ? (
           <StateView isCompact state={{ kind: "error", error: checking.error }} />
@@ -64,14 +67,14 @@ function Offer({ offer, token }: { readonly offer: SilenceOffer; readonly token:
   if (muting.data !== undefined) {
     return (
       <Text role="status">
-        {words.watch.silence.isMuted} <a href="/watch?tab=mutes">{words.watch.silence.toMutes}</a>
+        It is muted. It is still found and listed. <a href="/watch?tab=mutes">Mutes</a>
       </Text>
     );
   }
   if (offer.is_used) {
     return (
       <Text>
-        {words.watch.silence.isUsed} <a href="/watch">{words.watch.silence.toWatch}</a>
+        This link was used already: it works once. <a href="/watch">To the page Watch</a>
       </Text>
     );
   }
@@ -83,14 +86,14 @@ function Offer({ offer, token }: { readonly offer: SilenceOffer; readonly token:
       }}
     >
       <Stack gap="sm">
-        <Text fz="sm">{words.watch.silence.whatItMutes(offer.route)}</Text>
+        <Text fz="sm">{`This link of the route ${offer.route} mutes:`}</Text>
         <ul>
           {offer.places.map(({ host, source }) => (
-            <li key={`${host ?? ""} ${source}`}>{words.watch.silence.place(source, host ?? words.watch.silence.anyHost)}</li>
+            <li key={`${host ?? ""} ${source}`}>{`${source} on ${host ?? "this server or all hosts"}`}</li>
           ))}
         </ul>
         <Select
-          label={words.watch.silence.howLong}
+          label="For how long"
           allowDeselect={false}
           value={minutes}
           data={LENGTHS}
@@ -99,7 +102,7 @@ function Offer({ offer, token }: { readonly offer: SilenceOffer; readonly token:
           }}
         />
         <TextInput
-          label={words.common.reason}
+          label="Reason"
           maxLength={500}
           value={reason}
           onChange={(event) => {
@@ -108,7 +111,7 @@ function Offer({ offer, token }: { readonly offer: SilenceOffer; readonly token:
         />
         <ErrorLine error={muting.error} />
         <Button type="submit" loading={muting.isPending}>
-          {words.watch.silence.mute}
+          Mute
         </Button>
       </Stack>
     </form>

@@ -1,7 +1,6 @@
 import { Select, Table, Text, TextInput } from "@mantine/core";
 import { FIELD_KINDS, KIND_HELP, WORSE_CHOICES } from "../../logic/specs";
 import { type FieldBlock, readFields, renameField, setFieldValue } from "../../logic/toml";
-import { words } from "../../words";
 
 interface ColumnsTableProps {
   readonly toml: string;
@@ -12,21 +11,23 @@ interface ColumnsTableProps {
 export function ColumnsTable({ toml, onChange }: ColumnsTableProps) {
   const fields = readFields(toml);
   if (fields.length === 0) {
-    return <Text fz="sm">{words.specs.columnsTable.specHasNoFields}</Text>;
+    return (
+      <Text fz="sm">The spec has no fields ([[stats.fields]]). Draft them from a sample, or write them on the Text tab.</Text>
+    );
   }
   const hasStats = new Set(fields.map(({ stat }) => stat)).size > 1;
   return (
-    <div className="scroll-card" role="region" aria-label={words.specs.columnsTable.columns} tabIndex={0}>
-      <Table aria-label={words.specs.columnsTable.columns} verticalSpacing={3} highlightOnHover={false} miw={980}>
+    <div className="scroll-card" role="region" aria-label="Columns" tabIndex={0}>
+      <Table aria-label="Columns" verticalSpacing={3} highlightOnHover={false} miw={980}>
         <Table.Thead>
           <Table.Tr>
-            {hasStats && <Table.Th>{words.common.stat}</Table.Th>}
-            <Table.Th>{words.specs.columnsTable.printedAs}</Table.Th>
-            <Table.Th>{words.common.key}</Table.Th>
-            <Table.Th>{words.specs.columnsTable.unit}</Table.Th>
-            <Table.Th>{words.common.kind}</Table.Th>
-            <Table.Th>{words.specs.columnsTable.direction}</Table.Th>
-            <Table.Th>{words.specs.columnsTable.help}</Table.Th>
+            {hasStats && <Table.Th>Stat</Table.Th>}
+            <Table.Th>Printed as</Table.Th>
+            <Table.Th>Key</Table.Th>
+            <Table.Th>Unit</Table.Th>
+            <Table.Th>Kind</Table.Th>
+            <Table.Th>Direction</Table.Th>
+            <Table.Th>Help</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -68,7 +69,7 @@ function ColumnRow({ field, hasStats, onRename, onSet }: ColumnRowProps) {
         <TextInput
           size="xs"
           w={150}
-          aria-label={words.specs.columnsTable.keyOf(column)}
+          aria-label={`Key of ${column}`}
           classNames={{ input: "mono" }}
           value={values["key"] ?? ""}
           onChange={(event) => {
@@ -80,8 +81,8 @@ function ColumnRow({ field, hasStats, onRename, onSet }: ColumnRowProps) {
         <TextInput
           size="xs"
           w={110}
-          aria-label={words.specs.columnsTable.unitOf(column)}
-          placeholder={words.common.none}
+          aria-label={`Unit of ${column}`}
+          placeholder="none"
           value={values["unit"] ?? ""}
           onChange={(event) => {
             onSet("unit", event.currentTarget.value);
@@ -92,7 +93,7 @@ function ColumnRow({ field, hasStats, onRename, onSet }: ColumnRowProps) {
         <Select
           size="xs"
           w={110}
-          aria-label={words.specs.columnsTable.kindOf(column)}
+          aria-label={`Kind of ${column}`}
           allowDeselect={false}
           data={[...FIELD_KINDS]}
           value={kind}
@@ -106,7 +107,7 @@ function ColumnRow({ field, hasStats, onRename, onSet }: ColumnRowProps) {
         <Select
           size="xs"
           w={150}
-          aria-label={words.specs.columnsTable.directionOf(column)}
+          aria-label={`Direction of ${column}`}
           allowDeselect={false}
           data={[...WORSE_CHOICES]}
           value={values["worse"] ?? null}
@@ -119,8 +120,8 @@ function ColumnRow({ field, hasStats, onRename, onSet }: ColumnRowProps) {
         <TextInput
           size="xs"
           miw={240}
-          aria-label={words.specs.columnsTable.helpOf(column)}
-          placeholder={words.specs.columnsTable.oneSentenceExplainsField}
+          aria-label={`Help of ${column}`}
+          placeholder="one sentence that explains the field"
           value={values["help"] ?? ""}
           onChange={(event) => {
             onSet("help", event.currentTarget.value);

@@ -9,13 +9,12 @@ import { PageLink } from "../../components/PageLink";
 import { PendingView, StateView } from "../../components/StateView";
 import { SampleInput } from "./NewSpecPage";
 import { SpecEditor } from "./SpecEditor";
-import { words } from "../../words";
 import "./specs.css";
 
 /** Edits an add-on. */
 export function EditSpecPage() {
   const { spec } = useParams({ from: "/shell/specs/$spec/edit" });
-  useDocumentTitle(words.specs.editSpecPage.editNormstat(spec));
+  useDocumentTitle(`Edit ${spec} · normstat`);
   const me = useMe();
   const [sample, setSample] = useState("");
   // Do not replace the text being edited by a version saved meanwhile. The last save wins; the server does not check.
@@ -33,12 +32,10 @@ export function EditSpecPage() {
         <StateView
           state={{
             kind: "empty",
-            title: detail.data.is_builtin
-              ? words.specs.editSpecPage.builtCannotEdited(spec)
-              : words.specs.editSpecPage.onlyAdministratorsCanEdit,
+            title: detail.data.is_builtin ? `${spec} is built in and cannot be edited` : "Only administrators can edit add-ons",
             next: (
               <PageLink to="/specs/$spec" params={{ spec }} search={{}}>
-                {words.specs.editSpecPage.showSpec}
+                Show spec
               </PageLink>
             ),
           }}
@@ -49,10 +46,10 @@ export function EditSpecPage() {
   return (
     <div className="page">
       <Title order={1} mb={4}>
-        {words.specs.editSpecPage.edit(spec)}
+        {`Edit ${spec}`}
       </Title>
       <Text fz="sm" className="soft" mb="sm">
-        {words.specs.editSpecPage.savingMakesVersionExisting(String(detail.data.version + 1))}
+        {`Saving makes version ${String(detail.data.version + 1)}. Existing samples stay unchanged until you reparse their streams.`}
       </Text>
       <Paper className="card" p="md" mb="md">
         <SampleInput value={sample} error={null} onChange={setSample} />

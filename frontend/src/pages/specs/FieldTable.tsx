@@ -2,28 +2,23 @@ import { Table } from "@mantine/core";
 import { ScrollCard } from "../../components/ScrollCard";
 import type { FieldInfo, StatInfo } from "../../logic/api";
 import { KIND_HELP } from "../../logic/specs";
-import { words } from "../../words";
 
-const WORSE: Readonly<Record<FieldInfo["worse"], string>> = {
-  higher: words.specs.fieldTable.higher,
-  lower: words.specs.fieldTable.lower,
-  neither: "–",
-};
+const WORSE: Readonly<Record<FieldInfo["worse"], string>> = { higher: "higher", lower: "lower", neither: "–" };
 
 /** The fields of a stat with their documentation. */
 export function FieldTable({ stat }: { readonly stat: StatInfo }) {
   return (
-    <ScrollCard label={words.specs.fieldTable.fieldsOf(stat.name)}>
-      <Table aria-label={words.specs.fieldTable.fieldsOf(stat.name)} verticalSpacing={3}>
+    <ScrollCard label={`Fields of ${stat.name}`}>
+      <Table aria-label={`Fields of ${stat.name}`} verticalSpacing={3}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{words.specs.fieldTable.column}</Table.Th>
-            <Table.Th>{words.common.key}</Table.Th>
-            <Table.Th>{words.specs.fieldTable.unit}</Table.Th>
-            <Table.Th>{words.common.kind}</Table.Th>
-            <Table.Th>{words.specs.fieldTable.worseIs}</Table.Th>
-            <Table.Th>{words.specs.fieldTable.help}</Table.Th>
-            <Table.Th>{words.specs.fieldTable.source}</Table.Th>
+            <Table.Th>Column</Table.Th>
+            <Table.Th>Key</Table.Th>
+            <Table.Th>Unit</Table.Th>
+            <Table.Th>Kind</Table.Th>
+            <Table.Th>Worse is</Table.Th>
+            <Table.Th>Help</Table.Th>
+            <Table.Th>Source</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -37,7 +32,11 @@ export function FieldTable({ stat }: { readonly stat: StatInfo }) {
               <Table.Td>{field.unit}</Table.Td>
               <Table.Td title={KIND_HELP[field.kind]}>{field.kind}</Table.Td>
               <Table.Td>{WORSE[field.worse]}</Table.Td>
-              <Table.Td>{field.is_documented ? field.help : words.specs.fieldTable.hostsSentColumnBut}</Table.Td>
+              <Table.Td>
+                {field.is_documented
+                  ? field.help
+                  : "Hosts sent this column, but it is not in the spec. Its values are stored as printed."}
+              </Table.Td>
               <Table.Td className="soft">{field.source}</Table.Td>
             </Table.Tr>
           ))}

@@ -9,19 +9,17 @@ import { ErrorLine, StateView } from "../../components/StateView";
 import type { SpecDraftRequest } from "../../logic/api";
 import { nameProblem } from "../../logic/specs";
 import { SpecEditor } from "./SpecEditor";
-import { words } from "../../words";
 import "./specs.css";
 
 type Shape = SpecDraftRequest["shape"];
 
-// oxlint-disable-next-line words/catalogue -- what a tool prints
 const PLACEHOLDER = `time      logins  orders  wait_ms
 10:00:10      12     340     12.5
 10:00:20      14     355     11.9`;
 
 /** Creates an add-on from a pasted sample: describe the tool, draft the columns, correct them, save. */
 export function NewSpecPage() {
-  useDocumentTitle(words.specs.newSpecPage.newAddOnNormstat);
+  useDocumentTitle("New add-on · normstat");
   const me = useMe();
   const known = useQuery(specsQuery).data?.specs ?? [];
   const [name, setName] = useState("");
@@ -53,8 +51,8 @@ export function NewSpecPage() {
         <StateView
           state={{
             kind: "empty",
-            title: words.specs.newSpecPage.onlyAdministratorsCanCreate,
-            next: words.specs.newSpecPage.sendAdministratorSampleTools,
+            title: "Only administrators can create add-ons",
+            next: "Send an administrator a sample of the tool's output.",
           }}
         />
       </div>
@@ -63,19 +61,21 @@ export function NewSpecPage() {
   return (
     <div className="page">
       <Title order={1} mb={4}>
-        {words.specs.newSpecPage.newAddOn}
+        New add-on
       </Title>
       <Text fz="sm" className="soft" mb="sm">
-        {words.specs.newSpecPage.pasteOutputYourOwn}
+        {
+          "Paste output of your own tool. Once saved, the add-on works like a built-in spec: agents send the tool's output, files can be imported, and graphs and comparisons include it."
+        }
       </Text>
       <Paper className="card" p="md" mb="md">
-        <form onSubmit={submit} noValidate aria-label={words.specs.newSpecPage.toolOutput}>
+        <form onSubmit={submit} noValidate aria-label="Tool output">
           <Stack gap="sm">
             <Group gap="sm" align="flex-start">
               <TextInput
                 size="xs"
                 w={240}
-                label={words.common.name}
+                label="Name"
                 placeholder="app_time"
                 required
                 maxLength={40}
@@ -88,8 +88,8 @@ export function NewSpecPage() {
               <TextInput
                 size="xs"
                 w={320}
-                label={words.specs.newSpecPage.commandOptional}
-                placeholder={words.specs.newSpecPage.appTime}
+                label="Command (optional)"
+                placeholder="app_time 10"
                 value={command}
                 onChange={(event) => {
                   setCommand(event.currentTarget.value);
@@ -97,7 +97,7 @@ export function NewSpecPage() {
               />
             </Group>
             <Radio.Group
-              label={words.specs.newSpecPage.eachReportHas}
+              label="Each report has"
               size="xs"
               value={shape}
               onChange={(value) => {
@@ -105,17 +105,17 @@ export function NewSpecPage() {
               }}
             >
               <Group gap="lg" mt={4}>
-                <Radio size="xs" value="single" label={words.specs.newSpecPage.oneLineLikeVmstat} />
-                <Radio size="xs" value="multi" label={words.specs.newSpecPage.linePerInstanceLike} />
+                <Radio size="xs" value="single" label="one line (like vmstat)" />
+                <Radio size="xs" value="multi" label="a line per instance (like iostat)" />
               </Group>
             </Radio.Group>
             {shape === "multi" && (
               <TextInput
                 size="xs"
                 w={320}
-                label={words.specs.newSpecPage.columnInstanceNameOptional}
-                description={words.specs.newSpecPage.columnsHeadingDefaultFirst}
-                placeholder={words.specs.newSpecPage.device}
+                label="Column with the instance name (optional)"
+                description="the column's heading; by default the first column without numbers"
+                placeholder="device"
                 value={instanceColumn}
                 onChange={(event) => {
                   setInstanceColumn(event.currentTarget.value);
@@ -124,16 +124,16 @@ export function NewSpecPage() {
             )}
             <SampleInput
               value={sample}
-              error={isTried && sample.trim() === "" ? words.specs.newSpecPage.pasteHeadingFewReports : null}
+              error={isTried && sample.trim() === "" ? "Paste the heading and a few reports" : null}
               onChange={setSample}
             />
             <Group gap="sm">
               <Button type="submit" variant={drafting.data ? "default" : "filled"} loading={drafting.isPending}>
-                {drafting.data ? words.specs.newSpecPage.draftAgainFromSample : words.specs.newSpecPage.draftColumns}
+                {drafting.data ? "Draft again from sample" : "Draft columns"}
               </Button>
               {drafting.data && (
                 <Text fz="sm" className="soft">
-                  {words.specs.newSpecPage.draftingAgainOverwritesYour}
+                  Drafting again overwrites your edits below.
                 </Text>
               )}
             </Group>
@@ -159,8 +159,8 @@ export function SampleInput({ value, error, onChange }: SampleInputProps) {
   return (
     <Textarea
       size="xs"
-      label={words.specs.newSpecPage.sample}
-      description={words.specs.newSpecPage.headingFewReportsExactly}
+      label="Sample"
+      description="The heading and a few reports, exactly as printed"
       placeholder={PLACEHOLDER}
       required
       autosize

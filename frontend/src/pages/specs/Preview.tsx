@@ -7,7 +7,7 @@ import { ErrorLine, StateView } from "../../components/StateView";
 import type { SpecPreview } from "../../logic/api";
 import { formatCount } from "../../logic/number";
 import { describePreview, previewAdvice, type PreviewTable, previewTables } from "../../logic/specs";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 const FIRST_SHOWN = 12;
 
@@ -24,7 +24,7 @@ export function Preview({ toml, sample }: PreviewProps) {
     return (
       <div className="card">
         <StateView
-          state={{ kind: "empty", title: words.specs.preview.noSample, next: words.specs.preview.pasteSomeOutputTool }}
+          state={{ kind: "empty", title: "No sample", next: "Paste some output of the tool above to see a preview here." }}
         />
       </div>
     );
@@ -34,13 +34,13 @@ export function Preview({ toml, sample }: PreviewProps) {
       {preview.error !== null && (
         <div className="card preview-problem">
           <Text fz="sm" fw={600}>
-            {words.specs.preview.specCannotUsed}
+            This spec cannot be used:
           </Text>
           <ErrorLine error={preview.error} />
         </div>
       )}
       {preview.data === undefined ? (
-        preview.error === null && <StateView state={{ kind: "loading", what: words.specs.preview.preview }} />
+        preview.error === null && <StateView state={{ kind: "loading", what: "preview" }} />
       ) : (
         <div data-stale={preview.error !== null || preview.isPlaceholderData} className="preview">
           <Found preview={preview.data} />
@@ -70,16 +70,16 @@ function Rows({ table }: { readonly table: PreviewTable }) {
   const [isAll, setAll] = useState(false);
   const rows = isAll ? table.rows : table.rows.slice(0, FIRST_SHOWN);
   return (
-    <section aria-label={words.specs.preview.rowsOf(table.stat)} style={{ marginBottom: 12 }}>
+    <section aria-label={`Rows of ${table.stat}`} style={{ marginBottom: 12 }}>
       <Title order={3} mb={4}>
         {table.stat}
       </Title>
-      <ScrollCard label={words.specs.preview.rowsOf(table.stat)}>
-        <Table aria-label={words.specs.preview.rowsOf(table.stat)} verticalSpacing={2} w="auto">
+      <ScrollCard label={`Rows of ${table.stat}`}>
+        <Table aria-label={`Rows of ${table.stat}`} verticalSpacing={2} w="auto">
           <Table.Thead>
             <Table.Tr>
-              {table.hasTimes && <Table.Th>{words.specs.preview.timeUtc}</Table.Th>}
-              {table.hasInstances && <Table.Th>{words.specs.preview.instance}</Table.Th>}
+              {table.hasTimes && <Table.Th>Time (UTC)</Table.Th>}
+              {table.hasInstances && <Table.Th>Instance</Table.Th>}
               {table.columns.map((column) => (
                 <Table.Th key={column} className="number mono">
                   {column}
@@ -112,7 +112,7 @@ function Rows({ table }: { readonly table: PreviewTable }) {
             setAll(true);
           }}
         >
-          {words.specs.preview.showAll(formatCount(table.rows.length))}
+          {`Show all ${formatCount(table.rows.length)}`}
         </Button>
       )}
     </section>
@@ -121,19 +121,19 @@ function Rows({ table }: { readonly table: PreviewTable }) {
 
 function Rejected({ preview }: { readonly preview: SpecPreview }) {
   return (
-    <section aria-label={words.common.rejectedLines}>
+    <section aria-label="Rejected lines">
       <Title order={3} mb={4}>
-        {words.common.rejectedLines}
+        Rejected lines
       </Title>
-      <ScrollCard label={words.common.rejectedLines}>
-        <Table aria-label={words.common.rejectedLines} verticalSpacing={2}>
+      <ScrollCard label="Rejected lines">
+        <Table aria-label="Rejected lines" verticalSpacing={2}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th className="number" w={80}>
-                {words.common.line}
+                Line
               </Table.Th>
-              <Table.Th>{words.common.reason}</Table.Th>
-              <Table.Th>{words.common.text}</Table.Th>
+              <Table.Th>Reason</Table.Th>
+              <Table.Th>Text</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -149,7 +149,7 @@ function Rejected({ preview }: { readonly preview: SpecPreview }) {
       </ScrollCard>
       {preview.n_rejected > preview.rejected.length && (
         <Text fz="sm" className="soft">
-          {words.specs.preview.firstRejectedLine(formatCount(preview.rejected.length), preview.n_rejected)}
+          {`the first ${formatCount(preview.rejected.length)} of ${counted(preview.n_rejected, "rejected line")}`}
         </Text>
       )}
     </section>

@@ -9,7 +9,6 @@ import { ErrorLine } from "../../components/StateView";
 import { ColumnsTable } from "./ColumnsTable";
 import { Preview } from "./Preview";
 import { UnsavedChanges } from "../../components/UnsavedChanges";
-import { words } from "../../words";
 
 const SETTLE_MS = 500;
 
@@ -41,15 +40,15 @@ export function SpecEditor({ name, toml: given, sample }: SpecEditorProps) {
       <Paper className="card" p="md" mb="md">
         <Tabs defaultValue="columns" keepMounted={false}>
           <Tabs.List mb="sm">
-            <Tabs.Tab value="columns">{words.specs.specEditor.columns}</Tabs.Tab>
-            <Tabs.Tab value="text">{words.specs.specEditor.textToml}</Tabs.Tab>
+            <Tabs.Tab value="columns">Columns</Tabs.Tab>
+            <Tabs.Tab value="text">Text (TOML)</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="columns">
             <ColumnsTable toml={toml} onChange={setToml} />
           </Tabs.Panel>
           <Tabs.Panel value="text">
             <Textarea
-              aria-label={words.specs.specEditor.specText}
+              aria-label="Spec text"
               size="xs"
               autosize
               minRows={12}
@@ -65,7 +64,7 @@ export function SpecEditor({ name, toml: given, sample }: SpecEditorProps) {
         </Tabs>
       </Paper>
       <Title order={2} mb={6}>
-        {words.specs.specEditor.previewOfTheSample}
+        Preview of the sample
       </Title>
       <Preview toml={settledToml} sample={settledSample} />
       <Group gap="sm" mt="md">
@@ -75,10 +74,10 @@ export function SpecEditor({ name, toml: given, sample }: SpecEditorProps) {
             saving.mutate();
           }}
         >
-          {words.specs.specEditor.save(name)}
+          {`Save ${name}`}
         </Button>
         <Text fz="sm" className="soft">
-          {words.specs.specEditor.agentsImportsWillUse}
+          Agents and imports will use it from now on.
         </Text>
       </Group>
       <ErrorLine error={saving.error} />

@@ -17,13 +17,13 @@ import { systemName } from "../../logic/specs";
 import { decodeListView, encodeListView } from "../../state/url";
 import { FieldTable } from "./FieldTable";
 import { Outdated } from "./SpecsPage";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import "./specs.css";
 
 /** One spec: its stats, the documentation of its fields, and its text. */
 export function SpecPage() {
   const { spec } = useParams({ from: "/shell/specs/$spec" });
-  useDocumentTitle(words.specs.specPage.normstat(spec));
+  useDocumentTitle(`${spec} · normstat`);
   const detail = useQuery(specQuery(spec));
   const stats = useQuery(statsQuery);
   const error = detail.error ?? stats.error;
@@ -35,10 +35,10 @@ export function SpecPage() {
         <StateView
           state={{
             kind: "empty",
-            title: words.specs.specPage.specNotFound(spec),
+            title: `Spec ${spec} not found`,
             next: (
               <PageLink to="/specs" search={{}}>
-                {words.specs.specPage.showAllSpecs}
+                Show all specs
               </PageLink>
             ),
           }}
@@ -64,22 +64,17 @@ function Spec({ detail, stats }: { readonly detail: SpecDetail; readonly stats: 
         <Group gap="sm" align="baseline">
           <Title order={1}>{detail.name}</Title>
           <Text fz="sm" className="soft">
-            {words.specs.specPage.versionStream(
-              isOwn ? words.specs.specPage.addOn : words.specs.specPage.builtIn,
-              String(detail.version),
-              systemName(detail.os),
-              detail.n_streams,
-            )}
+            {`${isOwn ? "add-on" : "built in"} · version ${String(detail.version)} · ${systemName(detail.os)} · ${counted(detail.n_streams, "stream")}`}
           </Text>
         </Group>
         <Group gap="xs">
           <PageButton to="/specs" search={list} variant="subtle" color="gray">
-            {words.specs.specPage.allSpecs}
+            All specs
           </PageButton>
           {isOwn && isAdministrator(me) && (
             <>
               <PageButton to="/specs/$spec/edit" params={{ spec: detail.name }} search={list} variant="light">
-                {words.common.edit}
+                Edit
               </PageButton>
               <Button
                 variant="default"
@@ -87,7 +82,7 @@ function Spec({ detail, stats }: { readonly detail: SpecDetail; readonly stats: 
                   setDeleting(true);
                 }}
               >
-                {words.common.delete}
+                Delete
               </Button>
             </>
           )}
@@ -97,8 +92,8 @@ function Spec({ detail, stats }: { readonly detail: SpecDetail; readonly stats: 
         {detail.title}
       </Text>
       {detail.disabled_reason !== "" && (
-        <Alert color="red" title={words.specs.specPage.addDisabled} mb="sm">
-          {words.specs.specPage.bytesStreamsKeptCorrect(detail.disabled_reason)}
+        <Alert color="red" title="This add-on is disabled" mb="sm">
+          {`${detail.disabled_reason}. The bytes of its streams are kept. Correct the spec, then reparse the streams.`}
         </Alert>
       )}
       {detail.n_streams_outdated > 0 && (
@@ -111,17 +106,15 @@ function Spec({ detail, stats }: { readonly detail: SpecDetail; readonly stats: 
       ))}
       {stats.length === 0 && (
         <Text fz="sm" className="soft">
-          {words.specs.specPage.serverHasNotLoaded}
+          The server has not loaded its stats yet. Reload the page in a moment.
         </Text>
       )}
       <Button variant="default" mt="sm" aria-expanded={isTextOpen} onClick={text.toggle}>
-        {isTextOpen
-          ? words.specs.specPage.hideSpecText
-          : words.specs.specPage.showSpecTextCharacters(formatCount(detail.toml.length))}
+        {isTextOpen ? "Hide spec text" : `Show spec text (${formatCount(detail.toml.length)} characters of TOML)`}
       </Button>
       <Collapse expanded={isTextOpen}>
         <div className="spec-text">
-          <CopyBox text={detail.toml} what={words.specs.specPage.theSpecText} />
+          <CopyBox text={detail.toml} what="the spec text" />
         </div>
       </Collapse>
       {isDeleting && (
@@ -142,13 +135,13 @@ function StatSection({ stat }: { readonly stat: StatInfo }) {
       <Title order={2}>{stat.title}</Title>
       <Text fz="sm" className="soft" mb={6}>
         <span className="mono">{stat.name}</span>
-        {stat.instance_title !== "" && words.specs.specPage.aRowForEach(stat.instance_title)}
+        {stat.instance_title !== "" && `, a row for each ${stat.instance_title}`}
         {stat.commands.length > 0 && (
           <>
-            {words.specs.specPage.by}{" "}
+            , by{" "}
             {stat.commands.map((command, index) => (
               <span key={command}>
-                {index > 0 && words.specs.specPage.or}
+                {index > 0 && " or "}
                 <Code>{command}</Code>
               </span>
             ))}
@@ -174,8 +167,8 @@ function DeleteSpecDialog({ detail, onClose }: { readonly detail: SpecDetail; re
   });
   return (
     <ConfirmDialog
-      title={words.specs.specPage.delete(detail.name)}
-      action={words.common.delete}
+      title={`Delete ${detail.name}?`}
+      action="Delete"
       isPending={deleting.isPending}
       error={deleting.error}
       onConfirm={() => {
@@ -183,7 +176,9 @@ function DeleteSpecDialog({ detail, onClose }: { readonly detail: SpecDetail; re
       }}
       onClose={onClose}
     >
-      {detail.n_streams > 0 ? words.specs.specPage.streamStillUseSpec(detail.n_streams) : words.specs.specPage.noStreamsUseCopy}
+      {detail.n_streams > 0
+        ? `${counted(detail.n_streams, "stream")} still use it. A spec in use cannot be deleted.`
+        : "No streams use it. Copy its text first if you may need it again."}
     </ConfirmDialog>
   );
 }

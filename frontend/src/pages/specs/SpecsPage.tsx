@@ -15,11 +15,11 @@ import type { SpecInfo } from "../../logic/api";
 import { formatCount } from "../../logic/number";
 import { filterSpecs, sortSpecs, systemName } from "../../logic/specs";
 import { type Clock, decodeListView, encodeListView } from "../../state/url";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 /** All specs: built-in ones and add-ons. */
 export function SpecsPage() {
-  useDocumentTitle(words.specs.specsPage.specsNormstat);
+  useDocumentTitle("Specs · normstat");
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeListView(search), [search]);
   const navigate = useNavigate();
@@ -32,11 +32,11 @@ export function SpecsPage() {
       <IgnoredNote ignored={ignored} />
       <Group justify="space-between" mb={4}>
         <Group gap="sm">
-          <Title order={1}>{words.common.specs}</Title>
+          <Title order={1}>Specs</Title>
           {specs.data && (
             <Text fz="sm" className="soft">
-              {words.specs.specsPage.nSpec(all.length)}
-              {shown.length < all.length && words.specs.specsPage.shown(formatCount(shown.length))}
+              {counted(all.length, "spec")}
+              {shown.length < all.length && `, ${formatCount(shown.length)} shown`}
             </Text>
           )}
         </Group>
@@ -44,8 +44,8 @@ export function SpecsPage() {
           <TextInput
             size="xs"
             w={260}
-            aria-label={words.specs.specsPage.filterSpecs}
-            placeholder={words.specs.specsPage.filterToolSystemStat}
+            aria-label="Filter specs"
+            placeholder="Filter by tool, system or stat"
             leftSection={<IconSearch size={14} />}
             value={view.filter}
             onChange={(event) => {
@@ -63,23 +63,27 @@ export function SpecsPage() {
               variant="light"
               leftSection={<IconPlus size={14} />}
             >
-              {words.specs.specsPage.newAddOn}
+              New add-on
             </PageButton>
           )}
         </Group>
       </Group>
       <Text fz="sm" className="soft" mb="sm">
-        {isAdministrator(me) ? words.specs.specsPage.yourAddOnsWork : words.specs.specsPage.administratorsCanAddSpecs}
+        {isAdministrator(me)
+          ? "A spec describes a tool's output format and what each column means. Your add-ons work like the built-in specs."
+          : "A spec describes a tool's output format and what each column means. Administrators can add specs, which work like the built-in ones."}
       </Text>
-      <ScrollCard label={words.common.specs}>
+      <ScrollCard label="Specs">
         {specs.data === undefined ? (
-          <PendingView query={specs} what={words.specs.specsPage.specs} />
+          <PendingView query={specs} what="specs" />
         ) : shown.length === 0 ? (
           <StateView
             state={{
               kind: "empty",
-              title: words.specs.specsPage.noSpecsMatch(view.filter),
-              next: isAdministrator(me) ? words.specs.specsPage.clearFilterSeeAll : words.specs.specsPage.clearFilterSeeAllSpecs,
+              title: `No specs match “${view.filter}”`,
+              next: isAdministrator(me)
+                ? "Clear the filter to see all specs, or create an add-on from a pasted sample of the tool's output."
+                : "Clear the filter to see all specs, or ask an administrator to create an add-on.",
             }}
           />
         ) : (
@@ -93,17 +97,17 @@ export function SpecsPage() {
 function SpecTable({ specs, clock }: { readonly specs: readonly SpecInfo[]; readonly clock: Clock }) {
   const hasOutdated = specs.some(({ n_streams_outdated }) => n_streams_outdated > 0);
   return (
-    <Table aria-label={words.common.specs}>
+    <Table aria-label="Specs">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{words.common.spec}</Table.Th>
-          <Table.Th>{words.specs.specsPage.title}</Table.Th>
-          <Table.Th>{words.specs.specsPage.tool}</Table.Th>
-          <Table.Th>{words.common.system}</Table.Th>
-          <Table.Th>{words.specs.specsPage.stats}</Table.Th>
-          <Table.Th className="number">{words.common.version}</Table.Th>
-          <Table.Th className="number">{words.common.streams}</Table.Th>
-          {hasOutdated && <Table.Th>{words.specs.specsPage.outdated}</Table.Th>}
+          <Table.Th>Spec</Table.Th>
+          <Table.Th>Title</Table.Th>
+          <Table.Th>Tool</Table.Th>
+          <Table.Th>System</Table.Th>
+          <Table.Th>Stats</Table.Th>
+          <Table.Th className="number">Version</Table.Th>
+          <Table.Th className="number">Streams</Table.Th>
+          {hasOutdated && <Table.Th>Outdated</Table.Th>}
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -116,13 +120,13 @@ function SpecTable({ specs, clock }: { readonly specs: readonly SpecInfo[]; read
                 </PageLink>
                 {!spec.is_builtin && (
                   <Badge variant="outline" color="blue" c="var(--baseline)">
-                    {words.specs.specsPage.addOn}
+                    add-on
                   </Badge>
                 )}
                 {spec.disabled_reason !== "" && (
                   <Tooltip label={spec.disabled_reason}>
                     <Badge variant="outline" color="red">
-                      {words.specs.specsPage.disabled}
+                      disabled
                     </Badge>
                   </Tooltip>
                 )}
@@ -133,7 +137,7 @@ function SpecTable({ specs, clock }: { readonly specs: readonly SpecInfo[]; read
             <Table.Td style={{ whiteSpace: "nowrap" }}>{systemName(spec.os)}</Table.Td>
             <Table.Td>
               <Tooltip label={spec.stats.join(", ")}>
-                <span style={{ whiteSpace: "nowrap" }}>{words.specs.specsPage.nStat(spec.stats.length)}</span>
+                <span style={{ whiteSpace: "nowrap" }}>{counted(spec.stats.length, "stat")}</span>
               </Tooltip>
             </Table.Td>
             <Table.Td className="number">{spec.version}</Table.Td>
@@ -151,12 +155,9 @@ export function Outdated({ spec }: { readonly spec: SpecInfo }) {
   return (
     <Group gap="xs">
       <Badge color="yellow" variant="outline" c="var(--warn)" leftSection={<IconHistory size={12} aria-hidden />}>
-        {words.specs.specsPage.nOutdatedStream(spec.n_streams_outdated)}
+        {counted(spec.n_streams_outdated, "outdated stream")}
       </Badge>
-      <ReparseButton
-        request={{ spec: spec.name, is_outdated_only: true }}
-        what={words.specs.specsPage.outdatedStreamsOf(spec.name)}
-      />
+      <ReparseButton request={{ spec: spec.name, is_outdated_only: true }} what={`outdated streams of ${spec.name}`} />
     </Group>
   );
 }

@@ -7,7 +7,7 @@ import type { HostStorage } from "../../logic/api";
 import { formatBytes } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import { formatDate, type Zone } from "../../logic/zone";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 interface DeleteHostDialogProps {
   readonly host: HostStorage;
@@ -25,13 +25,12 @@ export function DeleteHostDialog({ host, zone, onClose }: DeleteHostDialogProps)
       onClose();
     },
   });
-  const since =
-    host.first_sample_at === null ? "" : words.storage.deleteHostDialog.since(formatDate(zone, fromApi(host.first_sample_at)));
+  const since = host.first_sample_at === null ? "" : `, since ${formatDate(zone, fromApi(host.first_sample_at))}`;
   return (
     <TypedConfirmDialog
-      title={words.storage.deleteHostDialog.deleteHost(host.host)}
+      title={`Delete host ${host.host}`}
       word={host.host}
-      action={words.storage.deleteHostDialog.deleteHostAllData}
+      action="Delete host and all its data"
       isPending={deleting.isPending}
       error={deleting.error}
       onClose={onClose}
@@ -40,9 +39,12 @@ export function DeleteHostDialog({ host, zone, onClose }: DeleteHostDialogProps)
       }}
     >
       <Text fz="sm">
-        {words.storage.deleteHostDialog.permanentlyDeletesAboutSample(host.n_samples, since, formatBytes(host.chunk_bytes))}
+        {`This permanently deletes about ${counted(host.n_samples, "sample")}${since}, ${formatBytes(host.chunk_bytes)} of raw bytes, all streams and all rejected lines. The host is removed from its baselines. Its agent tokens stop working, and an agent that still runs there is rejected.`}
       </Text>
-      <Text fz="sm">{words.storage.deleteHostDialog.hostDisappearsOnceData}</Text>
+      <Text fz="sm">
+        The host disappears at once. Its data is deleted in the background; this page shows the progress. Deletion continues after
+        a restart.
+      </Text>
     </TypedConfirmDialog>
   );
 }

@@ -8,7 +8,6 @@ import { StateView } from "../../components/StateView";
 import { formatCount } from "../../logic/number";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
-import { words } from "../../words";
 
 /** Deleted hosts, also those still being deleted; renders nothing if there are none. */
 export function Deletions({ zone }: { readonly zone: Zone }) {
@@ -21,18 +20,18 @@ export function Deletions({ zone }: { readonly zone: Zone }) {
   return (
     <section className="storage-section" aria-labelledby="storage-deletions">
       <Title order={2} id="storage-deletions">
-        {words.storage.deletions.deletedHosts}
+        Deleted hosts
       </Title>
-      <ScrollCard label={words.storage.deletions.deletedHosts}>
-        <Table aria-label={words.storage.deletions.deletedHosts}>
+      <ScrollCard label="Deleted hosts">
+        <Table aria-label="Deleted hosts">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{words.common.host}</Table.Th>
-              <Table.Th>{words.common.state}</Table.Th>
-              <Table.Th className="number">{words.storage.deletions.samplesRemoved}</Table.Th>
-              <Table.Th>{words.storage.deletions.requested}</Table.Th>
-              <Table.Th>{words.storage.deletions.requestedBy}</Table.Th>
-              <Table.Th>{words.storage.deletions.finished}</Table.Th>
+              <Table.Th>Host</Table.Th>
+              <Table.Th>State</Table.Th>
+              <Table.Th className="number">Samples removed</Table.Th>
+              <Table.Th>Requested</Table.Th>
+              <Table.Th>Requested by</Table.Th>
+              <Table.Th>Finished</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -49,7 +48,7 @@ export function Deletions({ zone }: { readonly zone: Zone }) {
                 <Table.Td>{deletion.requested_by}</Table.Td>
                 <Table.Td>
                   {deletion.finished_at === null ? (
-                    <span className="soft">{words.storage.deletions.notYet}</span>
+                    <span className="soft">not yet</span>
                   ) : (
                     <Instant at={fromApi(deletion.finished_at)} zone={zone} />
                   )}

@@ -12,7 +12,7 @@ import type { Zone } from "../../logic/zone";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import { DeleteHostDialog } from "./DeleteHostDialog";
 import { SizeBar } from "./SizeBar";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 const FIRST = 15;
 
@@ -32,29 +32,29 @@ export function HostSizes({ hosts, zone, clock, mayDelete }: HostSizesProps) {
   return (
     <section className="storage-section" aria-labelledby="storage-hosts">
       <Title order={2} id="storage-hosts">
-        {words.storage.hostSizes.byHost}
+        By host
       </Title>
-      <ScrollCard label={words.storage.hostSizes.sizesByHost}>
+      <ScrollCard label="Sizes by host">
         {sized.length === 0 ? (
-          <StateView state={{ kind: "empty", title: words.common.noHostsYet }} />
+          <StateView state={{ kind: "empty", title: "No hosts yet" }} />
         ) : (
-          <Table aria-label={words.storage.hostSizes.sizesByHost}>
+          <Table aria-label="Sizes by host">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{words.common.host}</Table.Th>
+                <Table.Th>Host</Table.Th>
                 <Table.Th className="number">
-                  <Tooltip label={words.storage.hostSizes.samplesRawBytesEstimated}>
-                    <span>{words.common.size}</span>
+                  <Tooltip label="Samples and raw bytes; estimated from each host's number of samples">
+                    <span>Size</span>
                   </Tooltip>
                 </Table.Th>
                 <Table.Th aria-hidden />
-                <Table.Th className="number">{words.storage.hostSizes.rawBytes}</Table.Th>
-                <Table.Th className="number">{words.common.samples}</Table.Th>
-                <Table.Th className="number">{words.common.growthPerDay}</Table.Th>
-                <Table.Th>{words.common.firstSample}</Table.Th>
+                <Table.Th className="number">Raw bytes</Table.Th>
+                <Table.Th className="number">Samples</Table.Th>
+                <Table.Th className="number">Growth per day</Table.Th>
+                <Table.Th>First sample</Table.Th>
                 {mayDelete && (
                   <Table.Th>
-                    <span className="mantine-visually-hidden">{words.storage.hostSizes.actions}</span>
+                    <span className="mantine-visually-hidden">Actions</span>
                   </Table.Th>
                 )}
               </Table.Tr>
@@ -81,7 +81,7 @@ export function HostSizes({ hosts, zone, clock, mayDelete }: HostSizesProps) {
                   <Table.Td className="number">{formatGrowth(item.bytes_per_day)}</Table.Td>
                   <Table.Td>
                     {item.first_sample_at === null ? (
-                      <span className="soft">{words.common.none}</span>
+                      <span className="soft">none</span>
                     ) : (
                       <Instant at={fromApi(item.first_sample_at)} zone={zone} />
                     )}
@@ -91,12 +91,12 @@ export function HostSizes({ hosts, zone, clock, mayDelete }: HostSizesProps) {
                       <Button
                         size="compact-xs"
                         variant="default"
-                        aria-label={words.storage.hostSizes.delete(name)}
+                        aria-label={`Delete ${name}`}
                         onClick={() => {
                           setGoing(item);
                         }}
                       >
-                        {words.storage.hostSizes.delete2}
+                        Delete…
                       </Button>
                     </Table.Td>
                   )}
@@ -115,7 +115,7 @@ export function HostSizes({ hosts, zone, clock, mayDelete }: HostSizesProps) {
             setAll(!isAll);
           }}
         >
-          {isAll ? words.storage.hostSizes.showTheLargest : words.storage.hostSizes.showAllHost(sized.length)}
+          {isAll ? "Show the largest" : `Show all ${counted(sized.length, "host")}`}
         </Button>
       )}
       {going !== null && (

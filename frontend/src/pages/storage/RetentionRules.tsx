@@ -22,7 +22,7 @@ import { formatDate, type Zone } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 import { ConfirmRulesDialog } from "./ConfirmRulesDialog";
 import { RetentionRuns } from "./RetentionRuns";
-import { words } from "../../words";
+import { nodes } from "../../components/nodes";
 
 interface RetentionRulesProps {
   readonly zone: Zone;
@@ -36,14 +36,16 @@ export function RetentionRules({ zone, mayChange }: RetentionRulesProps) {
   return (
     <section className="storage-section" aria-labelledby="storage-retention">
       <Title order={2} id="storage-retention">
-        {words.storage.retentionRules.retention}
+        Retention
       </Title>
       <Text fz="sm" className="soft" mb="sm">
-        {words.storage.retentionRules.dataKeptForeverUnless}
+        Data is kept forever unless an administrator sets a rule. Graphs, comparisons and exports use samples. Raw bytes are the
+        output of the tools; samples can be parsed from them again. Results of watching (@scores, @states, @episodes, @backtests)
+        have rules of their own.
       </Text>
       {data === undefined ? (
         <div className="card">
-          <PendingView isCompact query={retention} what={words.storage.retentionRules.rules} />
+          <PendingView isCompact query={retention} what="rules" />
         </div>
       ) : (
         <Stack gap="sm">
@@ -62,20 +64,17 @@ export function RetentionRules({ zone, mayChange }: RetentionRulesProps) {
 /** The rules as text, for users who may not change them. */
 function RuleWords({ rules, zone }: { readonly rules: readonly RetentionRule[]; readonly zone: Zone }) {
   if (rules.length === 0) {
-    return <Text fz="sm">{words.storage.retentionRules.everythingIsKeptForever}</Text>;
+    return <Text fz="sm">Everything is kept forever.</Text>;
   }
   return (
     <ul className="consequences">
       {rules.map((rule) => (
         <li key={rule.stat ?? ""}>
-          {words.storage.retentionRules.samplesRawBytes(
-            rule.stat === null ? words.storage.retentionRules.allOtherStats : <b className="mono">{rule.stat}</b>,
-            describeKept(rule.samples_days),
-            describeKept(rule.chunks_days),
+          {nodes`${rule.stat === null ? "all other stats" : <b className="mono">{rule.stat}</b>}: samples ${describeKept(rule.samples_days)}, raw bytes ${describeKept(rule.chunks_days)} ${(
             <span className="soft">
               ({rule.updated_by}, {formatDate(zone, fromApi(rule.updated_at))})
-            </span>,
-          )}
+            </span>
+          )}`}
         </li>
       ))}
     </ul>
@@ -111,7 +110,7 @@ function RulesForm({ retention }: { readonly retention: Retention }) {
     <form
       className="card"
       style={{ padding: 14 }}
-      aria-label={words.storage.retentionRules.rules2}
+      aria-label="Rules"
       onSubmit={(event) => {
         event.preventDefault();
         if (consequences.length > 0) {
@@ -147,7 +146,7 @@ function RulesForm({ retention }: { readonly retention: Retention }) {
               setDrafts([...drafts, { id: last + 1, stat: free[0] ?? null, samples: "", chunks: "" }]);
             }}
           >
-            {words.storage.retentionRules.addRuleStat}
+            Add rule for a stat
           </Button>
           <Group gap="xs">
             <Button
@@ -157,10 +156,10 @@ function RulesForm({ retention }: { readonly retention: Retention }) {
                 setDrafts(draftsOf(retention.rules));
               }}
             >
-              {words.storage.retentionRules.reset}{" "}
+              Reset{" "}
             </Button>
             <Button type="submit" disabled={!isChanged} loading={saving.isPending && !isAsking}>
-              {consequences.length > 0 ? words.storage.retentionRules.save : words.common.save}
+              {consequences.length > 0 ? "Save…" : "Save"}
             </Button>
           </Group>
         </Group>
@@ -193,15 +192,15 @@ interface DraftRowProps {
 
 function DraftRow({ draft, isAlone, names, onChange, onRemove }: DraftRowProps) {
   const { stat } = draft;
-  const of = stat ?? (isAlone ? words.storage.retentionRules.allStats : words.storage.retentionRules.allOtherStats);
+  const of = stat ?? (isAlone ? "all stats" : "all other stats");
   return (
-    <div className="rule-grid" role="group" aria-label={words.storage.retentionRules.ruleFor(of)}>
+    <div className="rule-grid" role="group" aria-label={`Rule for ${of}`}>
       {stat === null ? (
-        <TextInput size="xs" label={words.common.stat} readOnly variant="unstyled" value={of} />
+        <TextInput size="xs" label="Stat" readOnly variant="unstyled" value={of} />
       ) : (
         <Select
           size="xs"
-          label={words.common.stat}
+          label="Stat"
           searchable
           allowDeselect={false}
           limit={200}
@@ -215,7 +214,7 @@ function DraftRow({ draft, isAlone, names, onChange, onRemove }: DraftRowProps) 
         />
       )}
       <Days
-        label={words.storage.retentionRules.keepSamplesDays}
+        label="Keep samples (days)"
         value={draft.samples}
         onChange={(samples) => {
           onChange({ samples });
@@ -225,7 +224,7 @@ function DraftRow({ draft, isAlone, names, onChange, onRemove }: DraftRowProps) 
         <span />
       ) : (
         <Days
-          label={words.storage.retentionRules.keepRawBytesDays}
+          label="Keep raw bytes (days)"
           value={draft.chunks}
           onChange={(chunks) => {
             onChange({ chunks });
@@ -235,8 +234,8 @@ function DraftRow({ draft, isAlone, names, onChange, onRemove }: DraftRowProps) 
       {stat === null ? (
         <span />
       ) : (
-        <Tooltip label={words.storage.retentionRules.deleteRuleRuleAll}>
-          <ActionIcon mt={22} aria-label={words.storage.retentionRules.deleteTheRuleFor(stat)} onClick={onRemove}>
+        <Tooltip label="Delete this rule; the rule for all other stats then applies">
+          <ActionIcon mt={22} aria-label={`Delete the rule for ${stat}`} onClick={onRemove}>
             <IconTrash size={16} />
           </ActionIcon>
         </Tooltip>
@@ -256,7 +255,7 @@ function Days({ label, value, onChange }: DaysProps) {
     <TextInput
       size="xs"
       label={label}
-      placeholder={words.storage.retentionRules.forever}
+      placeholder="forever"
       inputMode="numeric"
       error={daysProblem(value)}
       value={value}

@@ -11,7 +11,6 @@ import type { RetentionRun } from "../../logic/api";
 import { describeRun, isAnyRunning } from "../../logic/storage";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
-import { words } from "../../words";
 
 const MAX_RUNS = 5;
 
@@ -47,24 +46,24 @@ export function RetentionRuns({ runs, zone, mayRun }: RetentionRunsProps) {
               setAsking(true);
             }}
           >
-            {words.storage.retentionRuns.applyRulesNow}
+            Apply rules now…
           </Button>
         )}
         {runs.length === 0 && (
           <Text fz="sm" className="soft">
-            {words.storage.retentionRuns.rulesHaveNotBeen}
+            The rules have not been applied yet. They run every night.
           </Text>
         )}
       </Group>
       {runs.length > 0 && (
-        <ScrollCard label={words.storage.retentionRuns.retentionRuns}>
-          <Table aria-label={words.storage.retentionRuns.retentionRuns}>
+        <ScrollCard label="Retention runs">
+          <Table aria-label="Retention runs">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{words.storage.retentionRuns.applied}</Table.Th>
-                <Table.Th>{words.common.by}</Table.Th>
-                <Table.Th>{words.common.state}</Table.Th>
-                <Table.Th>{words.storage.retentionRuns.result}</Table.Th>
+                <Table.Th>Applied</Table.Th>
+                <Table.Th>By</Table.Th>
+                <Table.Th>State</Table.Th>
+                <Table.Th>Result</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -86,8 +85,8 @@ export function RetentionRuns({ runs, zone, mayRun }: RetentionRunsProps) {
       )}
       {isAsking && (
         <ConfirmDialog
-          title={words.storage.retentionRuns.applyRulesNow2}
-          action={words.storage.retentionRuns.deleteOldData}
+          title="Apply rules now"
+          action="Delete old data"
           isPending={running.isPending}
           error={running.error}
           onClose={() => {
@@ -97,7 +96,7 @@ export function RetentionRuns({ runs, zone, mayRun }: RetentionRunsProps) {
             running.mutate();
           }}
         >
-          {words.storage.retentionRuns.dataRulesWouldDelete}
+          The data that the rules would delete tonight is deleted now, in the background. It can only be restored from a backup.
         </ConfirmDialog>
       )}
     </>

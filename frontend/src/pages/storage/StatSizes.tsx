@@ -6,7 +6,7 @@ import type { StatStorage } from "../../logic/api";
 import { formatBytes, formatCount } from "../../logic/number";
 import { bySize, formatBytesPerValue, formatGrowth } from "../../logic/storage";
 import { SizeBar } from "./SizeBar";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 const FIRST = 15;
 
@@ -21,31 +21,31 @@ export function StatSizes({ stats }: { readonly stats: readonly StatStorage[] })
   return (
     <section className="storage-section" aria-labelledby="storage-stats">
       <Title order={2} id="storage-stats">
-        {words.storage.statSizes.byStat}
+        By stat
       </Title>
-      <ScrollCard label={words.storage.statSizes.sizesByStat}>
+      <ScrollCard label="Sizes by stat">
         {sized.length === 0 ? (
-          <StateView state={{ kind: "empty", title: words.storage.statSizes.noSamplesStoredYet }} />
+          <StateView state={{ kind: "empty", title: "No samples are stored yet" }} />
         ) : (
-          <Table aria-label={words.storage.statSizes.sizesByStat}>
+          <Table aria-label="Sizes by stat">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{words.common.stat}</Table.Th>
-                <Table.Th className="number">{words.common.size}</Table.Th>
+                <Table.Th>Stat</Table.Th>
+                <Table.Th className="number">Size</Table.Th>
                 <Table.Th aria-hidden />
                 <Table.Th className="number">
-                  <Tooltip label={words.storage.statSizes.storageOnePrintedNumber}>
-                    <span>{words.storage.statSizes.bytesPerValue}</span>
+                  <Tooltip label="Storage of one printed number, with its share of timestamp and index (estimated)">
+                    <span>Bytes per value</span>
                   </Tooltip>
                 </Table.Th>
-                <Table.Th className="number">{words.storage.statSizes.index}</Table.Th>
+                <Table.Th className="number">Index</Table.Th>
                 <Table.Th className="number">
-                  <Tooltip label={words.storage.statSizes.packedSamplesPastDays}>
-                    <span>{words.storage.statSizes.sealed}</span>
+                  <Tooltip label="Samples of past days, packed; graphs, comparisons and exports read them like the others">
+                    <span>Sealed</span>
                   </Tooltip>
                 </Table.Th>
-                <Table.Th className="number">{words.common.samples}</Table.Th>
-                <Table.Th className="number">{words.common.growthPerDay}</Table.Th>
+                <Table.Th className="number">Samples</Table.Th>
+                <Table.Th className="number">Growth per day</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -76,7 +76,7 @@ export function StatSizes({ stats }: { readonly stats: readonly StatStorage[] })
             setAll(!isAll);
           }}
         >
-          {isAll ? words.storage.statSizes.showTheLargest : words.storage.statSizes.showAllStat(sized.length)}
+          {isAll ? "Show the largest" : `Show all ${counted(sized.length, "stat")}`}
         </Button>
       )}
     </section>

@@ -17,12 +17,12 @@ import { HostSizes } from "./HostSizes";
 import { RetentionRules } from "./RetentionRules";
 import { StatSizes } from "./StatSizes";
 import { Summary } from "./Summary";
-import { words } from "../../words";
+import { nodes } from "../../components/nodes";
 import "./storage.css";
 
 /** Disk usage, the forecast of when the disk is full, and retention. */
 export function StoragePage() {
-  useDocumentTitle(words.storage.storagePage.storageNormstat);
+  useDocumentTitle("Storage · normstat");
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeListView(search), [search]);
   const storage = useQuery(storageQuery);
@@ -33,16 +33,16 @@ export function StoragePage() {
     <div className="page">
       <IgnoredNote ignored={ignored} />
       <Group gap="sm" align="baseline" mb="sm">
-        <Title order={1}>{words.common.storage}</Title>
+        <Title order={1}>Storage</Title>
         {data && (
           <Text fz="sm" className="soft">
-            {words.storage.storagePage.measured(data.kind, <Instant at={fromApi(data.measured_at)} zone={zone} />)}
+            {nodes`${data.kind} · measured ${<Instant at={fromApi(data.measured_at)} zone={zone} />}`}
           </Text>
         )}
       </Group>
       {data === undefined ? (
         <div className="card">
-          <PendingView query={storage} what={words.storage.storagePage.sizes} />
+          <PendingView query={storage} what="sizes" />
         </div>
       ) : (
         <>
@@ -55,7 +55,7 @@ export function StoragePage() {
       )}
       <Deletions zone={zone} />
       <PageLink to="/jobs" search={encodeListView({ clock: view.clock, filter: "" })} fz="sm">
-        {words.storage.storagePage.allJobs}
+        All jobs
       </PageLink>
       <RetentionRules zone={zone} mayChange={mayDelete} />
     </div>

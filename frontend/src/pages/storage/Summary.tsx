@@ -3,7 +3,6 @@ import type { StorageInfo } from "../../logic/api";
 import { formatBytes } from "../../logic/number";
 import { describePacking, describeStandby, forecastOf, formatGrowth, slicesOf } from "../../logic/storage";
 import { percent } from "../../logic/surface";
-import { words } from "../../words";
 
 /** Disk usage as a bar, growth, and when the disk will be full. */
 export function Summary({ storage }: { readonly storage: StorageInfo }) {
@@ -13,32 +12,32 @@ export function Summary({ storage }: { readonly storage: StorageInfo }) {
   const standby = describeStandby(storage);
   const isWarning = forecast.level === "warn" || forecast.level === "urgent";
   return (
-    <section aria-label={words.common.disk}>
+    <section aria-label="Disk">
       <dl className="storage-facts">
         <div className="card storage-fact">
-          <dt>{words.storage.summary.database}</dt>
+          <dt>Database</dt>
           <dd>{formatBytes(storage.database_bytes)}</dd>
         </div>
         <div className="card storage-fact">
-          <dt>{words.storage.summary.freeDiskSpace}</dt>
+          <dt>Free disk space</dt>
           <dd>
-            {disk.free_bytes === null ? words.common.unknown : formatBytes(disk.free_bytes)}
-            {disk.total_bytes !== null && <small>{words.storage.summary.of(formatBytes(disk.total_bytes))}</small>}
+            {disk.free_bytes === null ? "unknown" : formatBytes(disk.free_bytes)}
+            {disk.total_bytes !== null && <small>{`of ${formatBytes(disk.total_bytes)}`}</small>}
           </dd>
         </div>
         <div className="card storage-fact">
-          <dt>{words.common.growthPerDay}</dt>
+          <dt>Growth per day</dt>
           <dd>
-            {storage.growth_bytes_per_day === null
-              ? words.storage.summary.unknownYet
-              : formatGrowth(storage.growth_bytes_per_day)}
-            {storage.growth_bytes_per_day !== null && <small>{words.storage.summary.averageLastWeek}</small>}
+            {storage.growth_bytes_per_day === null ? "unknown yet" : formatGrowth(storage.growth_bytes_per_day)}
+            {storage.growth_bytes_per_day !== null && (
+              <small>average of the last week, or of the last four if that is more</small>
+            )}
           </dd>
         </div>
         <div className="card storage-fact" data-level={forecast.level}>
           <dt>
             {isWarning && <IconAlertTriangle size={14} aria-hidden style={{ verticalAlign: "-2px", marginRight: 4 }} />}
-            {words.storage.summary.timeUntilDiskFull}
+            Time until the disk is full
           </dt>
           <dd>
             {/* A definition may hold an alert; the list of them may not. */}
@@ -54,7 +53,7 @@ export function Summary({ storage }: { readonly storage: StorageInfo }) {
               {standby.level === "warn" && (
                 <IconAlertTriangle size={14} aria-hidden style={{ verticalAlign: "-2px", marginRight: 4 }} />
               )}
-              {words.storage.summary.standby}
+              Standby
             </dt>
             <dd>
               {standby.text}

@@ -24,7 +24,7 @@ import { ViewEditor } from "../../components/ViewEditor";
 import type { StatInfo, ViewInfo } from "../../logic/api";
 import { formatViewFile, parseViewFile, type ViewFile } from "../../logic/view";
 import { type Clock, decodeListView, DEFAULT_HOST_VIEW, encodeHostView, encodeListView } from "../../state/url";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 
 type Dialog =
   | { readonly kind: "edit"; readonly view: ViewInfo }
@@ -32,7 +32,7 @@ type Dialog =
 
 /** All saved views: those that come with normstat, shared ones and one's own. */
 export function ViewsPage() {
-  useDocumentTitle(words.views.viewsPage.viewsNormstat);
+  useDocumentTitle("Views · normstat");
   const search = useSearch({ strict: false });
   const { view: listView, ignored } = useMemo(() => decodeListView(search), [search]);
   const navigate = useNavigate();
@@ -54,10 +54,10 @@ export function ViewsPage() {
       <IgnoredNote ignored={ignored} />
       <Group justify="space-between" mb={4}>
         <Group gap="sm">
-          <Title order={1}>{words.common.views}</Title>
+          <Title order={1}>Views</Title>
           {views.data && (
             <Text fz="sm" className="soft">
-              {words.views.viewsPage.nView(all.length)}
+              {counted(all.length, "view")}
             </Text>
           )}
         </Group>
@@ -65,8 +65,8 @@ export function ViewsPage() {
           <TextInput
             size="xs"
             w={220}
-            aria-label={words.views.viewsPage.filterViews}
-            placeholder={words.views.viewsPage.filterNameDescription}
+            aria-label="Filter views"
+            placeholder="Filter by name or description"
             leftSection={<IconSearch size={14} />}
             value={listView.filter}
             onChange={(event) => {
@@ -80,8 +80,8 @@ export function ViewsPage() {
           <Select
             size="xs"
             w={180}
-            aria-label={words.views.viewsPage.openOnHost}
-            placeholder={words.views.viewsPage.openOnHost}
+            aria-label="Open on host"
+            placeholder="Open on host"
             searchable
             data={hosts.map(({ name }) => name)}
             value={openOn}
@@ -96,33 +96,31 @@ export function ViewsPage() {
                 if (typeof parsed === "string") {
                   setFileError(new Error(parsed));
                 } else {
-                  setDialog({ kind: "new", title: words.views.viewsPage.importAView, initial: parsed });
+                  setDialog({ kind: "new", title: "Import a view", initial: parsed });
                 }
               });
             }}
           >
             {(props) => (
               <Button {...props} size="xs" variant="light" leftSection={<IconUpload size={14} />}>
-                {words.views.viewsPage.importAFile}
+                Import a file
               </Button>
             )}
           </FileButton>
         </Group>
       </Group>
       <Text fz="sm" className="soft" mb="sm">
-        {words.views.viewsPage.viewSetPanelsOpens}
+        {
+          "A view is a set of panels that opens on any host. To make one, choose panels on a host's page and save them there, or copy a view from this list."
+        }
       </Text>
       <ErrorLine error={fileError} />
-      <ScrollCard label={words.common.views}>
+      <ScrollCard label="Views">
         {views.data === undefined ? (
-          <PendingView query={views} what={words.views.viewsPage.views} />
+          <PendingView query={views} what="views" />
         ) : shown.length === 0 ? (
           <StateView
-            state={{
-              kind: "empty",
-              title: words.views.viewsPage.noViewsMatch(listView.filter),
-              next: words.views.viewsPage.clearFilterSeeAll,
-            }}
+            state={{ kind: "empty", title: `No views match “${listView.filter}”`, next: "Clear the filter to see all views." }}
           />
         ) : (
           <ViewTable views={shown} host={openOn} clock={listView.clock} onDialog={setDialog} />
@@ -142,14 +140,14 @@ interface ViewTableProps {
 
 function ViewTable({ views, host, clock, onDialog }: ViewTableProps) {
   return (
-    <Table aria-label={words.common.views}>
+    <Table aria-label="Views">
       <Table.Thead>
         <Table.Tr>
           <Table.Th w={36} />
-          <Table.Th>{words.common.name}</Table.Th>
-          <Table.Th>{words.views.viewsPage.description}</Table.Th>
-          <Table.Th className="number">{words.views.viewsPage.panels}</Table.Th>
-          <Table.Th>{words.common.from}</Table.Th>
+          <Table.Th>Name</Table.Th>
+          <Table.Th>Description</Table.Th>
+          <Table.Th className="number">Panels</Table.Th>
+          <Table.Th>From</Table.Th>
           <Table.Th />
         </Table.Tr>
       </Table.Thead>
@@ -178,7 +176,7 @@ function ViewTable({ views, host, clock, onDialog }: ViewTableProps) {
               {view.is_ready_made ? "normstat" : view.created_by}{" "}
               {!view.is_shared && (
                 <Badge size="xs" variant="outline" color="gray">
-                  {words.views.viewsPage.private}
+                  private
                 </Badge>
               )}
             </Table.Td>
@@ -200,7 +198,7 @@ function Star({ view }: { readonly view: ViewInfo }) {
   });
   return (
     <ActionIcon
-      aria-label={words.views.viewsPage.star(view.name)}
+      aria-label={`Star ${view.name}`}
       aria-pressed={view.is_starred}
       loading={starring.isPending}
       onClick={() => {
@@ -217,9 +215,9 @@ function ViewActions({ view, onDialog }: { readonly view: ViewInfo; readonly onD
   return (
     <Group gap={2} wrap="nowrap" justify="flex-end">
       {view.may_change && (
-        <Tooltip label={words.common.edit}>
+        <Tooltip label="Edit">
           <ActionIcon
-            aria-label={words.views.viewsPage.edit(view.name)}
+            aria-label={`Edit ${view.name}`}
             onClick={() => {
               onDialog({ kind: "edit", view });
             }}
@@ -228,24 +226,20 @@ function ViewActions({ view, onDialog }: { readonly view: ViewInfo; readonly onD
           </ActionIcon>
         </Tooltip>
       )}
-      <Tooltip label={words.common.copy}>
+      <Tooltip label="Copy">
         <ActionIcon
-          aria-label={words.views.viewsPage.copy(view.name)}
+          aria-label={`Copy ${view.name}`}
           onClick={() => {
-            onDialog({
-              kind: "new",
-              title: words.views.viewsPage.copy(view.name),
-              initial: { ...view, name: words.views.viewsPage.copyOf(view.name) },
-            });
+            onDialog({ kind: "new", title: `Copy ${view.name}`, initial: { ...view, name: `Copy of ${view.name}` } });
           }}
         >
           <IconCopy size={16} />
         </ActionIcon>
       </Tooltip>
-      <Tooltip label={words.views.viewsPage.exportAsAFile}>
+      <Tooltip label="Export as a file">
         <ActionIcon
           component="a"
-          aria-label={words.views.viewsPage.export(view.name)}
+          aria-label={`Export ${view.name}`}
           download={`${view.key}.view.json`}
           href={`data:application/json;charset=utf-8,${encodeURIComponent(formatViewFile(view))}`}
         >
@@ -253,14 +247,12 @@ function ViewActions({ view, onDialog }: { readonly view: ViewInfo; readonly onD
         </ActionIcon>
       </Tooltip>
       {view.may_change && (
-        <Tooltip label={words.common.delete}>
+        <Tooltip label="Delete">
           <ActionIcon
-            aria-label={words.views.viewsPage.delete(view.name)}
+            aria-label={`Delete ${view.name}`}
             onClick={() => {
-              deletion.remove(
-                view.key,
-                words.views.viewsPage.deletedTheView(view.name, view.is_shared ? words.views.viewsPage.forAllAccounts : ""),
-                () => deleteView(view.key),
+              deletion.remove(view.key, `Deleted the view “${view.name}”${view.is_shared ? " for all accounts" : ""}`, () =>
+                deleteView(view.key),
               );
             }}
           >
@@ -283,7 +275,7 @@ function ViewDialog({ dialog, stats, onClose }: ViewDialogProps) {
     case "edit":
       return (
         <ViewEditor
-          title={words.views.viewsPage.edit(dialog.view.name)}
+          title={`Edit ${dialog.view.name}`}
           initial={dialog.view}
           viewKey={dialog.view.key}
           stats={stats}

@@ -17,7 +17,7 @@ import { countFound, wholeSeconds } from "../../logic/watch";
 import { formatWindow, type Zone } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 import { RowForm } from "../../components/RowForm";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import { BacktestResults } from "./BacktestResults";
 
 interface BacktestPanelProps {
@@ -47,14 +47,14 @@ export function BacktestPanel({ toml, rule, zone }: BacktestPanelProps) {
   return (
     <Paper className="card" p="md">
       <Title order={2} fz="md" mb={4}>
-        {words.watch.backtest.tryIt}
+        Try it on the past
       </Title>
       <Text fz="sm" className="soft" mb="sm">
-        {words.watch.backtest.whatItDoes}
+        The rule is held against the samples of these hosts. Nothing is stored of it but the result, and nobody is alarmed.
       </Text>
       {mayWrite(me) && (
         <RowForm
-          action={words.watch.backtest.tryButton}
+          action="Try"
           isReady={chosen.length > 0 && shown !== null}
           isPending={starting.isPending}
           error={starting.error}
@@ -67,7 +67,7 @@ export function BacktestPanel({ toml, rule, zone }: BacktestPanelProps) {
           <MultiSelect
             size="xs"
             w={300}
-            label={words.watch.backtest.hosts}
+            label="Hosts"
             searchable
             value={chosen}
             data={(hosts.data?.hosts ?? []).map(({ name }) => name)}
@@ -125,19 +125,19 @@ function OneBacktest({ id, zone }: { readonly id: number; readonly zone: Zone })
               stopping.mutate(job_id);
             }}
           >
-            {words.watch.backtest.stop}
+            Stop
           </Button>
         )}
       </Group>
       {isActive(backtest.data) && percent !== null && (
         <>
-          <Progress value={percent} aria-label={words.watch.backtest.progress} />
+          <Progress value={percent} aria-label="Progress of the backtest" />
           <Text fz="sm" className="soft">
-            {words.watch.backtest.hoursDone(formatCount(n_done), formatCount(n_total))}
+            {`${formatCount(n_done)} of ${formatCount(n_total)} hours of samples`}
           </Text>
         </>
       )}
-      {state === "stopped" && <Text fz="sm">{words.watch.backtest.stopped}</Text>}
+      {state === "stopped" && <Text fz="sm">Stopped before it was done.</Text>}
       {state === "failed" && (
         <Text fz="sm" c="var(--bad)">
           {message}
@@ -159,9 +159,9 @@ function EarlierBacktests({ backtests, zone, onOpen }: EarlierProps) {
   return (
     <>
       <Title order={3} fz="sm" mt="md" mb={4}>
-        {words.watch.backtest.earlier}
+        Earlier backtests
       </Title>
-      <Table aria-label={words.watch.backtest.earlier}>
+      <Table aria-label="Earlier backtests">
         <Table.Tbody>
           {backtests.map((backtest) => (
             <Table.Tr key={backtest.id}>
@@ -177,11 +177,11 @@ function EarlierBacktests({ backtests, zone, onOpen }: EarlierProps) {
                 </button>
               </Table.Td>
               <Table.Td>{backtest.hosts.join(", ")}</Table.Td>
-              <Table.Td>{backtest.is_present_text ? words.watch.backtest.ofThisText : words.watch.backtest.ofAnother}</Table.Td>
+              <Table.Td>{backtest.is_present_text ? "of this text" : "of another text"}</Table.Td>
               <Table.Td>
                 <JobState state={backtest.state} />
               </Table.Td>
-              <Table.Td>{backtest.results !== null && words.watch.backtest.nFound(countFound(backtest.results))}</Table.Td>
+              <Table.Td>{backtest.results !== null && counted(countFound(backtest.results), "episode")}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

@@ -17,7 +17,7 @@ import {
 } from "../../logic/watch";
 import { formatInstant, type Zone } from "../../logic/zone";
 import { DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import { StateStrip } from "./StateStrip";
 import "../../components/WatchTable.css";
 import "./watch.css";
@@ -52,16 +52,16 @@ function HostResult({ result, window, zone }: { readonly result: BacktestHost; r
     <div>
       <Text fz="sm" mb={4}>
         {n_episodes === 0
-          ? words.watch.backtest.wouldNot(host)
-          : `${words.watch.backtest.would(host, n_episodes)}${
-              isLong ? words.watch.backtest.aWeek(n_a_week.toPrecision(2)) : words.watch.backtest.noWeek
+          ? `On ${host} it would have found nothing.`
+          : `On ${host} it would have found ${counted(n_episodes, "episode")}${
+              isLong ? `, ${n_a_week.toPrecision(2)} a week.` : "."
             }`}{" "}
-        {unknown_s >= 1 && words.watch.backtest.notJudged(describeSeconds(unknown_s))}
+        {unknown_s >= 1 && `It could not judge ${describeSeconds(unknown_s)}.`}
       </Text>
       <StateStrip
         window={window}
         zone={zone}
-        label={words.watch.backtest.drawn(host)}
+        label={`Episodes on ${host} over time`}
         segments={episodes.map((episode) => ({ ...episodeWindow(episode), colour: toColour(episode.colour) }))}
       />
       <Text fz="xs" className="soft state-strip-axis" component="div" mb={4}>
@@ -69,7 +69,7 @@ function HostResult({ result, window, zone }: { readonly result: BacktestHost; r
         <span>{formatInstant(zone, window.end)}</span>
       </Text>
       {episodes.length > 0 && (
-        <Table aria-label={words.watch.backtest.drawn(host)} className="watch-table">
+        <Table aria-label={`Episodes on ${host} over time`} className="watch-table">
           <Table.Tbody>
             {episodes.slice(0, MAX_SHOWN).map((episode) => (
               <Table.Tr key={`${episode.start} ${episode.instance}`}>
@@ -99,7 +99,7 @@ function HostResult({ result, window, zone }: { readonly result: BacktestHost; r
       )}
       {n_episodes > MAX_SHOWN && (
         <Text fz="sm" className="soft">
-          {words.watch.backtest.firstOf(formatCount(MAX_SHOWN), formatCount(n_episodes))}
+          {`The first ${formatCount(MAX_SHOWN)} of ${formatCount(n_episodes)}.`}
         </Text>
       )}
     </div>

@@ -9,32 +9,38 @@ import { useZone } from "../../components/zone";
 import { copyOfRule, ruleNameOf } from "../../logic/rule_text";
 import { clockOf, encodeClock } from "../../state/zone_choice";
 import { UnsavedChanges } from "../../components/UnsavedChanges";
-import { words } from "../../words";
 import { BacktestPanel } from "./BacktestPanel";
 import { Explanation } from "./RulePage";
 import "./watch.css";
 
 /** Writes a rule. */
 export function NewRulePage() {
-  useDocumentTitle(words.watch.rulePage.ruleNormstat(words.watch.editor.newRule));
-  return <RuleEditor title={words.watch.editor.newRule} given={words.watch.editor.template} />;
+  useDocumentTitle(`New rule · normstat`);
+  return (
+    <RuleEditor
+      title="New rule"
+      given={
+        'format = 1\nname = "my-rule"\ntitle = "Busy CPUs"\nsubsystem = "cpu"\nversion = 1\nof = "cpu"\nabout = "What it means when this happens."\nsource = "Who says so"\n\n[inputs]\nidle = { meaning = "cpu.idle", unit = "%" }\n\n[limits]\nidle = { value = 5, unit = "%", source = "a first guess" }\n\n[[states]]\nstate = "amber"\nwhen = "idle < limit.idle"\nfor = "1 min"\naction = "What to do."\nexplanation = "The CPU has been busy for a minute."\n\n[[states]]\nstate = "green"\naction = "Nothing to do."\n'
+      }
+    />
+  );
 }
 
 /** Edits a rule of a user's own, or a copy of a built-in one. */
 export function EditRulePage() {
   const { rule } = useParams({ from: "/shell/watch/rules/$rule/edit" });
-  useDocumentTitle(words.watch.rulePage.ruleNormstat(rule));
+  useDocumentTitle(`${rule} · normstat`);
   // Do not replace the text being edited by a version saved meanwhile.
   const detail = useQuery({ ...ruleQuery(rule), refetchOnWindowFocus: false, refetchOnReconnect: false });
   if (detail.data === undefined) {
     return (
       <div className="page">
-        <PendingView query={detail} what={words.watch.rulePage.theRule} />
+        <PendingView query={detail} what="the rule" />
       </div>
     );
   }
   const { info, toml } = detail.data;
-  return <RuleEditor title={words.watch.editor.editRule(info.title)} given={info.is_builtin ? copyOfRule(toml) : toml} />;
+  return <RuleEditor title={`Edit ${info.title}`} given={info.is_builtin ? copyOfRule(toml) : toml} />;
 }
 
 function RuleEditor({ title, given }: { readonly title: string; readonly given: string }) {
@@ -60,12 +66,12 @@ function RuleEditor({ title, given }: { readonly title: string; readonly given: 
         <div>
           <Title order={1}>{title}</Title>
           <Text fz="sm" className="soft">
-            {words.watch.editor.about}
+            docs/rules.md explains the format. Change the name to save a copy.
           </Text>
         </div>
         <Paper className="card" p="md">
           <Textarea
-            aria-label={words.watch.editor.text}
+            aria-label="Rule, in TOML"
             size="xs"
             autosize
             minRows={16}
@@ -86,7 +92,7 @@ function RuleEditor({ title, given }: { readonly title: string; readonly given: 
                 checking.mutate();
               }}
             >
-              {words.watch.editor.check}
+              Check
             </Button>
             <Button
               loading={saving.isPending}
@@ -94,11 +100,11 @@ function RuleEditor({ title, given }: { readonly title: string; readonly given: 
                 saving.mutate();
               }}
             >
-              {words.watch.editor.save}
+              Save
             </Button>
             {checking.data && (
               <Text fz="sm" role="status">
-                {words.watch.editor.isFine(checking.data.title)}
+                {`“${checking.data.title}” can be read.`}
               </Text>
             )}
           </Group>

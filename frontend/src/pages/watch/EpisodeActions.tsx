@@ -10,19 +10,18 @@ import type { OnNow } from "../../logic/api";
 import { DAY, HOUR, toEpochMs, toIso } from "../../logic/time";
 import { readNow } from "../../state/clock";
 import { undo } from "../../state/undo";
-import { words } from "../../words";
 
 const MUTES = [
-  { length: HOUR, label: words.watch.actions.forAnHour },
-  { length: 8 * HOUR, label: words.watch.actions.forEightHours },
-  { length: 7 * DAY, label: words.watch.actions.forAWeek },
+  { length: HOUR, label: "For an hour" },
+  { length: 8 * HOUR, label: "For eight hours" },
+  { length: 7 * DAY, label: "For a week" },
 ] as const;
 
 /** What people may do about an entry: acknowledge it, mute it, mark its time as an incident; each can be undone. */
 export function EpisodeActions({ entry }: { readonly entry: OnNow }) {
   const me = useMe();
   const client = useQueryClient();
-  const name = `${entry.host ?? words.watch.onNow.thisServer}: ${entry.title}`;
+  const name = `${entry.host ?? "normstat"}: ${entry.title}`;
   const renew = () => client.invalidateQueries({ queryKey: ["watch"] });
   // Says what went wrong with the way back where the row may be gone by then.
   const goBack = async (send: () => Promise<unknown>): Promise<void> => {
@@ -39,7 +38,7 @@ export function EpisodeActions({ entry }: { readonly entry: OnNow }) {
     mutationFn: (length: number) =>
       createWatchMute({ host: entry.host, source: entry.source, end: toIso(toEpochMs(readNow() + length)), reason: "" }),
     onSuccess: async ({ id }) => {
-      undo.say(words.watch.actions.hasMuted(name), () => void goBack(() => endWatchMute(id)));
+      undo.say(`Muted: ${name}`, () => void goBack(() => endWatchMute(id)));
       await renew();
     },
   });
@@ -48,7 +47,10 @@ export function EpisodeActions({ entry }: { readonly entry: OnNow }) {
       Promise.all(entry.episodes.filter(({ exclusion_id }) => exclusion_id === null).map(({ id }) => markIncident(id))),
     onSuccess: async (marked) => {
       const made = marked.flatMap(({ exclusion_id }) => (exclusion_id === null ? [] : [exclusion_id]));
-      undo.say(words.watch.actions.hasMarked(name), () => void goBack(() => Promise.all(made.map(deleteExclusion))));
+      undo.say(
+        `Marked as incident: ${name}. Baselines leave its time out.`,
+        () => void goBack(() => Promise.all(made.map(deleteExclusion))),
+      );
       await client.invalidateQueries();
     },
   });
@@ -64,20 +66,16 @@ export function EpisodeActions({ entry }: { readonly entry: OnNow }) {
             size="compact-sm"
             variant="default"
             leftSection={<IconArrowBackUp size={14} />}
-            aria-label={words.watch.actions.takeBackName(name)}
+            aria-label={`Take back the acknowledgement of ${name}`}
             loading={takingBack.isPending}
             onClick={() => {
               takingBack.mutate();
             }}
           >
-            {words.watch.actions.takeBack}
+            Take back
           </Button>
         ) : (
-          <Acknowledge
-            entry={entry}
-            name={name}
-            onDone={() => undo.say(words.watch.actions.hasAcknowledged(name), () => void goBack(takeBack))}
-          />
+          <Acknowledge entry={entry} name={name} onDone={() => undo.say(`Acknowledged: ${name}`, () => void goBack(takeBack))} />
         )}
         {entry.mute === null && (
           <Menu position="bottom-end">
@@ -86,10 +84,10 @@ export function EpisodeActions({ entry }: { readonly entry: OnNow }) {
                 size="compact-sm"
                 variant="default"
                 leftSection={<IconBellOff size={14} />}
-                aria-label={words.watch.actions.muteName(name)}
+                aria-label={`Mute ${name}`}
                 loading={muting.isPending}
               >
-                {words.watch.actions.mute}
+                Mute
               </Button>
             </Menu.Target>
             <Menu.Dropdown>
@@ -111,13 +109,13 @@ export function EpisodeActions({ entry }: { readonly entry: OnNow }) {
             size="compact-sm"
             variant="default"
             leftSection={<IconFlag size={14} />}
-            aria-label={words.watch.actions.markName(name)}
+            aria-label={`Mark as incident: ${name}`}
             loading={marking.isPending}
             onClick={() => {
               marking.mutate();
             }}
           >
-            {words.watch.actions.markAsIncident}
+            Incident
           </Button>
         )}
       </Group>
@@ -152,16 +150,16 @@ function Acknowledge({ entry, name, onDone }: AcknowledgeProps) {
           size="compact-sm"
           variant="default"
           leftSection={<IconCheck size={14} />}
-          aria-label={words.watch.actions.acknowledgeName(name)}
+          aria-label={`Acknowledge ${name}`}
           aria-expanded={isOpen}
           onClick={() => {
             setOpen(!isOpen);
           }}
         >
-          {words.watch.actions.acknowledge}
+          Acknowledge
         </Button>
       </Popover.Target>
-      <Popover.Dropdown aria-label={words.watch.actions.acknowledgeName(name)}>
+      <Popover.Dropdown aria-label={`Acknowledge ${name}`}>
         <form
           onSubmit={(event) => {
             event.preventDefault();
@@ -171,7 +169,7 @@ function Acknowledge({ entry, name, onDone }: AcknowledgeProps) {
           <TextInput
             size="xs"
             mb={6}
-            label={words.watch.actions.whoLooks}
+            label="Note, such as who looks after it"
             value={note}
             maxLength={1000}
             data-autofocus
@@ -180,7 +178,7 @@ function Acknowledge({ entry, name, onDone }: AcknowledgeProps) {
             }}
           />
           <Button size="compact-sm" type="submit" loading={acknowledging.isPending}>
-            {words.watch.actions.acknowledge}
+            Acknowledge
           </Button>
           <ErrorLine error={acknowledging.error} />
         </form>

@@ -8,7 +8,7 @@ import { PendingView, StateView } from "../../components/StateView";
 import { countPages } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
 import type { WatchView } from "../../state/watch";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import "./watch.css";
 
 const PER_PAGE = 50;
@@ -35,8 +35,8 @@ export function EpisodeHistory({ view, zone, onView }: EpisodeHistoryProps) {
         <Select
           size="xs"
           w={200}
-          aria-label={words.common.host}
-          placeholder={words.watch.watchPage.allHosts}
+          aria-label="Host"
+          placeholder="All hosts"
           clearable
           searchable
           value={view.host === "" ? null : view.host}
@@ -51,13 +51,13 @@ export function EpisodeHistory({ view, zone, onView }: EpisodeHistoryProps) {
         <Select
           size="xs"
           w={260}
-          aria-label={words.watch.watchPage.rule}
-          placeholder={words.watch.watchPage.allRules}
+          aria-label="Rule"
+          placeholder="All rules"
           clearable
           searchable
           value={view.rule === "" ? null : view.rule}
           data={withChosen(view.rule, [
-            { value: "comparison", label: words.watch.history.unusual },
+            { value: "comparison", label: "Unusual against the baseline" },
             ...(rules.data?.rules ?? []).map(({ name, title }) => ({ value: name, label: title })),
           ])}
           onChange={(rule) => {
@@ -66,29 +66,25 @@ export function EpisodeHistory({ view, zone, onView }: EpisodeHistoryProps) {
         />
         {episodes.data && (
           <Text fz="sm" className="soft">
-            {words.watch.history.nEpisodes(n)}
+            {counted(n, "episode")}
           </Text>
         )}
       </Group>
-      <ScrollCard label={words.watch.watchPage.history}>
+      <ScrollCard label="History">
         {episodes.data === undefined ? (
-          <PendingView query={episodes} what={words.watch.history.theEpisodes} />
+          <PendingView query={episodes} what="the episodes" />
         ) : n === 0 ? (
           <StateView
             state={{
               kind: "empty",
-              title: isFiltered ? words.watch.history.noneMatch : words.watch.history.noneYet,
-              next: isFiltered ? words.watch.history.clearTheFilter : words.watch.history.whenThereAre,
+              title: isFiltered ? "No episode matches" : "No rule has found anything yet",
+              next: isFiltered
+                ? "Clear the filter to see all episodes."
+                : "An episode is a time in which a rule said warning or worse. It stays here when it has ended.",
             }}
           />
         ) : (
-          <EpisodeTable
-            label={words.watch.watchPage.history}
-            episodes={episodes.data.episodes}
-            of={ofRules}
-            zone={zone}
-            clock={view.clock}
-          />
+          <EpisodeTable label="History" episodes={episodes.data.episodes} of={ofRules} zone={zone} clock={view.clock} />
         )}
       </ScrollCard>
       {n > PER_PAGE && (

@@ -12,8 +12,32 @@ import type { FleetUse, FleetUseCell, FleetUseRow } from "../../logic/api";
 import { fromApi } from "../../logic/time";
 import { countHosts, searchHosts } from "../../logic/use_matrix";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
-import { words } from "../../words";
+import type { ReactNode } from "react";
+import { nodes } from "../../components/nodes";
 import "../../components/use_cell.css";
+
+const fleetUseSummary = (
+  count: { readonly nCritical: number; readonly nWarning: number; readonly nHosts: number },
+  at: ReactNode,
+) =>
+  nodes`${String(count.nCritical)} of ${String(count.nHosts)} hosts critical, ${String(count.nWarning)} with a warning; means of the minute before ${at}`;
+
+const resourcesText = (resource: string) =>
+  ({
+    cpu: "CPUs",
+    memory: "Memory",
+    disk: "Disks",
+    network: "Network",
+    swap: "Swap space",
+    filesystem: "File systems",
+    locks: "Kernel locks",
+    files: "Open files",
+  })[resource] ?? resource;
+
+const stateText = (state: string) =>
+  ({ fine: "fine", warning: "warning", critical: "critical", no_limit: "no limit known" })[state] ?? state;
+
+const kindText = (kind: string) => ({ utilisation: "utilisation", saturation: "saturation", errors: "errors" })[kind] ?? kind;
 
 interface FleetUseTableProps {
   readonly clock: Clock;
@@ -25,17 +49,17 @@ export function FleetUseTable({ clock }: FleetUseTableProps) {
   const zone = useZone(clock);
   const [filter, setFilter] = useState("");
   if (fleet.data === undefined) {
-    return <PendingView query={fleet} what={words.watch.fleetUse.theResources} />;
+    return <PendingView query={fleet} what="the resources of all hosts" />;
   }
   const { hosts, end } = fleet.data;
   if (hosts.length === 0) {
-    return <StateView state={{ kind: "empty", title: words.watch.fleetUse.noHosts, next: words.watch.fleetUse.addOne }} />;
+    return <StateView state={{ kind: "empty", title: "No hosts", next: "Add one on the page Hosts." }} />;
   }
   return (
     <>
       <Group gap="md" mb="sm">
         <Text fz="sm" role="status">
-          {words.watch.fleetUse.summary(
+          {fleetUseSummary(
             { nCritical: countHosts(hosts, "critical"), nWarning: countHosts(hosts, "warning"), nHosts: hosts.length },
             <Instant at={fromApi(end)} zone={zone} />,
           )}
@@ -43,8 +67,8 @@ export function FleetUseTable({ clock }: FleetUseTableProps) {
         {hosts.length > 1 && (
           <TextInput
             size="xs"
-            aria-label={words.watch.fleetUse.filter}
-            placeholder={words.watch.fleetUse.filter}
+            aria-label="Filter hosts"
+            placeholder="Filter hosts"
             leftSection={<IconSearch size={14} />}
             value={filter}
             onChange={(event) => {
@@ -66,13 +90,19 @@ interface HostsProps {
 
 function Hosts({ fleet, hosts, clock }: HostsProps) {
   return (
-    <ScrollCard label={words.watch.fleetUse.resources}>
-      <Table aria-label={words.watch.fleetUse.resources} verticalSpacing={4} withColumnBorders miw={1020} layout="fixed">
+    <ScrollCard label="Utilisation, saturation and errors of all hosts">
+      <Table
+        aria-label="Utilisation, saturation and errors of all hosts"
+        verticalSpacing={4}
+        withColumnBorders
+        miw={1020}
+        layout="fixed"
+      >
         <Table.Thead>
           <Table.Tr>
-            <Table.Th w={150}>{words.common.host}</Table.Th>
+            <Table.Th w={150}>Host</Table.Th>
             {Object.keys(fleet.resources).map((resource) => (
-              <Table.Th key={resource}>{words.host.useTab.resources(resource)}</Table.Th>
+              <Table.Th key={resource}>{resourcesText(resource)}</Table.Th>
             ))}
           </Table.Tr>
         </Table.Thead>
@@ -104,13 +134,13 @@ function Cell({ cell }: { readonly cell: FleetUseCell }) {
   return (
     <Table.Td className="use-cell" data-state={cell.state}>
       {cell.kind === null ? (
-        <span className="soft">{words.watch.fleetUse.notRecorded}</span>
+        <span className="soft">not recorded</span>
       ) : (
         <>
           <span className="use-value">{cell.text}</span>
           <Text fz={12} className="soft">
-            <span className="use-state">{words.host.useTab.state(cell.state)}</span>
-            {` · ${words.host.useTab.kind(cell.kind)} · ${words.watch.fleetUse.known(cell.n_recorded, cell.n_questions)}`}
+            <span className="use-state">{stateText(cell.state)}</span>
+            {` · ${kindText(cell.kind)} · ${String(cell.n_recorded)} of ${String(cell.n_questions)} recorded`}
           </Text>
         </>
       )}

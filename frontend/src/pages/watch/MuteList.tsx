@@ -15,9 +15,8 @@ import type { Zone } from "../../logic/zone";
 import { readNow, useNow } from "../../state/clock";
 import { ReasonField } from "../../components/NameAndNote";
 import { RowForm } from "../../components/RowForm";
-import { words } from "../../words";
 
-const STATES = { planned: words.watch.mutes.planned, muted: words.watch.mutes.muted, ended: words.watch.mutes.ended } as const;
+const STATES = { planned: "planned", muted: "muted now", ended: "ended" } as const;
 
 /** Mutes and maintenance windows: those that count, that are planned, and that ended lately. */
 export function MuteList({ zone }: { readonly zone: Zone }) {
@@ -26,13 +25,19 @@ export function MuteList({ zone }: { readonly zone: Zone }) {
   return (
     <>
       <Text fz="sm" className="soft" mb="sm">
-        {words.watch.mutes.whatMutesAre}
+        A mute is a time in which episodes wake nobody, such as a maintenance window. They are found and listed all the same.
       </Text>
-      <ScrollCard label={words.watch.watchPage.mutes}>
+      <ScrollCard label="Mutes">
         {mutes.data === undefined ? (
-          <PendingView query={mutes} what={words.watch.mutes.theMutes} />
+          <PendingView query={mutes} what="the mutes" />
         ) : mutes.data.mutes.length === 0 ? (
-          <StateView state={{ kind: "empty", title: words.watch.mutes.none, next: words.watch.mutes.noneNext }} />
+          <StateView
+            state={{
+              kind: "empty",
+              title: "Nothing is muted",
+              next: "Plan a maintenance window here, or mute what is on from its row.",
+            }}
+          />
         ) : (
           <MuteTable mutes={mutes.data.mutes} zone={zone} />
         )}
@@ -50,15 +55,15 @@ function MuteTable({ mutes, zone }: { readonly mutes: readonly WatchMute[]; read
   return (
     <>
       <ErrorLine error={ending.error} />
-      <Table aria-label={words.watch.watchPage.mutes}>
+      <Table aria-label="Mutes">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{words.watch.mutes.covers}</Table.Th>
-            <Table.Th>{words.common.from}</Table.Th>
-            <Table.Th>{words.watch.mutes.until}</Table.Th>
-            <Table.Th>{words.common.state}</Table.Th>
-            <Table.Th>{words.common.reason}</Table.Th>
-            <Table.Th>{words.common.by}</Table.Th>
+            <Table.Th>Covers</Table.Th>
+            <Table.Th>From</Table.Th>
+            <Table.Th>Until</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th>Reason</Table.Th>
+            <Table.Th>By</Table.Th>
             <Table.Th />
           </Table.Tr>
         </Table.Thead>
@@ -73,7 +78,7 @@ function MuteTable({ mutes, zone }: { readonly mutes: readonly WatchMute[]; read
                   <Instant at={fromApi(mute.start)} zone={zone} />
                 </Table.Td>
                 <Table.Td>
-                  {mute.end === null ? words.watch.mutes.untilEnded : <Instant at={fromApi(mute.end)} zone={zone} />}
+                  {mute.end === null ? "until somebody ends it" : <Instant at={fromApi(mute.end)} zone={zone} />}
                 </Table.Td>
                 <Table.Td>{STATES[state]}</Table.Td>
                 <Table.Td>{mute.reason}</Table.Td>
@@ -83,12 +88,12 @@ function MuteTable({ mutes, zone }: { readonly mutes: readonly WatchMute[]; read
                     <Button
                       size="compact-sm"
                       variant="default"
-                      aria-label={words.watch.mutes.endMute(what)}
+                      aria-label={`End now: mute of ${what}`}
                       onClick={() => {
                         ending.mutate(mute.id);
                       }}
                     >
-                      {words.watch.mutes.endNow}
+                      End now
                     </Button>
                   )}
                 </Table.Td>
@@ -134,10 +139,10 @@ function MuteForm({ zone }: { readonly zone: Zone }) {
   return (
     <Paper className="card" p="md" mt="md">
       <Title order={2} fz="md" mb="xs">
-        {words.watch.mutes.newMute}
+        New mute
       </Title>
       <RowForm
-        action={words.watch.mutes.create}
+        action="Mute"
         isReady={window !== null}
         isPending={creating.isPending}
         error={creating.error}
@@ -150,8 +155,8 @@ function MuteForm({ zone }: { readonly zone: Zone }) {
         <Select
           size="xs"
           w={170}
-          label={words.common.host}
-          placeholder={words.watch.watchPage.allHosts}
+          label="Host"
+          placeholder="All hosts"
           clearable
           searchable
           value={host}
@@ -161,7 +166,7 @@ function MuteForm({ zone }: { readonly zone: Zone }) {
         <TextInput
           size="xs"
           w={120}
-          label={words.watch.mutes.tag}
+          label="Tag"
           value={tag}
           onChange={(event) => {
             setTag(event.currentTarget.value);
@@ -170,8 +175,8 @@ function MuteForm({ zone }: { readonly zone: Zone }) {
         <Select
           size="xs"
           w={240}
-          label={words.watch.watchPage.rule}
-          placeholder={words.watch.watchPage.allRules}
+          label="Rule"
+          placeholder="All rules"
           clearable
           searchable
           value={rule}

@@ -19,7 +19,8 @@ import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
 import type { Clock } from "../../state/url";
 import { encodeClock } from "../../state/zone_choice";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
+import { nodes } from "../../components/nodes";
 import { EpisodeActions } from "./EpisodeActions";
 import { episodeLink } from "../../components/episodeLink";
 import { SourceLink } from "../../components/SourceLink";
@@ -44,25 +45,25 @@ export function OnNowTable({ watch, host, zone, clock, onAllHosts }: OnNowTableP
       <WatchNotes summary={summary} />
       {host !== "" && (
         <Text fz="sm">
-          {words.watch.onNow.onlyHost(host)}{" "}
+          {`Only what is on at ${host}.`}{" "}
           <button type="button" className="text-button" onClick={onAllHosts}>
-            {words.watch.onNow.showAllHosts}
+            Show all hosts
           </button>
         </Text>
       )}
-      <ScrollCard label={words.watch.watchPage.onNow}>
+      <ScrollCard label="On now">
         {on.length === 0 ? (
           <NothingOn summary={summary} zone={zone} clock={clock} />
         ) : shown.length === 0 ? (
-          <StateView state={{ kind: "empty", title: words.watch.onNow.nothingOnHost(host) }} />
+          <StateView state={{ kind: "empty", title: `Nothing is on at ${host}` }} />
         ) : (
-          <Table aria-label={words.watch.watchPage.onNow} className="watch-table watch-cards watch-now">
+          <Table aria-label="On now" className="watch-table watch-cards watch-now">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{words.common.state}</Table.Th>
-                <Table.Th>{words.common.host}</Table.Th>
-                <Table.Th>{words.watch.onNow.what}</Table.Th>
-                <Table.Th>{words.watch.onNow.lasts}</Table.Th>
+                <Table.Th>State</Table.Th>
+                <Table.Th>Host</Table.Th>
+                <Table.Th>What it is</Table.Th>
+                <Table.Th>Lasts</Table.Th>
                 <Table.Th />
               </Table.Tr>
             </Table.Thead>
@@ -89,7 +90,7 @@ function OnNowRow({ entry, zone, clock }: { readonly entry: OnNow; readonly zone
       </Table.Td>
       <Table.Td>
         {entry.host === null || worst === undefined ? (
-          <b>{entry.host ?? words.watch.onNow.thisServer}</b>
+          <b>{entry.host ?? "normstat"}</b>
         ) : (
           <PageLink fw={600} to="/hosts/$host" params={{ host: entry.host }} search={episodeLink(worst, clock)}>
             {entry.host}
@@ -106,25 +107,21 @@ function OnNowRow({ entry, zone, clock }: { readonly entry: OnNow; readonly zone
           )}
           {entry.mute !== null && (
             <Badge variant="default">
-              {entry.mute.end === null
-                ? words.watch.onNow.muted
-                : words.watch.onNow.mutedUntil(<Instant at={fromApi(entry.mute.end)} zone={zone} />)}
+              {entry.mute.end === null ? "muted" : nodes`muted until ${<Instant at={fromApi(entry.mute.end)} zone={zone} />}`}
             </Badge>
           )}
-          {entry.is_acknowledged && (
-            <Badge variant="default">{words.watch.onNow.acknowledgedBy(worst?.acknowledged_by ?? "")}</Badge>
-          )}
+          {entry.is_acknowledged && <Badge variant="default">{`acknowledged by ${worst?.acknowledged_by ?? ""}`}</Badge>}
         </Group>
         <Found entry={entry} />
         <Text fz="sm" className="soft">
           {entry.action}
         </Text>
-        {worst !== undefined && worst.note !== "" && <Text fz="sm">{words.watch.onNow.noteOf(worst.note)}</Text>}
+        {worst !== undefined && worst.note !== "" && <Text fz="sm">{`Note: ${worst.note}`}</Text>}
       </Table.Td>
       <Table.Td className="watch-lasts">
         <Text fz="sm">{describeBetween(since, now)}</Text>
         <Text fz="xs" className="soft">
-          {words.watch.onNow.since(<Instant at={since} zone={zone} />)}
+          {nodes`since ${<Instant at={since} zone={zone} />}`}
         </Text>
       </Table.Td>
       <Table.Td>
@@ -149,9 +146,7 @@ function Found({ entry }: { readonly entry: OnNow }) {
       <Text fz="sm">{entry.sentence}</Text>
       {seen !== "" && (
         <Text fz="sm" className="mono">
-          {entry.n_instances > 1
-            ? words.watch.onNow.worstIs(nameInstance(entry.episodes[0]?.instance ?? "", entry.of), seen)
-            : seen}
+          {entry.n_instances > 1 ? `worst: ${nameInstance(entry.episodes[0]?.instance ?? "", entry.of)}, ${seen}` : seen}
         </Text>
       )}
     </>
@@ -161,9 +156,15 @@ function Found({ entry }: { readonly entry: OnNow }) {
 /** What keeps the answer from being complete. */
 function WatchNotes({ summary }: { readonly summary: WatchSummary }) {
   const notes = [
-    ...(summary.n_stopped > 0 ? [words.watch.onNow.rulesStopped(summary.n_stopped)] : []),
+    ...(summary.n_stopped > 0
+      ? [
+          `${counted(summary.n_stopped, "rule")} took too much and ${summary.n_stopped === 1 ? "was" : "were"} stopped; see Rules.`,
+        ]
+      : []),
     ...(summary.unwatched.length > 0
-      ? [words.watch.onNow.unwatched(summary.unwatched.slice(0, 5).join(", "), summary.unwatched.length)]
+      ? [
+          `${counted(summary.unwatched.length, "host")} without new samples: ${summary.unwatched.slice(0, 5).join(", ")}. Their state is unknown.`,
+        ]
       : []),
   ];
   return notes.length === 0 ? null : (
@@ -186,7 +187,7 @@ interface NothingOnProps {
 function NothingOn({ summary, zone, clock }: NothingOnProps) {
   const toHosts = (
     <PageButton mt="sm" variant="default" to="/hosts" search={encodeClock(clock)}>
-      {words.common.hosts}
+      Hosts
     </PageButton>
   );
   if (summary.since === null) {
@@ -194,10 +195,10 @@ function NothingOn({ summary, zone, clock }: NothingOnProps) {
       <StateView
         state={{
           kind: "empty",
-          title: words.watch.onNow.nothingWatchedYet,
+          title: "Nothing is watched yet",
           next: (
             <>
-              <div>{words.watch.onNow.startAnAgent}</div>
+              <div>Rules watch a host as soon as its agent sends samples. See Hosts for how to start one.</div>
               {toHosts}
             </>
           ),
@@ -210,10 +211,10 @@ function NothingOn({ summary, zone, clock }: NothingOnProps) {
       <StateView
         state={{
           kind: "empty",
-          title: words.watch.onNow.noHostJudged,
+          title: "No host sent samples in the last minutes",
           next: (
             <>
-              <div>{words.watch.onNow.seeHosts}</div>
+              <div>Nothing is known of their state. See Hosts for when each was seen last.</div>
               {toHosts}
             </>
           ),
@@ -225,13 +226,13 @@ function NothingOn({ summary, zone, clock }: NothingOnProps) {
     <StateView
       state={{
         kind: "empty",
-        title: words.watch.onNow.nothingOn,
+        title: "Nothing is on",
         next: (
           <>
             {summary.last_on_at === null
-              ? words.watch.onNow.nothingEver(<Instant at={fromApi(summary.since)} zone={zone} />)
-              : words.watch.onNow.nothingSince(<Instant at={fromApi(summary.last_on_at)} zone={zone} />)}{" "}
-            {words.watch.onNow.whoWatches(describeWatched(summary))}
+              ? nodes`Nothing has been on since watching began at ${<Instant at={fromApi(summary.since)} zone={zone} />}.`
+              : nodes`Nothing has been on since ${<Instant at={fromApi(summary.last_on_at)} zone={zone} />}.`}{" "}
+            {`${describeWatched(summary)}.`}
           </>
         ),
       }}

@@ -9,7 +9,6 @@ import type { RuleDetail, RuleReading } from "../../logic/api";
 import { ReasonField } from "../../components/NameAndNote";
 import { ScrollCard } from "../../components/ScrollCard";
 import { LABEL_HEIGHT, RowForm } from "../../components/RowForm";
-import { words } from "../../words";
 
 /** What a limit is set for. */
 const PLACES = ["host", "group", "tag"] as const;
@@ -28,15 +27,15 @@ export function RuleLimits({ detail, limits }: RuleLimitsProps) {
   return (
     <Paper className="card" p="md">
       <Title order={2} fz="md" mb="xs">
-        {words.watch.rulePage.limits}
+        Limits
       </Title>
-      <ScrollCard label={words.watch.rulePage.limits}>
-        <Table aria-label={words.watch.rulePage.limits}>
+      <ScrollCard label="Limits">
+        <Table aria-label="Limits">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{words.watch.rulePage.limit}</Table.Th>
-              <Table.Th className="number">{words.watch.rulePage.value}</Table.Th>
-              <Table.Th>{words.watch.rulePage.whereFrom}</Table.Th>
+              <Table.Th>Limit</Table.Th>
+              <Table.Th className="number">Value</Table.Th>
+              <Table.Th>Where it comes from</Table.Th>
               <Table.Th />
             </Table.Tr>
           </Table.Thead>
@@ -56,8 +55,7 @@ export function RuleLimits({ detail, limits }: RuleLimitsProps) {
             {detail.limits.map(({ id, name, value, host, tag, group, reason, created_by }) => (
               <Table.Tr key={id}>
                 <Table.Td>
-                  <Code>{name}</Code>{" "}
-                  {host ?? (group === null ? words.watch.rulePage.tag(tag ?? "") : words.watch.rulePage.group(group))}
+                  <Code>{name}</Code> {host ?? (group === null ? `tag ${tag ?? ""}` : `group ${group}`)}
                 </Table.Td>
                 <Table.Td className="number">{value}</Table.Td>
                 <Table.Td>
@@ -66,7 +64,7 @@ export function RuleLimits({ detail, limits }: RuleLimitsProps) {
                 <Table.Td>
                   {mayWrite(me) && (
                     <ActionIcon
-                      aria-label={words.watch.rulePage.removeLimit(name)}
+                      aria-label={`Remove the limit ${name}`}
                       onClick={() => {
                         removing.mutate(id);
                       }}
@@ -104,10 +102,10 @@ function LimitForm({ detail, limits }: RuleLimitsProps) {
   return (
     <>
       <Text fz="sm" fw={600} mt="md" mb={4}>
-        {words.watch.rulePage.limitsOfHosts}
+        Other limits for some hosts
       </Text>
       <RowForm
-        action={words.watch.rulePage.setLimit}
+        action="Set"
         isMinor
         isReady={place !== "" && value !== ""}
         isPending={setting.isPending}
@@ -119,7 +117,7 @@ function LimitForm({ detail, limits }: RuleLimitsProps) {
         <Select
           size="xs"
           w={130}
-          label={words.watch.rulePage.limit}
+          label="Limit"
           allowDeselect={false}
           value={name}
           data={limits.map((limit) => limit.name)}
@@ -127,16 +125,16 @@ function LimitForm({ detail, limits }: RuleLimitsProps) {
             setName(chosen ?? "");
           }}
         />
-        <NumberInput size="xs" w={110} label={words.watch.rulePage.value} value={value} onChange={setValue} />
+        <NumberInput size="xs" w={110} label="Value" value={value} onChange={setValue} />
         <SegmentedControl
           mt={LABEL_HEIGHT}
           size="xs"
-          aria-label={words.watch.rulePage.hostOrTag}
+          aria-label="Host, group or tag"
           value={kind}
           data={[
-            { value: "host", label: words.watch.rulePage.forHost },
-            { value: "group", label: words.watch.rulePage.forGroup },
-            { value: "tag", label: words.watch.rulePage.forTag },
+            { value: "host", label: "For a host" },
+            { value: "group", label: "For a host group" },
+            { value: "tag", label: "For the hosts with a tag" },
           ]}
           onChange={(chosen) => {
             setKind(PLACES.find((each) => each === chosen) ?? "host");
@@ -145,7 +143,7 @@ function LimitForm({ detail, limits }: RuleLimitsProps) {
         <TextInput
           size="xs"
           w={150}
-          label={words.watch.rulePage.hostOrTag}
+          label="Host, group or tag"
           value={place}
           onChange={(event) => {
             setPlace(event.currentTarget.value);

@@ -19,7 +19,7 @@ import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
 import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
 import { clockOf, encodeClock } from "../../state/zone_choice";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import { BacktestPanel } from "./BacktestPanel";
 import { RuleLimits } from "./RuleLimits";
 import "../../components/WatchTable.css";
@@ -30,14 +30,14 @@ const MAX_SOURCES = 3;
 /** A rule: its text explained, what it is doing, its limits, hosts and history, and how to try it. */
 export function RulePage() {
   const { rule } = useParams({ from: "/shell/watch/rules/$rule" });
-  useDocumentTitle(words.watch.rulePage.ruleNormstat(rule));
+  useDocumentTitle(`${rule} · normstat`);
   const clock = clockOf(useSearch({ strict: false }));
   const zone = useZone(clock);
   const detail = useQuery(ruleQuery(rule));
   if (detail.data === undefined) {
     return (
       <div className="page">
-        <PendingView query={detail} what={words.watch.rulePage.theRule} />
+        <PendingView query={detail} what="the rule" />
       </div>
     );
   }
@@ -49,19 +49,19 @@ export function RulePage() {
       <Stack gap="md">
         <div>
           <PageLink to="/watch" search={{ tab: "rules", ...encodeClock(clock) }} fz="sm">
-            {words.watch.watchPage.rules}
+            Rules
           </PageLink>
           <Group justify="space-between" align="flex-start">
             <div>
               <Title order={1}>{info.title}</Title>
               <Text fz="sm" className="soft">
-                {words.watch.rulePage.nameAndVersion(info.name, String(info.version))} · {describeRule(info)} ·{" "}
+                {`${info.name}, version ${String(info.version)}`} · {describeRule(info)} ·{" "}
                 <PageLink
                   to="/watch"
                   search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "history", rule: info.name })}
                   fz="inherit"
                 >
-                  {words.watch.rulePage.nLastWeek(info.n_week)}
+                  {`${counted(info.n_week, "episode")} in the last 7 days`}
                 </PageLink>
               </Text>
             </div>
@@ -75,9 +75,9 @@ export function RulePage() {
         <RuleHistory detail={detail.data} zone={zone} />
         <Paper className="card" p="md">
           <Title order={2} fz="md" mb="xs">
-            {words.watch.rulePage.text}
+            Text
           </Title>
-          <pre className="mono watch-toml" tabIndex={0} aria-label={words.watch.rulePage.text}>
+          <pre className="mono watch-toml" tabIndex={0} aria-label="Text">
             {toml}
           </pre>
         </Paper>
@@ -109,27 +109,27 @@ function RuleButtons({ detail, clock }: { readonly detail: RuleDetail; readonly 
             enabling.mutate(!isOn);
           }}
         >
-          {isOn ? words.watch.rulePage.disable : words.watch.rulePage.enable}
+          {isOn ? "Disable" : "Enable"}
         </Button>
         <PageButton variant="default" to="/watch/rules/$rule/edit" params={{ rule: info.name }} search={encodeClock(clock)}>
-          {info.is_builtin ? words.watch.rulePage.copyToEdit : words.watch.rulePage.edit}
+          {info.is_builtin ? "Copy and edit" : "Edit"}
         </PageButton>
         {!info.is_builtin && (
           <DeleteButton
-            title={words.watch.rulePage.deleteRule}
+            title="Delete the rule?"
             onDelete={() => deleteRule(info.name)}
             onDeleted={async () => {
               await navigate({ to: "/watch", search: { tab: "rules" } });
               await onSuccess();
             }}
           >
-            {words.watch.rulePage.deleteText}
+            It stops watching. Its episodes and its history stay.
           </DeleteButton>
         )}
       </Group>
       {!isOn && !mayEnable && (
         <Text fz="sm" className="soft" mt={4}>
-          {words.watch.rulePage.needsBacktest}
+          Try it on the past first; then it can be enabled.
         </Text>
       )}
       <ErrorLine error={enabling.error} />
@@ -143,15 +143,15 @@ export function Explanation({ text }: { readonly text: RuleReading }) {
     <Paper className="card" p="md">
       <Text mb="xs">{text.about}</Text>
       <Text fz="sm" className="soft" mb="md">
-        {words.watch.rulePage.source(text.source)} {words.watch.rulePage.endsAfter(describeSeconds(text.ends_after_s))}
+        {`Source: ${text.source}.`} {`An episode has ended when nothing was bad for ${describeSeconds(text.ends_after_s)}.`}
       </Text>
-      <ScrollCard label={words.watch.rulePage.states}>
-        <Table aria-label={words.watch.rulePage.states} className="watch-table">
+      <ScrollCard label="States">
+        <Table aria-label="States" className="watch-table">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{words.common.state}</Table.Th>
-              <Table.Th>{words.watch.rulePage.when}</Table.Th>
-              <Table.Th>{words.watch.rulePage.meaning}</Table.Th>
+              <Table.Th>State</Table.Th>
+              <Table.Th>When</Table.Th>
+              <Table.Th>What it means, and what to do</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -161,11 +161,7 @@ export function Explanation({ text }: { readonly text: RuleReading }) {
                   <ColourBadge colour={toColour(state.colour)} />
                 </Table.Td>
                 <Table.Td maw={380}>
-                  {state.when === null ? (
-                    words.watch.rulePage.otherwise
-                  ) : (
-                    <Code style={{ overflowWrap: "anywhere" }}>{state.when}</Code>
-                  )}
+                  {state.when === null ? "otherwise" : <Code style={{ overflowWrap: "anywhere" }}>{state.when}</Code>}
                 </Table.Td>
                 <Table.Td>
                   <Text fz="sm">{state.explanation}</Text>
@@ -179,15 +175,15 @@ export function Explanation({ text }: { readonly text: RuleReading }) {
         </Table>
       </ScrollCard>
       <Title order={2} fz="md" mt="md" mb="xs">
-        {words.watch.rulePage.inputs}
+        Inputs
       </Title>
-      <ScrollCard label={words.watch.rulePage.inputs}>
-        <Table aria-label={words.watch.rulePage.inputs}>
+      <ScrollCard label="Inputs">
+        <Table aria-label="Inputs">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{words.watch.rulePage.input}</Table.Th>
-              <Table.Th>{words.watch.rulePage.unit}</Table.Th>
-              <Table.Th>{words.watch.rulePage.readFrom}</Table.Th>
+              <Table.Th>Input</Table.Th>
+              <Table.Th>Unit</Table.Th>
+              <Table.Th>Read from</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -198,9 +194,9 @@ export function Explanation({ text }: { readonly text: RuleReading }) {
                 </Table.Td>
                 <Table.Td>{unit}</Table.Td>
                 <Table.Td>
-                  {sources.length === 0 && words.watch.rulePage.knownItself}
+                  {sources.length === 0 && "known without samples"}
                   {sources.length > MAX_SOURCES
-                    ? words.watch.rulePage.andMore(sources.slice(0, MAX_SOURCES).join(", "), String(sources.length - MAX_SOURCES))
+                    ? `${sources.slice(0, MAX_SOURCES).join(", ")} and ${String(sources.length - MAX_SOURCES)} more`
                     : sources.join(", ")}
                 </Table.Td>
               </Table.Tr>
@@ -223,21 +219,25 @@ function RuleHosts({ detail, zone }: { readonly detail: RuleDetail; readonly zon
   return (
     <Paper className="card" p="md">
       <Title order={2} fz="md" mb="xs">
-        {words.watch.rulePage.hosts}
+        Hosts
       </Title>
       {detail.hosts.length === 0 ? (
         <StateView
           isCompact
-          state={{ kind: "empty", title: words.watch.rulePage.noHosts, next: words.watch.rulePage.noHostsNext }}
+          state={{
+            kind: "empty",
+            title: "It has not judged a host yet",
+            next: "A rule that watches judges each host with recent samples within seconds.",
+          }}
         />
       ) : (
-        <ScrollCard label={words.watch.rulePage.hosts}>
-          <Table aria-label={words.watch.rulePage.hosts}>
+        <ScrollCard label="Hosts">
+          <Table aria-label="Hosts">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{words.common.host}</Table.Th>
-                <Table.Th>{words.common.state}</Table.Th>
-                <Table.Th>{words.watch.rulePage.judgedUntil}</Table.Th>
+                <Table.Th>Host</Table.Th>
+                <Table.Th>State</Table.Th>
+                <Table.Th>Judged until</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -248,9 +248,7 @@ function RuleHosts({ detail, zone }: { readonly detail: RuleDetail; readonly zon
                       {host}
                     </PageLink>
                   </Table.Td>
-                  <Table.Td>
-                    {lacks === null ? <ColourBadge colour={colourAt(colour)} /> : words.watch.rulePage.lacks(lacks)}
-                  </Table.Td>
+                  <Table.Td>{lacks === null ? <ColourBadge colour={colourAt(colour)} /> : `does not send ${lacks}`}</Table.Td>
                   <Table.Td>{until !== null && <Instant at={fromApi(until)} zone={zone} />}</Table.Td>
                 </Table.Tr>
               ))}
@@ -267,7 +265,7 @@ function RuleHosts({ detail, zone }: { readonly detail: RuleDetail; readonly zon
             setAll(!isAll);
           }}
         >
-          {isAll ? words.watch.rulePage.fewerHosts : words.watch.rulePage.allHosts(hosts.length)}
+          {isAll ? "Show fewer" : `Show all ${counted(hosts.length, "host")}`}
         </Button>
       )}
     </Paper>
@@ -278,20 +276,20 @@ function RuleHistory({ detail, zone }: { readonly detail: RuleDetail; readonly z
   return (
     <Paper className="card" p="md">
       <Title order={2} fz="md" mb="xs">
-        {words.watch.rulePage.changes}
+        Changes
       </Title>
       {detail.changes.length === 0 ? (
         <Text fz="sm" className="soft">
-          {words.watch.rulePage.noChanges}
+          It is as it came with normstat.
         </Text>
       ) : (
-        <Table aria-label={words.watch.rulePage.changes}>
+        <Table aria-label="Changes">
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{words.watch.rulePage.at}</Table.Th>
-              <Table.Th className="number">{words.common.version}</Table.Th>
-              <Table.Th>{words.watch.rulePage.change}</Table.Th>
-              <Table.Th>{words.common.by}</Table.Th>
+              <Table.Th>At</Table.Th>
+              <Table.Th className="number">Version</Table.Th>
+              <Table.Th>Change</Table.Th>
+              <Table.Th>By</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

@@ -11,7 +11,7 @@ import { describeRule } from "../../logic/watch";
 import type { Clock } from "../../state/url";
 import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
 import { encodeClock } from "../../state/zone_choice";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import "../../components/WatchTable.css";
 import "./watch.css";
 
@@ -24,28 +24,29 @@ export function RuleTable({ clock }: { readonly clock: Clock }) {
     <>
       <Group justify="space-between" mb="sm">
         <Text fz="sm" className="soft" maw={760}>
-          {words.watch.rules.whatRulesAre}
+          A rule says from which value on something needs somebody, and what to do then. Each is held against all samples as they
+          arrive.
         </Text>
         {mayWrite(me) && (
           <PageButton variant="default" leftSection={<IconPlus size={14} />} to="/watch/new-rule" search={search}>
-            {words.watch.rules.newRule}
+            New rule
           </PageButton>
         )}
       </Group>
-      <ScrollCard label={words.watch.watchPage.rules}>
+      <ScrollCard label="Rules">
         {rules.data === undefined ? (
-          <PendingView query={rules} what={words.watch.rules.theRules} />
+          <PendingView query={rules} what="the rules" />
         ) : (
-          <Table aria-label={words.watch.watchPage.rules} className="watch-table watch-rules">
+          <Table aria-label="Rules" className="watch-table watch-rules">
             <Table.Thead>
               <Table.Tr>
-                <Table.Th>{words.watch.watchPage.rule}</Table.Th>
-                <Table.Th>{words.watch.rules.subsystem}</Table.Th>
-                <Table.Th>{words.common.state}</Table.Th>
-                <Table.Th className="number">{words.common.hosts}</Table.Th>
-                <Table.Th className="number">{words.watch.watchPage.onNow}</Table.Th>
-                <Table.Th className="number">{words.watch.rules.lastWeek}</Table.Th>
-                <Table.Th>{words.watch.rules.madeBy}</Table.Th>
+                <Table.Th>Rule</Table.Th>
+                <Table.Th>Subsystem</Table.Th>
+                <Table.Th>State</Table.Th>
+                <Table.Th className="number">Hosts</Table.Th>
+                <Table.Th className="number">On now</Table.Th>
+                <Table.Th className="number">Last 7 days</Table.Th>
+                <Table.Th>Made by</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -62,7 +63,7 @@ export function RuleTable({ clock }: { readonly clock: Clock }) {
                     {rule.subsystem === "normstat" ? "–" : formatCount(rule.n_hosts)}
                     {rule.n_lacking > 0 && (
                       <Text fz="xs" className="soft">
-                        {words.watch.rules.lack(rule.n_lacking)}
+                        {`${counted(rule.n_lacking, "host")} ${rule.n_lacking === 1 ? "lacks" : "lack"} its inputs`}
                       </Text>
                     )}
                   </Table.Td>
@@ -79,7 +80,7 @@ export function RuleTable({ clock }: { readonly clock: Clock }) {
                       </PageLink>
                     )}
                   </Table.Td>
-                  <Table.Td>{rule.is_builtin ? words.watch.rules.builtIn : rule.updated_by}</Table.Td>
+                  <Table.Td>{rule.is_builtin ? "built in" : rule.updated_by}</Table.Td>
                 </Table.Tr>
               ))}
             </Table.Tbody>

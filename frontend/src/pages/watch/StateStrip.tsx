@@ -1,7 +1,6 @@
 import { COLOUR_LABELS, describeBetween, type Segment, STRIP, toBars } from "../../logic/watch";
 import type { Window } from "../../logic/time";
 import { formatInstant, type Zone } from "../../logic/zone";
-import { words } from "../../words";
 import "../../components/ColourBadge.css";
 import "./watch.css";
 
@@ -24,9 +23,7 @@ export function StateStrip({ window, zone, segments, label }: StateStripProps) {
     >
       {toBars(segments, window).map(({ segment: { start, end, colour }, ...box }) => (
         <rect key={`${String(start)} ${String(box.x)} ${colour}`} data-colour={colour} {...box}>
-          <title>
-            {words.watch.timeline.stateFor(COLOUR_LABELS[colour], formatInstant(zone, start), describeBetween(start, end))}
-          </title>
+          <title>{`${COLOUR_LABELS[colour]} from ${formatInstant(zone, start)}, for ${describeBetween(start, end)}`}</title>
         </rect>
       ))}
     </svg>

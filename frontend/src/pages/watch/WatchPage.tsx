@@ -10,7 +10,6 @@ import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import { describeWatched } from "../../logic/watch";
 import { decodeWatchView, encodeWatchView, type WatchTab, type WatchView } from "../../state/watch";
-import { words } from "../../words";
 import { EpisodeHistory } from "./EpisodeHistory";
 import { FleetUseTable } from "./FleetUseTable";
 import { MuteList } from "./MuteList";
@@ -24,7 +23,7 @@ const WebhooksTab = lazy(() => import("../alerts/WebhooksTab").then((module) => 
 
 /** What is on now, what was on, and the rules that find it. */
 export function WatchPage() {
-  useDocumentTitle(words.watch.watchPage.watchNormstat);
+  useDocumentTitle("Watch · normstat");
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeWatchView(search), [search]);
   const me = useMe();
@@ -43,7 +42,7 @@ export function WatchPage() {
     <div className="page">
       <IgnoredNote ignored={ignored} />
       <Group gap="sm" mb="sm" align="baseline">
-        <Title order={1}>{words.watch.watchPage.watch}</Title>
+        <Title order={1}>Watch</Title>
         {watch.data && (
           <Text fz="sm" className="soft">
             {describeWatched(watch.data.summary)}
@@ -59,20 +58,20 @@ export function WatchPage() {
       >
         <Tabs.List mb="sm">
           <Tabs.Tab value="now">
-            {words.watch.watchPage.onNow}
+            On now
             {nOn > 0 && ` (${String(nOn)})`}
           </Tabs.Tab>
-          <Tabs.Tab value="history">{words.watch.watchPage.history}</Tabs.Tab>
-          <Tabs.Tab value="timeline">{words.watch.watchPage.timeline}</Tabs.Tab>
-          <Tabs.Tab value="use">{words.watch.watchPage.use}</Tabs.Tab>
-          <Tabs.Tab value="rules">{words.watch.watchPage.rules}</Tabs.Tab>
-          <Tabs.Tab value="mutes">{words.watch.watchPage.mutes}</Tabs.Tab>
-          <Tabs.Tab value="alerts">{words.watch.alerts.alerts}</Tabs.Tab>
-          {!me.is_limited && <Tabs.Tab value="webhooks">{words.webhooks.list.webhooks}</Tabs.Tab>}
+          <Tabs.Tab value="history">History</Tabs.Tab>
+          <Tabs.Tab value="timeline">Timeline</Tabs.Tab>
+          <Tabs.Tab value="use">USE</Tabs.Tab>
+          <Tabs.Tab value="rules">Rules</Tabs.Tab>
+          <Tabs.Tab value="mutes">Mutes</Tabs.Tab>
+          <Tabs.Tab value="alerts">Alerts</Tabs.Tab>
+          {!me.is_limited && <Tabs.Tab value="webhooks">Webhooks</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="now">
           {watch.data === undefined ? (
-            <PendingView query={watch} what={words.watch.watchPage.whatIsOn} />
+            <PendingView query={watch} what="what is on" />
           ) : (
             <OnNowTable
               watch={watch.data}
@@ -98,12 +97,12 @@ export function WatchPage() {
           <MuteList zone={zone} />
         </Tabs.Panel>
         <Tabs.Panel value="alerts">
-          <Suspense fallback={<StateView state={{ kind: "loading", what: words.watch.alerts.theAlerts }} />}>
+          <Suspense fallback={<StateView state={{ kind: "loading", what: "the alerts" }} />}>
             <AlertsTab zone={zone} clock={view.clock} alert={view.alert} />
           </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="webhooks">
-          <Suspense fallback={<StateView state={{ kind: "loading", what: words.webhooks.list.theWebhooks }} />}>
+          <Suspense fallback={<StateView state={{ kind: "loading", what: "the webhooks" }} />}>
             <WebhooksTab zone={zone} clock={view.clock} webhook={view.webhook} />
           </Suspense>
         </Tabs.Panel>

@@ -12,17 +12,17 @@ import { useNow } from "../../state/clock";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import type { WatchSpan, WatchView } from "../../state/watch";
 import { encodeClock } from "../../state/zone_choice";
-import { words } from "../../words";
+import { counted } from "../../logic/counted";
 import { StateStrip } from "./StateStrip";
 import "./watch.css";
 
 const LENGTHS: Readonly<Record<WatchSpan, number>> = { "1h": HOUR, "6h": 6 * HOUR, "24h": DAY, "7d": 7 * DAY, "30d": 30 * DAY };
 const SPAN_LABELS: readonly { readonly value: WatchSpan; readonly label: string }[] = [
-  { value: "1h", label: words.watch.timeline.lastHour },
-  { value: "6h", label: words.watch.timeline.lastSixHours },
-  { value: "24h", label: words.watch.timeline.lastDay },
-  { value: "7d", label: words.watch.timeline.lastWeek },
-  { value: "30d", label: words.watch.timeline.lastMonth },
+  { value: "1h", label: "1 h" },
+  { value: "6h", label: "6 h" },
+  { value: "24h", label: "24 h" },
+  { value: "7d", label: "7 days" },
+  { value: "30d", label: "30 days" },
 ];
 
 interface WatchTimelineProps {
@@ -47,7 +47,7 @@ export function WatchTimeline({ view, zone, onView }: WatchTimelineProps) {
       <Group gap="sm" mb="sm">
         <SegmentedControl
           size="xs"
-          aria-label={words.watch.timeline.span}
+          aria-label="Time shown"
           value={view.span}
           data={[...SPAN_LABELS]}
           onChange={(span) => {
@@ -57,7 +57,7 @@ export function WatchTimeline({ view, zone, onView }: WatchTimelineProps) {
         {bad.length > 0 && bad.length < rows.length && (
           <>
             <Text fz="sm" className="soft">
-              {words.watch.timeline.fineRows(rows.length - bad.length)}
+              {`${counted(rows.length - bad.length, "row")} in which nothing was on`}
             </Text>
             <Button
               size="compact-sm"
@@ -66,17 +66,21 @@ export function WatchTimeline({ view, zone, onView }: WatchTimelineProps) {
                 setAll(!isAll);
               }}
             >
-              {isAll ? words.watch.timeline.hideThem : words.watch.timeline.showThem}
+              {isAll ? "Hide them" : "Show them"}
             </Button>
           </>
         )}
       </Group>
-      <ScrollCard label={words.watch.watchPage.timeline}>
+      <ScrollCard label="Timeline">
         {timeline.data === undefined ? (
-          <PendingView query={timeline} what={words.watch.timeline.theStates} />
+          <PendingView query={timeline} what="the states" />
         ) : rows.length === 0 ? (
           <StateView
-            state={{ kind: "empty", title: words.watch.timeline.nothingJudged, next: words.watch.timeline.chooseLonger }}
+            state={{
+              kind: "empty",
+              title: "No rule judged a host in this time",
+              next: "Choose a longer time, or see Rules for what each rule needs.",
+            }}
           />
         ) : (
           <TimelineTable rows={shown} titles={titles} window={window} zone={zone} clock={view.clock} />
@@ -96,11 +100,11 @@ interface TimelineTableProps {
 
 function TimelineTable({ rows, titles, window, zone, clock }: TimelineTableProps) {
   return (
-    <Table aria-label={words.watch.watchPage.timeline} className="timeline-table">
+    <Table aria-label="Timeline" className="timeline-table">
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>{words.common.host}</Table.Th>
-          <Table.Th>{words.watch.watchPage.rule}</Table.Th>
+          <Table.Th>Host</Table.Th>
+          <Table.Th>Rule</Table.Th>
           <Table.Th>
             <span className="state-strip-axis">
               <span>{formatInstant(zone, window.start)}</span>
@@ -134,7 +138,7 @@ function TimelineTable({ rows, titles, window, zone, clock }: TimelineTableProps
                   window={window}
                   zone={zone}
                   segments={segments}
-                  label={words.watch.timeline.rowOf(title, host, colour === null ? words.common.unknown : COLOUR_LABELS[colour])}
+                  label={`${title} on ${host}: at worst ${colour === null ? "unknown" : COLOUR_LABELS[colour]}`}
                 />
               </Table.Td>
             </Table.Tr>
