@@ -63,7 +63,7 @@ test("a saved comparison has its result, note and report, and can be run again",
   expect(await report.text()).toContain("It ran into the morning.");
   await page.getByRole("button", { name: "Compare again" }).click();
   await expect(page).toHaveURL(new RegExp(`baseline=${String(id)}`));
-  await page.getByRole("button", { name: "Saved…" }).click();
+  await page.getByRole("button", { name: "Open saved…" }).click();
   const saved = page.getByRole("table", { name: "Saved comparisons" });
   await saved.getByRole("button", { name: "Delete The backup of Saturday" }).click();
   await expect(saved.getByText("The backup of Saturday")).toBeHidden();

@@ -7,7 +7,7 @@ test("a host's matrix has values with their limits, and how to get what is not r
   const cpus = table.getByRole("row", { name: /^CPUs/ });
   await expect(cpus.getByRole("cell").first()).toContainText(/\d %.*warning from 80 %, critical from 95 %/);
   const files = table.getByRole("row", { name: /^Open files/ });
-  await expect(files.getByRole("cell").first()).toContainText("Not recorded. To ask the host:");
+  await expect(files.getByRole("cell").first()).toContainText("Not recorded. Run on the host:");
   await expect(files.getByRole("cell").first().locator("code")).toHaveCount(2);
   await expect(files.locator('[data-state="fine"]')).toHaveCount(0);
   for (const colorScheme of SCHEMES) {

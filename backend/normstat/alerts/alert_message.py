@@ -209,7 +209,7 @@ def _sentence(facts: MessageFacts, worst: MessagePart, *, is_over: bool) -> str:
 
 
 ENDS: Final[Mapping[str, str]] = {
-    "fine": "it is fine again",
+    "fine": "it has recovered",
     "unknown": "its state is unknown now: a value is missing",
     "no_samples": "there are no samples any more, so nobody knows whether it is fine",
     "withdrawn": "samples that came late disproved it",

@@ -141,7 +141,7 @@ def check_clock_service() -> CheckResult:
             "clock", f"the kernel does not say whether its clock is synchronised ({os.strerror(ctypes.get_errno())})"
         )
     if state == TIME_ERROR:
-        found = "no time service keeps this machine's clock right"
+        found = "no NTP service is running"
         return warning("clock", found, "NTP or chrony", "apt-get install chrony, or timedatectl set-ntp true")
     return ok("clock", "kept right by a time service")
 

@@ -68,7 +68,7 @@ export function AgainstChoice({ hosts, otherHosts, groups, incident, baselines, 
                 label={baseline.name}
                 description={
                   baseline.is_rolling ? (
-                    "nobody marked it: without incidents and what was unusual"
+                    "no baseline was marked: without incidents and unusual periods"
                   ) : (
                     <BaselineWindows baseline={baseline} zone={zone} />
                   )

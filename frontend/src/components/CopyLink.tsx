@@ -48,7 +48,7 @@ export function CopyLink({ frozen = null }: CopyLinkProps) {
             copy(currentLink());
           }}
         >
-          Keeps moving: the newest samples
+          Live (relative time)
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

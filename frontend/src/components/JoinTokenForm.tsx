@@ -87,7 +87,7 @@ export function JoinTokenForm({ action, name, isNamed = false, isPending, error,
       <Checkbox
         size="xs"
         mt={LABEL_HEIGHT + 7}
-        label="Take over taken names"
+        label="Replace hosts with the same name"
         title="For hosts that are installed again: the token that sends under the name so far is revoked."
         checked={takesOver}
         onChange={(event) => {

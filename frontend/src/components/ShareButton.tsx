@@ -56,15 +56,15 @@ function Links({ of }: ShareButtonProps) {
   }
   const { max_days: maxDays, links } = query.data;
   if (maxDays === 0) {
-    return <Text fz="sm">This server allows no share links; whoever runs it sets NORMSTAT_SHARE_MAX_DAYS.</Text>;
+    return <Text fz="sm">Share links are switched off on this server; an administrator can set NORMSTAT_SHARE_MAX_DAYS.</Text>;
   }
   const lifetime = chosen ?? usualLifetime(maxDays);
   const open = openLinks(links, now);
   return (
     <Stack gap="sm">
       <Text fz="sm">
-        Whoever has the link sees this, as it is then, without a login, and nothing else of normstat. It ends on its own, when you
-        revoke it, and with your account.
+        Anyone with the link sees this page, live, without a login, and nothing else of normstat. It expires, or ends when you
+        revoke it or your account is closed.
       </Text>
       <form
         onSubmit={(event) => {

@@ -7,13 +7,13 @@ import type { Clock } from "../state/url";
 import { encodeClock } from "../state/zone_choice";
 import "./ColourBadge.css";
 
-/** How many entries of the page Watch wait for somebody, in the colour of the worst; nothing while none does. */
+/** How many entries of the page Watch need attention, in the colour of the worst; nothing while none does. */
 export function WatchCount() {
   const open = useQuery(openNowQuery(null)).data;
   return open === undefined || open.n_waiting === 0 ? null : (
     <span className="shell-count" data-colour={open.worst}>
       {formatCount(open.n_waiting)}
-      <VisuallyHidden> {open.n_waiting === 1 ? "waits for somebody" : "wait for somebody"}</VisuallyHidden>
+      <VisuallyHidden> {open.n_waiting === 1 ? "needs attention" : "need attention"}</VisuallyHidden>
     </span>
   );
 }

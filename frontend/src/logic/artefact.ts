@@ -45,7 +45,7 @@ export function describeEffect({ effect, tool }: Pick<Artefact, "effect" | "tool
   if (effect === "heavy") {
     return STOPPING.has(tool)
       ? `${name} stops the process twice at each system call. Its times and the host's numbers are not normal in this window; calls and errors are right.`
-      : `${name} traced so many events that it slowed down what it watched several times. Its times and the host's numbers are not normal in this window.`;
+      : `${name} traced enough events to slow down what it watched several times. Its times and the host's numbers are not normal in this window.`;
   }
   return effect === "light" ? `${name} costs some percent of CPU time while it watches.` : "";
 }

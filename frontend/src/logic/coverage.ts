@@ -47,7 +47,7 @@ export interface CoverageText {
 const SLACK = 0.03;
 const SLACK_MS = 15_000;
 
-/** Return the coverage as text, `samples for 12 min of 15 min`, with the bytes that agents dropped. */
+/** Return the coverage as text, `12 min of data in 15 min`, with the bytes that agents dropped. */
 export function describeCoverage(coverage: Coverage, window: Window): CoverageText {
   const covered = coveredLength(coveredWindows(coverage), window);
   const length = lengthOf(window);
@@ -58,9 +58,9 @@ export function describeCoverage(coverage: Coverage, window: Window): CoverageTe
   }
   const isFull = length - covered <= Math.max(SLACK_MS, length * SLACK);
   return isFull && dropped === 0
-    ? { state: "full", text: `samples for all of ${describeDuration(length)}` }
+    ? { state: "full", text: `data for all of ${describeDuration(length)}` }
     : {
         state: "partial",
-        text: `samples for ${describeDuration(toDurationMs(Math.round(covered / 1000) * 1000))} of ${describeDuration(length)}${gaps}`,
+        text: `${describeDuration(toDurationMs(Math.round(covered / 1000) * 1000))} of data in ${describeDuration(length)}${gaps}`,
       };
 }

@@ -46,7 +46,7 @@ export const KIND_WORDS: Readonly<Record<FindingKind, { readonly label: string; 
   missing: { label: "missing", help: "samples are missing" },
   appeared: { label: "appeared", help: "it has samples in the incident only" },
   disappeared: { label: "disappeared", help: "it has samples in the baseline only" },
-  zero: { label: "no longer zero", help: "it was nearly always zero in the baseline" },
+  zero: { label: "was always zero", help: "it was nearly always zero in the baseline" },
 };
 
 export const FINDING_KINDS = keysOf(KIND_WORDS);

@@ -288,7 +288,7 @@ const OPTION_LABELS: Readonly<Record<string, string>> = {
   "--spec": "“Spec”",
   "--host": "“Host”",
   "--zone": "“Time zone”",
-  "--first-is-real": "“The first report is real”",
+  "--first-is-real": "“First report covers an interval”",
   "--each-host": "“Each host under its own name”",
 };
 

@@ -152,10 +152,10 @@ describe("coverage", () => {
   });
 
   it("says how much of the window has samples", () => {
-    expect(describeCoverage(coverage([minutes(0, 60)]), hour)).toEqual({ state: "full", text: "samples for all of 1 h" });
+    expect(describeCoverage(coverage([minutes(0, 60)]), hour)).toEqual({ state: "full", text: "data for all of 1 h" });
     expect(describeCoverage(coverage([minutes(0, 20), minutes(30, 40)]), hour)).toEqual({
       state: "partial",
-      text: "samples for 30 min of 1 h",
+      text: "30 min of data in 1 h",
     });
     expect(describeCoverage(coverage([]), hour).state).toBe("none");
   });
@@ -163,7 +163,7 @@ describe("coverage", () => {
   it("never calls a window complete if bytes were lost", () => {
     expect(describeCoverage(coverage([minutes(0, 60)], [{ n_bytes: 2_500 }]), hour)).toEqual({
       state: "partial",
-      text: "samples for 1 h of 1 h; 2.5 kB dropped on the host (1 gap)",
+      text: "1 h of data in 1 h; 2.5 kB dropped on the host (1 gap)",
     });
   });
 });

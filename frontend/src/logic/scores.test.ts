@@ -98,7 +98,7 @@ describe("what a host is compared with", () => {
     expect(describeScoreNormal({ ...NORMAL, kind: "rolling", too_short: "brief" })).toMatch(
       /because the baseline brief is shorter/,
     );
-    expect(describeScoreNormal({ ...NORMAL, kind: "learning", recorded_h: 5.7 })).toContain("5 h of 24 h");
+    expect(describeScoreNormal({ ...NORMAL, kind: "learning", recorded_h: 5.7 })).toContain("5 of 24 h");
     expect(describeScoreNormal({ ...NORMAL, unbuilt: "office" })).toMatch(/an earlier baseline, until office has a profile$/);
     expect(describeScoreNormal({ ...NORMAL, kind: "rolling", unbuilt: "office" })).toMatch(
       /last days, until the baseline office/,

@@ -103,14 +103,14 @@ export function describeScoreNormal(normal: ScoreHistory["normal"]): string {
   }
   if (normal.kind === "rolling") {
     return normal.too_short === null
-      ? "normal here: the host's last days, because nobody marked a baseline"
+      ? "normal here: the host's last days, because no baseline was marked"
       : `normal here: the host's last days, because the baseline ${normal.too_short} is shorter than 8 minutes`;
   }
   const short = normal.too_short === null ? "" : `the baseline ${normal.too_short} is shorter than 8 minutes, too short for this`;
   const text = {
     baseline: "",
-    building: "not compared yet: the profile of what is normal is being built",
-    learning: `not compared yet: learning what is normal, ${String(Math.floor(normal.recorded_h ?? 0))} h of ${String(normal.needed_h)} h recorded`,
+    building: "Not compared yet: the profile of normal behaviour is being built",
+    learning: `Learning normal behaviour: ${String(Math.floor(normal.recorded_h ?? 0))} of ${String(normal.needed_h)} h`,
     none: "",
   }[normal.kind];
   return [text, short].filter(Boolean).join(" · ");

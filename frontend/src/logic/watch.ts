@@ -124,7 +124,7 @@ export function describeEnd(endedBy: string | null): string {
     case null:
       return "lasts";
     case "fine":
-      return "fine again";
+      return "recovered";
     case "no_samples":
       return "no more samples";
     case "withdrawn":

@@ -144,7 +144,7 @@ function JoinTokenTable({ tokens, zone, onRevoke }: JoinTokenTableProps) {
               </Table.Td>
               <Table.Td style={{ overflowWrap: "anywhere" }}>
                 {token.host_pattern === "" ? "any" : token.host_pattern}
-                {token.allows_takeover && <div className="soft">Take over taken names</div>}
+                {token.allows_takeover && <div className="soft">Replace hosts with the same name</div>}
               </Table.Td>
               <Table.Td>
                 <Instant at={fromApi(token.expires_at)} zone={zone} />

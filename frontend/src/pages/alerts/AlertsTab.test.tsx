@@ -53,7 +53,7 @@ function answerNoChannels(server: FakeServer, alerts: AlertInfo[] = []): void {
 test("without channels the tab says what to do first", async ({ server }) => {
   answerNoChannels(server);
   openPage("/watch?tab=alerts");
-  expect((await screen.findByRole("note")).textContent).toContain("First add a channel and test it");
+  expect((await screen.findByRole("note")).textContent).toContain("Add a channel and test it");
   screen.getByText(/There is no channel yet/);
   screen.getByRole("button", { name: "New channel" });
   expect(screen.queryByRole("button", { name: "New route" })).toBeNull();

@@ -42,14 +42,14 @@ function AllAlerts({ zone, clock }: Omit<AlertsTabProps, "alert">) {
   return (
     <Stack gap="lg">
       <Text fz="sm" className="soft" maw={860}>
-        A route says which episodes become messages and to whom; a channel carries them. What is muted sends nothing; what is
+        A route says which episodes become messages and to whom; a channel delivers them. What is muted sends nothing; what is
         acknowledged is not repeated.
       </Text>
       {!sends && (
         <div role="note" className="card alerts-note">
           <Text fz="sm">
             {channels.data.channels.length === 0
-              ? "Nobody is told of anything yet. First add a channel and test it; then add a route that sends to it."
+              ? "No notifications are configured. Add a channel and test it, then add a route that sends to it."
               : "No route sends anything. Add or enable one: it says which episodes go to which channel."}
           </Text>
         </div>

@@ -37,7 +37,7 @@ export function WebhooksTab({ zone, clock, webhook }: WebhooksTabProps) {
     <Stack gap="lg">
       {webhook === null ? (
         <Text fz="sm" className="soft" maw={860}>
-          {nodes`A webhook tells a program of changes: events, baselines, saved comparisons, runs of experiments. What rules and the continuous comparison find is told by ${(
+          {nodes`A webhook tells a program of changes: events, baselines, saved comparisons, runs of experiments. What rules and the continuous comparison find is sent by ${(
             <PageLink
               to="/watch"
               search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "alerts" })}
@@ -118,13 +118,13 @@ function Webhooks({ list: { webhooks, topics }, zone, clock, webhook, onSaved }:
                   kind: "empty",
                   title: "There is no webhook yet",
                   next: mayChange
-                    ? "Add one to tell a chat bot, a deployment or a ticket system when somebody notes an event or changes a baseline."
+                    ? "Add one to tell a chat bot, a deployment or a ticket system when an event is noted or a baseline changes."
                     : "A webhook tells a chat bot, a deployment or a ticket system of changes. An administrator can add one.",
                 }
               : {
                   kind: "empty",
                   title: `There is no webhook ${String(webhook)}`,
-                  next: "Somebody deleted it. The others are under All webhooks.",
+                  next: "It was deleted. The others are under All webhooks.",
                 }
         }
         columns={["Name", "Reaches", "Told of", "Deliveries", "State"]}

@@ -23,8 +23,8 @@ export function Answers({ artefact, title = "What follows" }: AnswersProps) {
         <PendingView query={found} what="what follows" isCompact />
       ) : found.data.answers.length === 0 ? (
         <Text fz="sm" className="soft">
-          Nothing follows from this artefact alone. Answers are derived from counts, times and profiles, together with the
-          recorded series of the host.
+          No further suggestions. Answers are derived from counts, times and profiles, together with the recorded series of the
+          host.
         </Text>
       ) : (
         <ul className="answers-list">

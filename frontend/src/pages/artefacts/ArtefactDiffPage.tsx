@@ -32,8 +32,7 @@ const PAGE = {
   after: "After",
   swap: "Swap before and after",
   choose: "Choose two artefacts to compare",
-  chooseNext: (list: ReactNode) =>
-    nodes`Open an artefact from ${list} and choose what to compare it with; or complete this address with ?before=ID&after=ID.`,
+  chooseNext: (list: ReactNode) => nodes`Open an artefact from ${list} and choose what to compare it with.`,
   theList: "the list of artefacts",
   same: "Before and after are the same artefact; choose another one to see a difference.",
   compareHosts: "Compare the hosts in these windows",
@@ -72,7 +71,7 @@ export function ArtefactDiffPage() {
           state={{
             kind: "empty",
             title: "Choose two artefacts to compare",
-            next: nodes`Open an artefact from ${<Anchor href="/artefacts">the list of artefacts</Anchor>} and choose what to compare it with; or complete this address with ?before=ID&after=ID.`,
+            next: nodes`Open an artefact from ${<Anchor href="/artefacts">the list of artefacts</Anchor>} and choose what to compare it with.`,
           }}
         />
       ) : (

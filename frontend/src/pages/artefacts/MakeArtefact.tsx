@@ -3,7 +3,7 @@ import { CopyBox } from "../../components/CopyBox";
 
 const MAKE = {
   whatItIs:
-    "An artefact is one run of a tool such as lockstat, DTrace, perf or strace: a dated answer to a question about a host. Its text is kept for ever, drawn as its field draws it, and compared with another one.",
+    "An artefact is one run of a tool such as lockstat, DTrace, perf or strace: a dated answer to a question about a host. Its text is kept and charted, and compared with another one.",
   uploadHere: "Upload a file of such output with the button above, or make one from a shell:",
   ask: "On a host whose stats.conf allows it, the agent runs the tool and sends the answer:",
   put: "Pipe any tool's output to the agent:",
@@ -24,7 +24,7 @@ export function MakeArtefact() {
     <Stack gap="xs" ta="left">
       <Text fz="sm">
         An artefact is one run of a tool such as lockstat, DTrace, perf or strace: a dated answer to a question about a host. Its
-        text is kept for ever, drawn as its field draws it, and compared with another one.
+        text is kept and charted, and compared with another one.
       </Text>
       <Text fz="sm">Upload a file of such output with the button above, or make one from a shell:</Text>
       {COMMANDS.map(([way, parts]) => (

@@ -185,7 +185,7 @@ function Controls({ table, artefactId, position, nRows, zone, view, onView }: Co
         <TextInput
           size="xs"
           w={220}
-          label="Search in the key"
+          label="Filter"
           leftSection={<IconSearch size={14} />}
           maxLength={200}
           value={view.search}

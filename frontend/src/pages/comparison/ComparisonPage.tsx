@@ -278,7 +278,7 @@ function Actions({ inputs, of, view, onList, children }: ActionsProps) {
     <Row gap="xs" className="no-print">
       {children}
       <Button variant="default" onClick={onList}>
-        Saved…
+        Open saved…
       </Button>
       <Button variant="default" component="a" href={reportAddress("html", of)} target="_blank" rel="noreferrer">
         Report
@@ -309,7 +309,7 @@ function Actions({ inputs, of, view, onList, children }: ActionsProps) {
             mark: inputs.incident,
           })}
         >
-          Open the incident on the host
+          Show on graphs
         </PageButton>
       )}
     </Row>

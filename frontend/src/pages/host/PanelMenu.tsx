@@ -104,7 +104,7 @@ export function PanelMenu(props: PanelMenuProps) {
           </Menu.Item>
         )}
         <Menu.Divider />
-        <Menu.Label>Take with you</Menu.Label>
+        <Menu.Label>Copy and download</Menu.Label>
         {item("link", "Copy link to this panel and window")}
         {item("png", "PNG picture")}
         {item("svg", "SVG picture")}

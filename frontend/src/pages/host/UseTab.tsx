@@ -127,7 +127,7 @@ function Cell({ cell, onMetric }: { readonly cell: UseCell | null; readonly onMe
     <Table.Td className="use-cell" data-state={cell.state}>
       {metric === null ? (
         <>
-          <span className="soft">Not recorded. To ask the host:</span>
+          <span className="soft">Not recorded. Run on the host:</span>
           <code className="use-command">{cell.command}</code>
           {cell.record !== "" && (
             <>

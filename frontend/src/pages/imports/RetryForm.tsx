@@ -116,7 +116,7 @@ export function RetryForm({ item, file, zone }: RetryFormProps) {
           <Text fz="sm">If its first report covers an interval, not the time since boot, load it as a sample.</Text>
         )}
         <Button size="xs" type="submit" loading={trying.isPending} aria-label={`Retry ${file.path}`}>
-          {file.missing.length === 1 && wants("first_is_real") ? "The first report is real: retry" : "Retry"}
+          {file.missing.length === 1 && wants("first_is_real") ? "First report covers an interval: retry" : "Retry"}
         </Button>
       </Group>
       <ErrorLine error={trying.error} />

@@ -112,7 +112,7 @@ export function TimeOptions({ options, problems, specs, startZone, onChange }: T
         <Checkbox
           size="xs"
           mt={22}
-          label="The first report is real"
+          label="First report covers an interval"
           description="it covers an interval, not the time since boot (vmstat -y)"
           checked={options.firstIsReal}
           onChange={(event) => {

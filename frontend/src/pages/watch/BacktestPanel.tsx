@@ -50,7 +50,7 @@ export function BacktestPanel({ toml, rule, zone }: BacktestPanelProps) {
         Try it on the past
       </Title>
       <Text fz="sm" className="soft" mb="sm">
-        The rule is held against the samples of these hosts. Nothing is stored of it but the result, and nobody is alarmed.
+        The rule is held against the samples of these hosts. Only the result is stored, and no alerts are sent.
       </Text>
       {mayWrite(me) && (
         <RowForm

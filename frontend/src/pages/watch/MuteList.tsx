@@ -25,7 +25,7 @@ export function MuteList({ zone }: { readonly zone: Zone }) {
   return (
     <>
       <Text fz="sm" className="soft" mb="sm">
-        A mute is a time in which episodes wake nobody, such as a maintenance window. They are found and listed all the same.
+        During a mute, such as a maintenance window, episodes send no alerts. They are recorded and listed.
       </Text>
       <ScrollCard label="Mutes">
         {mutes.data === undefined ? (
@@ -77,9 +77,7 @@ function MuteTable({ mutes, zone }: { readonly mutes: readonly WatchMute[]; read
                 <Table.Td>
                   <Instant at={fromApi(mute.start)} zone={zone} />
                 </Table.Td>
-                <Table.Td>
-                  {mute.end === null ? "until somebody ends it" : <Instant at={fromApi(mute.end)} zone={zone} />}
-                </Table.Td>
+                <Table.Td>{mute.end === null ? "until it is ended" : <Instant at={fromApi(mute.end)} zone={zone} />}</Table.Td>
                 <Table.Td>{STATES[state]}</Table.Td>
                 <Table.Td>{mute.reason}</Table.Td>
                 <Table.Td>{mute.created_by}</Table.Td>

@@ -51,19 +51,19 @@ export function OnNowTable({ watch, host, zone, clock, onAllHosts }: OnNowTableP
           </button>
         </Text>
       )}
-      <ScrollCard label="On now">
+      <ScrollCard label="Active">
         {on.length === 0 ? (
           <NothingOn summary={summary} zone={zone} clock={clock} />
         ) : shown.length === 0 ? (
           <StateView state={{ kind: "empty", title: `Nothing is on at ${host}` }} />
         ) : (
-          <Table aria-label="On now" className="watch-table watch-cards watch-now">
+          <Table aria-label="Active" className="watch-table watch-cards watch-now">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>State</Table.Th>
                 <Table.Th>Host</Table.Th>
                 <Table.Th>What it is</Table.Th>
-                <Table.Th>Lasts</Table.Th>
+                <Table.Th>Duration</Table.Th>
                 <Table.Th />
               </Table.Tr>
             </Table.Thead>

@@ -24,7 +24,7 @@ export function RuleTable({ clock }: { readonly clock: Clock }) {
     <>
       <Group justify="space-between" mb="sm">
         <Text fz="sm" className="soft" maw={760}>
-          A rule says from which value on something needs somebody, and what to do then. Each is held against all samples as they
+          A rule says from which value on something needs attention, and what to do then. Each is held against all samples as they
           arrive.
         </Text>
         {mayWrite(me) && (
@@ -44,7 +44,7 @@ export function RuleTable({ clock }: { readonly clock: Clock }) {
                 <Table.Th>Subsystem</Table.Th>
                 <Table.Th>State</Table.Th>
                 <Table.Th className="number">Hosts</Table.Th>
-                <Table.Th className="number">On now</Table.Th>
+                <Table.Th className="number">Active</Table.Th>
                 <Table.Th className="number">Last 7 days</Table.Th>
                 <Table.Th>Made by</Table.Th>
               </Table.Tr>

@@ -58,7 +58,7 @@ export function WatchPage() {
       >
         <Tabs.List mb="sm">
           <Tabs.Tab value="now">
-            On now
+            Active
             {nOn > 0 && ` (${String(nOn)})`}
           </Tabs.Tab>
           <Tabs.Tab value="history">History</Tabs.Tab>
