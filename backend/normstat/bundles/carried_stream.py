@@ -11,7 +11,7 @@ from normstat.bundles.bundle_writer import to_instant_or_none
 from normstat.db.schema.models import BUNDLE_KEY, IMPORT_KEY
 from normstat.errors import BadRequest
 from normstat.stats.records import Timing
-from normstat.window import to_us
+from normstat.window import LATEST_US, to_us
 
 KEY: Final = re.compile(r"(?:import-)?bundle-([0-9a-f]{16})-([0-9a-f]{1,16})")
 SPEC_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
@@ -59,6 +59,8 @@ def to_carried(entry: dict[str, Any]) -> CarriedStream:
             interval_us=None if entry["interval_s"] is None else round(float(entry["interval_s"]) * 1_000_000),
             is_first_real=bool(entry["is_first_real"]),
             is_live=not entry["is_import"],
+            # Bundles of earlier versions have none.
+            shift_us=round(float(entry.get("shift_s", 0.0)) * 1_000_000),
         )
         found = CarriedStream(
             origin=str(entry["origin"]),
@@ -78,6 +80,7 @@ def to_carried(entry: dict[str, Any]) -> CarriedStream:
         raise BadRequest("The index of streams in the bundle is damaged; nothing more was loaded") from None
     edges = [edge for run in found.runs for edge in run]
     is_sound = edges == sorted(edges) and all(0 <= edge < 1 << 50 for edge in [*edges, found.begin, found.end, found.head])
+    is_sound = is_sound and abs(found.timing.shift_us) < LATEST_US
     if not is_sound or KEY.fullmatch(found.key_here) is None or SPEC_NAME.fullmatch(found.spec) is None:
         raise BadRequest("The index of streams in the bundle is invalid; nothing more was loaded")
     return found

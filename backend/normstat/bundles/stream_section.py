@@ -80,6 +80,7 @@ class StreamSection:
             "start": to_text(stream.start_at),
             "interval_s": stream.interval_s,
             "is_first_real": timing.is_first_real,
+            "shift_s": stream.shift_s,
             "head": cut.head,
             "begin": cut.begin,
             "end": cut.end,

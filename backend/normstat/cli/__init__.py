@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "own-database": "Create the role and the database of NORMSTAT_DATABASE_URL.",
     "parse": "Print one JSON object for every sample of a file.",
     "import": "Load recorded tool output: files, folders, archives.",
+    "imports": "List imports; change their title, host and times.",
     "artefact": "Keep, list and show what tools print once.",
     "trace-log": "Analyse, filter, format and plot the log of a trace.",
     "bundle": "Carry a host and a window from one normstat to another.",

@@ -14,14 +14,17 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from normstat.artefacts.import_keeper import ImportKeeper
 from normstat.db.schema_version import require_current_schema
-from normstat.db.session import make_engine, make_sessions
+from normstat.db.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.errors import NormstatError, count_of
+from normstat.ingest import import_rows
 from normstat.ingest.batching import set_limits
 from normstat.ingest.import_rows import ImportedFile
 from normstat.ingest.imports.import_options import ImportOptions, check_options, parse_day, parse_instant
+from normstat.ingest.imports.import_queue import to_import_row
 from normstat.ingest.imports.import_run import ImportSource, require_host_name, run_import
 from normstat.runtime.logs import configure_logging
 from normstat.settings import Settings, load_settings
+from normstat.watch.watch_rule_rows import read_now
 
 app = typer.Typer(add_completion=False)
 
@@ -29,6 +32,8 @@ MAX_UNKNOWN_SHOWN: Final = 20
 MAX_REASONS_SHOWN: Final = 5
 REASON_LENGTH: Final = 110
 NAME_LENGTH: Final = 50
+MAX_NAME_LENGTH: Final = 1000
+LOADED_BY: Final = "command line"
 
 
 @app.command("import")
@@ -94,9 +99,15 @@ async def _import(settings: Settings, host: str, paths: Sequence[Path], options:
     set_limits(engine, settings.ingest_limits)
     try:
         screen = Screen()
+        sessions = make_sessions(engine)
+        async with open_read_session(sessions) as session:
+            since = await read_now(session)
         with screen.progress:
             source = ImportSource(host, paths, options, settings.import_max_bytes)
-            await run_import(engine, source, screen, ImportKeeper(make_sessions(engine)))
+            await run_import(engine, source, screen, ImportKeeper(sessions))
+        async with open_write_session(sessions) as session:
+            row = to_import_row(host, " ".join(path.name for path in paths)[:MAX_NAME_LENGTH], options)
+            await import_rows.add_loaded(session, row, screen.results, since=since, by=LOADED_BY)
         return [screen.results[position] for position in sorted(screen.results)]
     finally:
         await engine.dispose()

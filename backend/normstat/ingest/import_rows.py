@@ -9,13 +9,14 @@ from typing import Final
 import psycopg
 from psycopg import sql
 from pydantic import TypeAdapter
-from sqlalchemy import Select, and_, delete, func, insert, or_, select, text, update
+from sqlalchemy import Select, and_, delete, func, insert, or_, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.db.distribution import find_owner, is_citus, on_shard
 from normstat.db.schema.job_models import OPEN_STATES, ImportedFileRow, ImportRow, Job, JobKind, JobState
 from normstat.db.schema.models import Chunk, Host, Load, PackedChunk, StoredRejectedLine, Stream
+from normstat.db.schema.retention_models import StreamChange
 from normstat.db.session import WriteSession, driver_of, open_read_session
 from normstat.errors import Conflict, NotFound
 from normstat.runtime.field_docs import Documented
@@ -93,6 +94,21 @@ class ImportedFile(Documented):
     artefact: int | None = None
     """The artefact made of it, where its tool answers a question once."""
 
+    shift_s: float = 0.0
+    """Seconds added to the times in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPlace(Documented):
+    """What people may change of an import after it was loaded."""
+
+    label: str
+    """What people call it; "" for the name of its file."""
+
+    host: str
+    shift_s: float
+    """Seconds added to the times in its files."""
+
 
 @dataclass(frozen=True, slots=True)
 class Import(Documented):
@@ -122,6 +138,18 @@ class Import(Documented):
 
     is_undo: bool
     """Whether the job removes what the import loaded, or has removed it."""
+
+    is_change: bool
+    """Whether the job changes the host or the times of what the import loaded, or has changed them."""
+
+    label: str
+    """What people call it; "" for the name of its file."""
+
+    shift_s: float
+    """Seconds added to the times in its files."""
+
+    earlier: ImportPlace | None
+    """What undoing the last change restores. Missing: null for an import that was not changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +189,7 @@ class LoadedStream:
 
 
 FILE_ADAPTER: Final = TypeAdapter(ImportedFile)
+PLACE_ADAPTER: Final = TypeAdapter(ImportPlace)
 # What earlier versions did not store.
 OLD_RESULT: Final[Mapping[str, object]] = {"n_since_boot": 0, "missing": [], "stream_id": None, "is_undone": False}
 
@@ -297,6 +326,15 @@ async def add_import(session: AsyncSession, row: ImportRow, *, n_bytes: int, ask
     return _to_import(row, [])
 
 
+async def add_loaded(session: WriteSession, row: ImportRow, files: Mapping[int, ImportedFile], *, since: datetime, by: str) -> None:
+    """Store an import that was loaded since an instant without the queue, with its files."""
+    ended = {"state": JobState.DONE, "queued_at": since, "started_at": since, "finished_at": func.clock_timestamp()}
+    row.job = Job(kind=JobKind.IMPORT, target=f"{row.host}: {row.name}", unit="bytes", asked_by=by, **ended)
+    session.add(row)
+    await session.flush()
+    await add_files(session, row.id, files)
+
+
 async def list_imports(session: AsyncSession, host: str | None) -> ImportList:
     """Return the newest imports, of one host or of all."""
     query = select(ImportRow).order_by(ImportRow.id.desc()).limit(MAX_LISTED)
@@ -310,9 +348,7 @@ async def read_import(session: AsyncSession, import_id: int) -> Import:
 
     Raises: NotFound
     """
-    row = await session.get(ImportRow, import_id)
-    if row is None:
-        raise NotFound(f"There is no import {import_id}", {"id": import_id})
+    row = await find_row(session, import_id)
     files = await _list_files(session, [import_id], MAX_FILES)
     return _to_import(row, files.get(import_id, []))
 
@@ -347,6 +383,10 @@ def _to_import(row: ImportRow, files: list[ImportedFile]) -> Import:
         n_files=row.n_files,
         can_retry=row.file_path != "" and row.job.state not in OPEN_STATES,
         is_undo=row.is_undo,
+        is_change=row.is_change,
+        label=row.label,
+        shift_s=row.shift_s,
+        earlier=PLACE_ADAPTER.validate_python(row.earlier[-1]) if row.earlier else None,
     )
 
 
@@ -379,14 +419,23 @@ async def list_old_files(session: AsyncSession, kept_for: timedelta) -> dict[int
     return {row.id: row.file_path for row in await session.execute(query)}
 
 
+async def find_row(session: AsyncSession, import_id: int) -> ImportRow:
+    """Return the row of an import, as it is now.
+
+    Raises: NotFound
+    """
+    row = await session.get(ImportRow, import_id, populate_existing=True)
+    if row is None:
+        raise NotFound(f"There is no import {import_id}", {"id": import_id})
+    return row
+
+
 async def find_ended(session: AsyncSession, import_id: int) -> ImportRow:
     """Return an import that neither waits nor runs, its job locked.
 
     Raises: NotFound; Conflict when it has not ended
     """
-    row = await session.get(ImportRow, import_id, populate_existing=True)
-    if row is None:
-        raise NotFound(f"There is no import {import_id}", {"id": import_id})
+    row = await find_row(session, import_id)
     state = await session.scalar(select(Job.state).where(Job.id == row.job_id).with_for_update())
     if state in OPEN_STATES:
         raise Conflict("The import has not ended yet; wait for it, or stop it")
@@ -415,6 +464,20 @@ async def count_contents(session: AsyncSession, stream_id: int) -> int:
     return await session.scalar(select(func.count()).where(Load.stream_id == stream_id)) or 0
 
 
+async def find_cut_stream(session: AsyncSession, stream_ids: Sequence[int]) -> int | None:
+    """Return one of the streams of which retention removed raw bytes. Missing: None when all are whole."""
+    query = select(StreamChange.stream_id).where(StreamChange.stream_id.in_(stream_ids), StreamChange.kept_from > 0)
+    return await session.scalar(query.limit(1))
+
+
+async def find_same_spec(session: AsyncSession, host: str, streams: Sequence[Stream]) -> str | None:
+    """Return the spec of a stream that the host has under the name of one of these, which are others. Missing: None without any."""
+    names = [(stream.spec, stream.key) for stream in streams]
+    is_other = Stream.id.not_in([stream.id for stream in streams])
+    query = select(Stream.spec).join(Host, Host.id == Stream.host_id)
+    return await session.scalar(query.where(Host.name == host, tuple_(Stream.spec, Stream.key).in_(names), is_other).limit(1))
+
+
 async def delete_stream(session: WriteSession, stream_id: int) -> None:
     """Delete a stream that has no samples any more, with its raw bytes and rejected lines."""
     if is_citus():
@@ -428,6 +491,16 @@ async def delete_stream(session: WriteSession, stream_id: int) -> None:
 async def queue_undo(session: AsyncSession, row: ImportRow) -> Import:
     """Queue the removal of what an import loaded."""
     row.is_undo = True
+    return await _queue_again(session, row)
+
+
+async def queue_change(session: AsyncSession, row: ImportRow) -> Import:
+    """Queue the move of what an import loaded to the row's host and shift."""
+    row.is_change = True
+    return await _queue_again(session, row)
+
+
+async def _queue_again(session: AsyncSession, row: ImportRow) -> Import:
     fresh = {"state": JobState.QUEUED, "n_done": 0, "n_tries": 0, "message": "", "unit": "samples", "finished_at": None}
     await session.execute(update(Job).where(Job.id == row.job_id).values(fresh | {"next_try_at": func.clock_timestamp()}))
     await session.flush()

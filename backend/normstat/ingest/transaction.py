@@ -553,6 +553,7 @@ def _set_timing(stream: OpenStream, timing: Timing) -> None:
     stream.start_at = None if timing.start_us is None else from_us(timing.start_us)
     stream.interval_s = None if timing.interval_us is None else timing.interval_us / ingest_rows.MICRO
     stream.is_first_real = timing.is_first_real
+    stream.shift_s = timing.shift_us / ingest_rows.MICRO
 
 
 def _update_host(host: OpenHost, job: IngestRequest) -> None:

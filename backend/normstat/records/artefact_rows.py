@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 import zstandard
-from sqlalchemy import ColumnElement, and_, delete, func, or_, select, true
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select, true, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -322,6 +322,20 @@ async def delete_imported(session: AsyncSession, artefact_id: int, since: dateti
         delete(ArtefactRow).where(
             ArtefactRow.id == artefact_id, ArtefactRow.source == ArtefactSource.IMPORT, ArtefactRow.created_at >= since
         )
+    )
+
+
+async def move_imported(session: AsyncSession, artefact_id: int, since: datetime, host_id: int | None, shift: timedelta) -> None:
+    """Move an artefact that an import made since an instant to a host (None: it stays), and make it that much later.
+
+    Its text keeps its times.
+    """
+    changed = {"start_at": ArtefactRow.start_at + shift, "end_at": ArtefactRow.end_at + shift}
+    changed |= {} if host_id is None else {"host_id": host_id}
+    await session.execute(
+        update(ArtefactRow)
+        .where(ArtefactRow.id == artefact_id, ArtefactRow.source == ArtefactSource.IMPORT, ArtefactRow.created_at >= since)
+        .values(changed)
     )
 
 

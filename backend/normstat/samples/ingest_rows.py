@@ -51,7 +51,7 @@ VALID_TOKENS: Final = """
 STREAM_COLUMNS: Final = f"""
     host_id, id, spec, key, command, acked_offset, spec_version, reader_version, reader_state, last_received_at, first_sample_at,
     last_sample_at, {", ".join(COUNTERS.values())}, bytes_by_kind, n_gap_bytes, time_zone, first_day, start_at,
-    interval_s, is_first_real, stat_names, is_finished
+    interval_s, is_first_real, stat_names, is_finished, shift_s
 """
 FIND_STREAMS: Final = f"""
     SELECT {STREAM_COLUMNS} FROM streams
@@ -89,6 +89,7 @@ SAVED: Final = (
     ("interval_s", "float8"),
     ("is_first_real", "bool"),
     ("is_finished", "bool"),
+    ("shift_s", "float8"),
 )
 # Objects are one JSON array: as an array of texts each of their quotes would be escaped here, and read back there.
 SAVE_STREAMS: Final = f"""
@@ -170,12 +171,21 @@ class OpenStream:
     is_first_real: bool
     stat_names: list[str]
     is_finished: bool
+    shift_s: float
     has_new_stats: bool = field(default=False)
 
     @property
     def timing(self) -> Timing:
         """The timing given from outside (by an import)."""
-        return to_timing(self.key, self.time_zone, self.first_day, self.start_at, self.interval_s, is_first_real=self.is_first_real)
+        return to_timing(
+            self.key,
+            self.time_zone,
+            self.first_day,
+            self.start_at,
+            self.interval_s,
+            is_first_real=self.is_first_real,
+            shift_s=self.shift_s,
+        )
 
     @property
     def n_all_lines(self) -> int:

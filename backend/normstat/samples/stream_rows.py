@@ -8,13 +8,14 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import delete, func, insert, select, text
+from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.db.schema.models import Gap, Host, StoredRejectedLine
+from normstat.db.schema.event_models import EventHost, EventRow
+from normstat.db.schema.models import Gap, Host, Load, StoredRejectedLine, Stream
 from normstat.db.schema.retention_models import HostDeletionRow
 from normstat.db.session import WriteSession, driver_of
 from normstat.stats.records import LineKind, RejectedLine
@@ -111,6 +112,19 @@ async def announce(session: WriteSession, *, host: str, spec: str, last_sample_a
 def clean_text(value: str) -> str:
     """Return the text with what PostgreSQL cannot store escaped: NUL, and halves of surrogate pairs."""
     return value.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
+
+
+async def move_stream(session: WriteSession, stream: Stream, host_id: int, shift: timedelta) -> None:
+    """Make a stream one of that host, with its loads, and its events that much later; the samples are moved by the caller."""
+    own = EventRow.stream_id == stream.id
+    times = (EventRow.start_at, EventRow.end_at, EventRow.not_before_at)
+    await session.execute(update(EventRow).where(own).values({each.key: each + shift for each in times}))
+    if host_id == stream.host_id:
+        return
+    of_stream = EventHost.event_id.in_(select(EventRow.id).where(own))
+    await session.execute(update(EventHost).where(of_stream, EventHost.host_id == stream.host_id).values(host_id=host_id))
+    await session.execute(update(Load).where(Load.stream_id == stream.id).values(host_id=host_id))
+    stream.host_id = host_id
 
 
 async def is_being_deleted(session: AsyncSession, host_id: int) -> bool:

@@ -6,7 +6,7 @@ not come back digit for digit from the canonical form of its fields carries its 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Final, Self, overload
 
@@ -183,3 +183,27 @@ class ReadResult:
     state: State
     n_taken: int
     events: tuple[LineEvent, ...] = ()
+
+
+def shift_times(result: ReadResult, shift_us: int) -> ReadResult:
+    """Return the result with all known times that much later. The state keeps the times as printed.
+
+    Units: microseconds.
+    """
+    return replace(
+        result,
+        blocks=tuple(_shift_block(block, shift_us) for block in result.blocks),
+        since_boot=tuple(_shift_block(block, shift_us) for block in result.since_boot),
+        events=tuple(
+            replace(event, time_us=_shift(event.time_us, shift_us), earlier_us=_shift(event.earlier_us, shift_us))
+            for event in result.events
+        ),
+    )
+
+
+def _shift_block(block: SampleBlock, shift_us: int) -> SampleBlock:
+    return replace(block, time_us=np.where(block.time_us == NO_TIME, NO_TIME, block.time_us + shift_us))
+
+
+def _shift(time_us: int, shift_us: int) -> int:
+    return time_us if time_us == NO_TIME else time_us + shift_us

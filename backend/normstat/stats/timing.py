@@ -13,7 +13,8 @@ class Timing:
     prints no day; `start_us` the instant of the first report of a tool that prints no times at all. `interval_us` is the time
     from one report to the next: a report without its own time is that much later than the previous one. `is_first_real`: the first
     report covers one interval like the others; without options, the tool's first report covers the time since boot.
-    `is_live`: an agent sends the stream, through a pipe, where nothing folds lines.
+    `is_live`: an agent sends the stream, through a pipe, where nothing folds lines. `shift_us` is added to every time that is read:
+    a person dated the recording again.
     Units: microseconds since the epoch, microseconds.
     """
 
@@ -23,6 +24,7 @@ class Timing:
     interval_us: int | None = None
     is_first_real: bool = False
     is_live: bool = False
+    shift_us: int = 0
 
 
 NO_TIMING: Final = Timing()

@@ -451,3 +451,22 @@ def _wait(client: httpx.Client, import_id: int, is_it: Any) -> dict[str, Any]:
             return found
         time.sleep(0.05)
     raise AssertionError(found)
+
+
+async def test_an_import_gets_another_title_host_and_date(operator: httpx.AsyncClient, at_work: None) -> None:
+    done = await loaded(operator, VMSTAT)
+    path = f"/api/v1/imports/{done['id']}"
+    # A title alone moves nothing, and there is no work to wait for.
+    named = body_of(await operator.put(path, json={"label": "before the patch"}), 202)
+    assert (named["label"], named["state"], named["earlier"]) == (
+        "before the patch", "done", {"label": "", "host": HOST, "shift_s": 0.0},
+    )  # fmt: skip
+    assert body_of(await operator.put(path, json={"host": "db2", "start": "2026-11-20T10:00:00Z"}), 202)["is_change"]
+    moved = await until(operator, done["id"])
+    assert (moved["label"], moved["host"], moved["shift_s"], moved["state"]) == ("before the patch", "db2", -86400.0, "done")
+    assert (moved["files"][0]["first_sample_at"], moved["files"][0]["n_samples"]) == ("2026-11-20T10:00:00Z", N_SAMPLES)
+    body_of(await operator.post(f"{path}/undo-change"), 202)
+    assert (await until(operator, done["id"]))["host"] == HOST
+    assert_envelope(await operator.put(path, json={"host": "no host"}), 400, "bad_request")
+    assert_envelope(await operator.put(path, json={"shift_s": 1e12}), 422, "invalid_request")
+    assert_envelope(await operator.put("/api/v1/imports/999", json={"label": "x"}), 404, "not_found")

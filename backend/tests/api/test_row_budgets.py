@@ -33,8 +33,8 @@ MAKES_NO_ROWS: Final = {
     "update_event", "restore_event", "update_artefact", "restore_artefact", "reparse_text", "update_experiment",
     "restore_experiment", "update_run", "restore_run", "update_report", "restore_report", "update_note", "restore_note",
     "order_notes", "preview_markdown", "archive_baseline", "update_comparison", "update_view",
-    "acknowledge_episode", "acknowledge_alert", "retry_alert_message", "retry_job", "stop_job", "undo_import", "draft_spec",
-    "preview_spec", "check_rule", "try_alert_route",
+    "acknowledge_episode", "acknowledge_alert", "retry_alert_message", "retry_job", "stop_job", "undo_import",
+    "update_import", "undo_import_change", "draft_spec", "preview_spec", "check_rule", "try_alert_route",
 }  # fmt: skip
 # As many as there are hosts, ready-made and own views, or as another limit says: 50 tags a host, 200 rules.
 LIMITED_OTHERWISE: Final = {"update_host_tags", "star_view", "put_rule", "enable_rule"}

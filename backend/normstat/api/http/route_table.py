@@ -174,6 +174,8 @@ ROUTES: Final = (
     ("/api/v1/imports", "imports", "create_import"),
     ("/api/v1/imports/{id}/retry", "imports", "retry_import"),
     ("/api/v1/imports/{id}/undo", "imports", "undo_import"),
+    ("/api/v1/imports/{id}", "imports", "update_import"),
+    ("/api/v1/imports/{id}/undo-change", "imports", "undo_import_change"),
     ("/api/v1/imports", "imports", "list_imports"),
     ("/api/v1/imports/{id}", "imports", "get_import"),
     ("/api/v1/imports/{id}", "imports", "delete_import"),

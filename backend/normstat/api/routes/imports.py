@@ -2,7 +2,7 @@
 
 import asyncio
 import datetime as dt
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import Query, Request
 from pydantic import Field
@@ -18,16 +18,19 @@ from normstat.api.http.row_budgets import makes_rows
 from normstat.api.http.state import AppState
 from normstat.auth.access import Principal
 from normstat.db import row_budgets
+from normstat.db.host_limits import find_hidden_names
+from normstat.db.row_budgets import require_room_for_host
 from normstat.db.schema.job_models import ImportRow
 from normstat.db.session import open_write_session
 from normstat.errors import BadRequest, Conflict, NoSpace, NotAllowed, NotFound, TooLarge, TooManyRequests
 from normstat.ingest import import_rows
 from normstat.ingest.import_rows import Import, ImportList
-from normstat.ingest.imports.import_options import ImportOptions, check_options
-from normstat.ingest.imports.import_queue import options_of, remove_file
+from normstat.ingest.imports.change import change_import, undo_change
+from normstat.ingest.imports.import_options import check_options
+from normstat.ingest.imports.import_queue import options_of, remove_file, to_import_row
 from normstat.ingest.imports.import_run import require_host_name
 from normstat.stats.engine.trace.question_names import MAX_LENGTH
-from normstat.window import from_us
+from normstat.window import LATEST_US, from_us
 
 router = LazyRouter(tags=["imports"])
 
@@ -91,24 +94,9 @@ async def create_import(  # noqa: PLR0917 (parameters of a route, given by name)
         is_first_real=first_is_real,
         is_each_host=each_host,
     )
-    queued = await _keep(request, state, _to_row(host, name, options), principal.name)
+    queued = await _keep(request, state, to_import_row(host, name, options), principal.name)
     state.imports.wake()
     return queued
-
-
-def _to_row(host: str, name: str, options: ImportOptions) -> ImportRow:
-    return ImportRow(
-        host=host,
-        name=name,
-        time_zone=options.zone,
-        first_day=options.date,
-        start_at=None if options.start_us is None else from_us(options.start_us),
-        interval_s=None if options.interval_us is None else options.interval_us / 1_000_000,
-        spec=options.spec,
-        title=options.title,
-        is_first_real=options.is_first_real,
-        is_each_host=options.is_each_host,
-    )
 
 
 def _require_all_hosts(principal: Principal, *, each_host: bool) -> None:
@@ -173,7 +161,7 @@ async def retry_import(
     )
     _require_all_hosts(principal, each_host=given.is_each_host)
     path = await asyncio.to_thread(state.imports.copy_file, row.file_path)
-    again = _to_row(row.host, row.name, given)
+    again = to_import_row(row.host, row.name, given)
     again.file_path, again.only_position = str(path), body.position
     queued = await import_rows.add_import(session, again, n_bytes=path.stat().st_size, asked_by=principal.name)
     file.result = {**file.result, "missing": [], "note": f"tried again: import {queued.id}"}
@@ -188,6 +176,59 @@ async def undo_import(id: IdPath, state: State, session: WriteSession) -> Import
     queued = await import_rows.queue_undo(session, await import_rows.find_ended(session, id))
     state.imports.wake()
     return queued
+
+
+MAX_SHIFT_S: Final = LATEST_US / 1_000_000
+
+
+class ImportUpdate(Body):
+    """What changes of an import; what is null stays. `start` is the new instant of its first sample, in place of `shift_s`."""
+
+    label: Annotated[
+        str | None, Field(max_length=200, pattern=NO_NUL, description='what people call it; "" for its file\'s name')
+    ] = None
+    host: Annotated[str | None, Field(max_length=200, pattern=NO_NUL, description="the host that its samples move to")] = None
+    shift_s: Annotated[
+        float | None, Field(ge=-MAX_SHIFT_S, le=MAX_SHIFT_S, description="seconds added to the times in its files")
+    ] = None
+    start: Instant | None = None
+
+
+@router.put("/imports/{id}", status_code=202, responses=guarded_answers(BadRequest, NotFound, Conflict, TooManyRequests))
+@open_to_limited()
+async def update_import(
+    id: IdPath,  # noqa: A002
+    body: ImportUpdate,
+    state: State,
+    principal: Operator,
+    session: WriteSession,
+) -> Import:
+    """Rename an ended import, date it again, or move it to another host; its samples move in the background."""
+    if body.host is not None:
+        require_host_name(body.host)
+        await require_room_for_host(session, body.host, state.settings.ingest_max_hosts)
+    _require_all_hosts(principal, each_host=(await import_rows.find_ended(session, id)).is_each_host)
+    changed = await change_import(session, id, label=body.label, host=body.host, shift_s=body.shift_s, start=body.start)
+    state.imports.wake()
+    return changed
+
+
+@router.post("/imports/{id}/undo-change", status_code=202, responses=guarded_answers(NotFound, BadRequest, Conflict))
+@open_to_limited()
+async def undo_import_change(
+    id: IdPath,  # noqa: A002
+    state: State,
+    principal: Operator,
+    session: WriteSession,
+) -> Import:
+    """Take back the last change of an ended import: its title, host and times are what they were before it."""
+    row = await import_rows.find_ended(session, id)
+    _require_all_hosts(principal, each_host=row.is_each_host)
+    if row.earlier and await find_hidden_names(session, [str(row.earlier[-1]["host"])]):
+        raise NotAllowed(f"{LIMITED}, and does not see the host that the import would move back to")
+    changed = await undo_change(session, id)
+    state.imports.wake()
+    return changed
 
 
 @router.get("/imports", dependencies=[NEEDS_VIEWER], responses=guarded_answers())

@@ -81,7 +81,9 @@ class Job(Base):
 class ImportRow(Base):
     """A file that was uploaded, to be loaded in the background. `file_path` is where the server keeps it until then, and for a day
     longer when files of it lack something that a person can say. `only_position`: of an archive, the one file that is loaded.
-    `is_undo`: the job removes what the import loaded. `title`: the question that a tracer was asked.
+    `is_undo`: the job removes what the import loaded; `is_change`: it moves that to `host`, and shifts its times by `shift_s` from
+    those in the files. `title`: the question that a tracer was asked. `label`: what people call the import, "" for its file's name.
+    `earlier`: label, host and shift before each change, the oldest first.
     """
 
     __tablename__ = "imports"
@@ -99,6 +101,10 @@ class ImportRow(Base):
     is_each_host: Mapped[bool] = mapped_column(server_default=text("false"))
     only_position: Mapped[int | None]
     is_undo: Mapped[bool] = mapped_column(server_default=text("false"))
+    is_change: Mapped[bool] = mapped_column(server_default=text("false"))
+    label: Mapped[str] = mapped_column(server_default="")
+    shift_s: Mapped[float] = mapped_column(server_default="0")
+    earlier: Mapped[list[dict[str, object]]] = mapped_column(JSONB, server_default=text("'[]'::jsonb"))
     file_path: Mapped[str]
     n_files: Mapped[int] = mapped_column(server_default="0")
     job: Mapped[Job] = relationship(lazy="joined", innerjoin=True)

@@ -43,7 +43,14 @@ BUNDLE_KEY: Final = "bundle-"
 
 
 def to_timing(
-    key: str, zone: str | None, day: dt.date | None, start_at: datetime | None, interval_s: float | None, *, is_first_real: bool
+    key: str,
+    zone: str | None,
+    day: dt.date | None,
+    start_at: datetime | None,
+    interval_s: float | None,
+    *,
+    is_first_real: bool,
+    shift_s: float,
 ) -> Timing:
     """Return the timing given by the columns of a stream."""
     return Timing(
@@ -53,6 +60,7 @@ def to_timing(
         interval_us=None if interval_s is None else round(interval_s * 1_000_000),
         is_first_real=is_first_real,
         is_live=not key.startswith(IMPORT_KEY),
+        shift_us=round(shift_s * 1_000_000),
     )
 
 
@@ -141,6 +149,7 @@ class Stream(Base):
     `reader_version` the one that `reader_state` belongs to: they differ when the spec changed while the stream grew. `stat_names`
     are the stats that it has samples of. `time_zone`, `first_day`, `start_at`, `interval_s` and `is_first_real` are the timing that
     an import gave (records.Timing); NULL for what agents send. `is_finished`: an import brought its end, and it has been read.
+    `shift_s`: added to all its times (records.Timing).
     """
 
     __tablename__ = "streams"
@@ -174,11 +183,20 @@ class Stream(Base):
     reader_version: Mapped[int] = mapped_column(server_default="0")
     stat_names: Mapped[list[str]] = mapped_column(ARRAY(Text()), server_default=text("'{}'::text[]"))
     is_finished: Mapped[bool] = mapped_column(server_default=text("false"))
+    shift_s: Mapped[float] = mapped_column(server_default="0")
 
     @property
     def timing(self) -> Timing:
         """The timing given from outside (by an import)."""
-        return to_timing(self.key, self.time_zone, self.first_day, self.start_at, self.interval_s, is_first_real=self.is_first_real)
+        return to_timing(
+            self.key,
+            self.time_zone,
+            self.first_day,
+            self.start_at,
+            self.interval_s,
+            is_first_real=self.is_first_real,
+            shift_s=self.shift_s,
+        )
 
 
 class Load(Base):

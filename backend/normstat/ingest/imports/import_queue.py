@@ -24,13 +24,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from normstat.db.schema.job_models import ImportRow
 from normstat.db.session import make_sessions, open_read_session, open_write_session
-from normstat.errors import Conflict, NormstatError, NoSpace
+from normstat.errors import Conflict, DatabaseAway, NormstatError, NoSpace
 from normstat.ingest import import_rows
 from normstat.ingest.import_rows import ImportedFile
 from normstat.jobs.background import keep_running
-from normstat.jobs.claims import IMPORTS, Claim, JobStopped, open_claims
+from normstat.jobs.claims import IMPORTS, Claim, Claims, JobStopped, open_claims
 from normstat.jobs.due_work import IMPORTS_S
-from normstat.window import to_us
+from normstat.window import from_us, to_us
 
 if TYPE_CHECKING:
     from normstat.ingest.imports.import_options import ImportOptions
@@ -112,8 +112,8 @@ class ImportQueue:
             stopped = await import_rows.list_stopped_files(session)
             stopped |= await import_rows.list_old_files(session, KEPT_FOR)
         here = await asyncio.to_thread(_find_here, [*(row.file_path for row in rows), *stopped.values()])
-        # To undo an import takes no file.
-        by_job = {row.job_id: row for row in rows if row.is_undo or row.file_path in here}
+        # To undo or to change an import takes no file.
+        by_job = {row.job_id: row for row in rows if row.is_undo or row.is_change or row.file_path in here}
         for path in here & set(stopped.values()):
             remove_file(path)
         async with open_write_session(self._sessions) as session:
@@ -126,7 +126,12 @@ class ImportQueue:
             return False
         async with open_claims(self._database_url, IMPORTS) as claims:
             claim = await claims.next(of=by_job) if claims is not None else None
-            return claim is not None and await self._load(claim, by_job[claim.id])
+            if claims is None or claim is None:
+                return False
+            row = by_job[claim.id]
+            if row.is_undo or row.is_change:
+                return await work_on_loaded(self._sessions, claims, claim, row)
+            return await self._load(claim, row)
 
     async def _load(self, claim: Claim, row: ImportRow) -> bool:
         """Load one import and record how it ended; return False when it is to be tried again later."""
@@ -135,8 +140,6 @@ class ImportQueue:
 
         async with open_read_session(self._sessions) as session:
             done = await import_rows.list_done(session, row.id)
-        if row.is_undo:
-            return await self._undo(claim, row)
         log.info("import_started", id=row.id, host=row.host, n_bytes=claim.n_total, n_files_done=len(done))
         path = Path(row.file_path)
         is_other = self._other is not None and await asyncio.to_thread(self._other.takes, path)
@@ -190,23 +193,6 @@ class ImportQueue:
         log.info("import_ended", id=row.id, host=row.host, message=message)
         return True
 
-    async def _undo(self, claim: Claim, row: ImportRow) -> bool:
-        """Remove what an import loaded, and record how that ended; return False when it is to be tried again later."""
-        from normstat.ingest.imports.undo import undo_import  # noqa: PLC0415
-
-        try:
-            message = await undo_import(self._sessions, row, claim)
-        except JobStopped:
-            return True
-        except (DBAPIError, PoolTimeout, psycopg.Error) as error:
-            log.warning("undo_waits_for_database", id=row.id, host=row.host, error=str(error)[:200])
-            return False
-        async with open_write_session(self._sessions) as session:
-            await import_rows.note_removed_files(session, [row.id])
-            await claim.finish(session, message)
-        remove_file(row.file_path)
-        return True
-
     def copy_file(self, path: str) -> Path:
         """Return another file with the content of an upload that was kept, for another try.
 
@@ -236,6 +222,34 @@ class ImportQueue:
             for path in self._folder.glob(f"*{PART}"):
                 if time.time() - path.stat().st_mtime > OLD_S:
                     remove_file(str(path))
+
+
+async def work_on_loaded(sessions: async_sessionmaker[AsyncSession], claims: Claims, claim: Claim, row: ImportRow) -> bool:
+    """Remove or move what an import loaded, and record how that ended; return False when it is to be tried again later."""
+    from normstat.ingest.imports.change import apply_change  # noqa: PLC0415
+    from normstat.ingest.imports.undo import undo_import  # noqa: PLC0415
+
+    try:
+        if row.is_undo:
+            message = await undo_import(sessions, row, claim)
+        else:
+            message = await apply_change(claims.sessions, row, claim)
+    except JobStopped:
+        return True
+    except (DBAPIError, PoolTimeout, psycopg.Error, DatabaseAway) as error:
+        log.warning("undo_waits_for_database", id=row.id, host=row.host, error=str(error)[:200])
+        return False
+    except NormstatError as error:
+        async with open_write_session(sessions) as session:
+            await claim.fail(session, error.message)
+        return True
+    async with open_write_session(sessions) as session:
+        if row.is_undo:
+            await import_rows.note_removed_files(session, [row.id])
+        await claim.finish(session, message)
+    if row.is_undo:
+        remove_file(row.file_path)
+    return True
 
 
 class NewFile:
@@ -329,6 +343,23 @@ class _Progress:
 def _find_here(paths: Iterable[str]) -> set[str]:
     """Return the paths of files that are on this machine."""
     return {path for path in paths if Path(path).exists()}
+
+
+def to_import_row(host: str, name: str, options: "ImportOptions") -> ImportRow:
+    """Return the row of a file and the options that were given with it."""
+    return ImportRow(
+        host=host,
+        name=name,
+        time_zone=options.zone,
+        first_day=options.date,
+        start_at=None if options.start_us is None else from_us(options.start_us),
+        interval_s=None if options.interval_us is None else options.interval_us / 1_000_000,
+        spec=options.spec,
+        title=options.title,
+        is_first_real=options.is_first_real,
+        is_each_host=options.is_each_host,
+        file_path="",
+    )
 
 
 def options_of(row: ImportRow) -> "ImportOptions":

@@ -8,7 +8,7 @@ ends early.
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -75,7 +75,8 @@ class Loader:
             stream = await import_rows.find_stream(session, self._host, found.spec.name, key)
         for load in known:
             # What is there begins with this content, or this content with what is there.
-            is_same = load.timing == found.timing and load.n_bytes >= min(load.acked_offset, found.n_bytes)
+            # A file whose recording was dated again goes on with the same shift.
+            is_same = replace(load.timing, shift_us=0) == found.timing and load.n_bytes >= min(load.acked_offset, found.n_bytes)
             if is_same and (stream is None or load.key == key or load.n_bytes == found.n_bytes):
                 return Plan(load.key, load.stream_id, min(load.acked_offset, found.n_bytes), load.is_finished)
         if stream is None:

@@ -25,8 +25,8 @@ log = structlog.get_logger()
 LOCK_TIMEOUT_S: Final = 60
 # Removing ten million rows takes some minutes.
 STATEMENT_TIMEOUT_S: Final = 6 * 3600
-NOT_MADE_HERE: Final = "not undone: an earlier import loaded it"
-SHARED: Final = "not undone: another import continued it"
+NOT_MADE_HERE: Final = "an earlier import loaded it"
+SHARED: Final = "another import continued it"
 
 
 async def undo_import(sessions: async_sessionmaker[AsyncSession], row: ImportRow, claim: Claim) -> str:
@@ -48,7 +48,7 @@ async def undo_import(sessions: async_sessionmaker[AsyncSession], row: ImportRow
         if not isinstance(stream_id, int) or result.get("is_undone") is True:
             continue
         async with open_write_session(sessions) as session:
-            refusal = await _refusal(session, stream_id, claim.queued_at)
+            refusal = await refusal_of(session, stream_id, claim.queued_at)
             if refusal is None:
                 removed = await remove_stream(session, stream_id)
                 n_samples += removed
@@ -68,8 +68,8 @@ def _files_left(n: int) -> str:
     return f"{n} of the files were loaded by other imports too, and stay"
 
 
-async def _refusal(session: WriteSession, stream_id: int, since: datetime) -> str | None:
-    """Return why the stream stays. Missing: None when it is the import's alone, or gone."""
+async def refusal_of(session: AsyncSession, stream_id: int, since: datetime) -> str | None:
+    """Return why an import of that instant leaves the stream alone. Missing: None when it is the import's alone, or gone."""
     stream = await session.get(Stream, stream_id, populate_existing=True)
     if stream is None:
         return None
@@ -105,7 +105,7 @@ async def _note(session: WriteSession, import_id: int, position: int, refusal: s
     file = await import_rows.read_file(session, import_id, position)
     result: Mapping[str, object] = file.result
     if refusal is not None:
-        file.result = {**result, "note": refusal}
+        file.result = {**result, "note": f"not undone: {refusal}"}
         return
     nothing = {"n_reports": 0, "n_samples": 0, "n_samples_new": 0, "n_rejected": 0, "n_since_boot": 0, "reasons": [], "missing": []}
     spans = {"first_sample_at": None, "last_sample_at": None, "stream_id": None, "artefact": None}

@@ -7,7 +7,7 @@ doubled, and readers see all of the old or all of the new samples. A process tha
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -28,7 +28,7 @@ from normstat.samples import stream_rows
 from normstat.samples.chunks import read_batch
 from normstat.samples.sealed.sealed_rows import wait_seal_lock
 from normstat.samples.stat_tables import RequiredTable, StoredStat, make_stat_tables, read_stored_stats
-from normstat.samples.stream_rows import is_being_deleted
+from normstat.samples.stream_rows import is_being_deleted, move_stream
 from normstat.samples.table_plan import TablePlan
 from normstat.stats.records import LineKind, SampleBlock
 from normstat.stats.spec import Spec
@@ -76,8 +76,22 @@ class StreamOutcome:
     n_rejected: int
 
 
+@dataclass(frozen=True, slots=True)
+class StreamPlace:
+    """The host whose samples those of a stream are, and what is added to their times.
+
+    Units: microseconds.
+    """
+
+    host_id: int
+    shift_us: int
+
+
 class StreamReparse:
-    """One stream that is read again with a spec. The sessions share one connection, which has the temporary tables."""
+    """One stream that is read again with a spec. The sessions share one connection, which has the temporary tables.
+
+    With another `place` its samples, events and raw bytes move there in the transaction that replaces the samples.
+    """
 
     def __init__(
         self,
@@ -88,15 +102,18 @@ class StreamReparse:
         watch: Watch,
         note: Note,
         max_new_instances: int = MAX_NEW_INSTANCES,
+        place: StreamPlace | None = None,
     ) -> None:
         self._sessions = sessions
         self._max_new_instances = max_new_instances
         self._stream_id = stream.id
-        self._host_id = stream.host_id
+        self._old_place = StreamPlace(stream.host_id, stream.timing.shift_us)
+        self._place = place or self._old_place
         self._spec = spec
         self._watch = watch
         self._note = note
-        self._reading = Rereading(spec, stream.host_id, stream.command, stream.timing)
+        timing = replace(stream.timing, shift_us=self._place.shift_us)
+        self._reading = Rereading(spec, self._place.host_id, stream.command, timing)
         self._stored: dict[str, StoredStat] = {}
         self._plan = TablePlan([spec], {})
 
@@ -109,7 +126,7 @@ class StreamReparse:
         async with open_write_session(self._sessions) as session:
             await require_all_kept(session, self._stream_id)
             await self._load_plan(session)
-        staging = Staging(host_id=self._host_id, stream_id=self._stream_id)
+        staging = Staging(host_id=self._place.host_id, stream_id=self._stream_id)
         await self._stage(staging)
         try:
             return await self._replace(staging)
@@ -183,8 +200,9 @@ class StreamReparse:
         Without `locks_first` the host is locked at the end, for a moment; that is right when nothing more of the stream came.
         Raises: Moved; Lacking
         """
-        await wait_seal_lock(await driver_of(session), self._host_id)
-        host = await self._lock_host(session) if locks_first else None
+        for host_id in self._host_ids:
+            await wait_seal_lock(await driver_of(session), host_id)
+        host = await self._lock_hosts(session) if locks_first else None
         stream = await self._read_stream(session)
         reading, blocks = await self._read_end(session, self._reading.copy(), stream, staging)
         if reading.n_passed != stream.n_gap_bytes:
@@ -199,13 +217,23 @@ class StreamReparse:
         span = None
         if stream.first_sample_at is not None and stream.last_sample_at is not None:
             span = (stream.first_sample_at, stream.last_sample_at)
-        replaced = await staging.replace(session, await self._old_stats(session, stream), span)
+        is_moved = len(self._host_ids) > 1
+        # The rows of the old host only go.
+        old = Staging(host_id=self._old_place.host_id, stream_id=stream.id) if is_moved else staging
+        replaced = await old.replace(session, await self._old_stats(session, stream), span)
+        if is_moved:
+            replaced = replace(await staging.replace(session, (), None), n_before=replaced.n_before)
         if host is None:
-            host = await self._lock_host(session)
+            host = await self._lock_hosts(session)
             stream = await self._read_stream(session)
             if (stream.acked_offset, stream.is_finished) != (end, is_finished):
                 raise Moved
+        if is_moved:
+            await old.settle(session)
         await staging.settle(session)
+        if self._place != self._old_place:
+            stream.shift_s = self._place.shift_us / 1_000_000
+            await move_stream(session, stream, host.id, timedelta(microseconds=self._place.shift_us - self._old_place.shift_us))
         await _write(session, host, stream, reading, replaced)
         await note_replaced(session, stream.id, _first_to_judge(stream))
         outcome = StreamOutcome(replaced.n_before, replaced.n_after, stream.n_rejected)
@@ -236,11 +264,18 @@ class StreamReparse:
         await require_all_kept(session, stream.id)
         return stream
 
-    async def _lock_host(self, session: WriteSession) -> Host:
-        host = await stream_rows.lock_host_by_id(session, self._host_id)
-        if host is None or await is_being_deleted(session, self._host_id):
-            raise NotFound(f"The host of stream {self._stream_id} was deleted")
-        return host
+    @property
+    def _host_ids(self) -> list[int]:
+        """The hosts that lose or get samples, in the order in which everybody locks hosts."""
+        return sorted({self._old_place.host_id, self._place.host_id})
+
+    async def _lock_hosts(self, session: WriteSession) -> Host:
+        """Lock the hosts; return the one that has the samples afterwards."""
+        for host_id in self._host_ids:
+            host = await stream_rows.lock_host_by_id(session, host_id)
+            if host is None or await is_being_deleted(session, host_id):
+                raise NotFound(f"The host of stream {self._stream_id} was deleted")
+        return await session.get_one(Host, self._place.host_id)
 
     def _lacking(self, blocks: list[SampleBlock]) -> list[RequiredTable]:
         return self._plan.lacking(block.stat.name for block in blocks)

@@ -16,7 +16,7 @@ from typing import Final, Protocol
 from normstat.stats.engine.line_engine import LINE_LIMIT
 from normstat.stats.engine.shared_text import TextWindow, share_text
 from normstat.stats.lazy_mapping import LazyMapping
-from normstat.stats.records import NO_TIMING, ReadResult, State, Timing
+from normstat.stats.records import NO_TIMING, ReadResult, State, Timing, shift_times
 from normstat.stats.spec import Layout, Spec
 
 LAYOUT_NAME: Final = "LAYOUT"
@@ -96,7 +96,8 @@ def read(
     """
     call = READERS[spec.reader].reader(spec, state=state, offset=offset, timing=timing, command=command)
     call.window = window
-    return call.read(data, is_final=is_final)
+    result = call.read(data, is_final=is_final)
+    return shift_times(result, timing.shift_us) if timing.shift_us else result
 
 
 def share_texts(pieces: Sequence[tuple[Spec, State, bytes]]) -> list[TextWindow | None]:
