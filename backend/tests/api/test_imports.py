@@ -136,7 +136,7 @@ async def test_a_file_is_kept_loaded_and_told_of(operator: httpx.AsyncClient, at
         "path": "folder/vmstat.out.gz", "spec": "vmstat_linux", "stats": ["vmstat_linux"], "n_reports": N_SAMPLES,
         "n_samples": N_SAMPLES, "n_samples_new": N_SAMPLES, "n_rejected": 0, "reasons": [], "note": "", "n_since_boot": 1,
         "first_sample_at": "2026-11-21T10:00:00Z", "last_sample_at": "2026-11-21T10:00:59Z", "missing": [], "position": 0,
-        "stream_id": file["stream_id"], "is_undone": False, "artefact": None,
+        "stream_id": file["stream_id"], "is_undone": False, "artefact": None, "shift_s": 0.0,
     }  # fmt: skip
     assert waiting_files(settings) == []
     again = await loaded(operator, VMSTAT)
