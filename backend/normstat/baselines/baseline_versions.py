@@ -15,6 +15,7 @@ from normstat.db.schema.baseline_models import (
     BaselineHost,
     BaselineVersion,
     Exclusion,
+    ExpectedValueRow,
     HostGroupHost,
     MutedSeries,
 )
@@ -212,7 +213,7 @@ async def forget_host(session: AsyncSession, host_id: int, name: str, *, made_by
         .execution_options(populate_existing=True)
     )
     baselines = (await session.scalars(query)).all()
-    for table in (BaselineHost, HostGroupHost, Exclusion, MutedSeries):
+    for table in (BaselineHost, HostGroupHost, Exclusion, MutedSeries, ExpectedValueRow):
         await session.execute(delete(table).where(table.host_id == host_id))
     await session.execute(delete(Job).where(Job.host_id == host_id, Job.kind == JobKind.PROFILE))
     for baseline in baselines:

@@ -16,6 +16,7 @@ from normstat.comparison.divisor import Divisor, LeftOut, describe_left_out, div
 from normstat.comparison.findings.classify import SeriesIdentity, make_findings, strongest_ratios
 from normstat.comparison.findings.coming_and_going import Surroundings, describe_small, find_unmatched, is_process_stat
 from normstat.comparison.findings.grouping import group_findings
+from normstat.comparison.findings.human import format_human
 from normstat.comparison.findings.stalls import describe_bouts, describe_rhythm, find_stalls
 from normstat.comparison.host_ledger import ask_facts, installed_kib, some_windows
 from normstat.comparison.ledger.book import draw_lines, open_book
@@ -46,6 +47,7 @@ from normstat.samples.lookup import StatRef, list_host_stats
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary
+from normstat.storage.expected_value_rows import ExpectedValue
 from normstat.window import Window
 
 # The first groups have sparklines, for this many members each.
@@ -71,6 +73,7 @@ class Task:
     version: int | None = None
     divisor: Divisor | None = None
     mutes: Mutes = ()
+    expected: Sequence[ExpectedValue] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +287,8 @@ def compare_sides(
     changed = [] if scored is None else _to_groups(task.host, scored, rows, around)
     # Likely changes are reported only if they matter.
     likely = [] if scored is None else [one for one in _to_groups(task.host, scored, likely_rows, around) if is_noticeable(one)]
-    groups = _draw(task, rank_groups([*changed, *likely, *new_and_gone]), by_name)
+    ranked = [_expect(group, task.expected) for group in rank_groups([*changed, *likely, *new_and_gone])]
+    groups = _draw(task, ranked, by_name)
     reading = _to_reading(task, all_stats, of_ledger)
     ledger = [] if reading is None else draw_lines(open_book(task.host, reading, around.n_cpus), reading, around.n_cpus)
     candidates = [] if reading is None else find_candidates(reading)
@@ -393,6 +397,21 @@ def _is_muted(series: SeriesIdentity, mutes: Mutes) -> bool:
         stat == series.stat and field == series.field.key and (instance is None or instance == series.instance)
         for stat, field, instance in mutes
     )
+
+
+def _expect(group: FindingGroup, expected: Sequence[ExpectedValue]) -> FindingGroup:
+    """Return the group with what people expect of its series, in the sentences of the findings too."""
+    of_field = [one for one in expected if (one.stat, one.field) == (group.stat, group.field)]
+    if not of_field:
+        return group
+    members = []
+    for member in group.members:
+        found = next((one for one in of_field if one.instance in {None, member.instance}), None)
+        if found is not None:
+            sentence = f"{member.sentence} Expected: {format_human(found.value, group.unit)}."
+            member = replace(member, expected=found.value, sentence=sentence)  # noqa: PLW2901
+        members.append(member)
+    return replace(group, members=members, sentence=members[0].sentence if len(members) == 1 else group.sentence)
 
 
 def _draw(task: Task, groups: list[FindingGroup], stats: Mapping[str, StatPair]) -> list[FindingGroup]:

@@ -77,6 +77,8 @@ class Finding(Documented):
     sentence: str
     sparkline: Sparkline | None
     """Null where the finding is not drawn: only the strongest members of the first groups are."""
+    expected: float | None = None
+    """What people expect of the series. Null: nobody said."""
 
 
 @dataclass(frozen=True, slots=True)

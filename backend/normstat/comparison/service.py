@@ -28,6 +28,7 @@ from normstat.query.report_coverage import read_first_and_last
 from normstat.runtime import work_budget
 from normstat.samples.lookup import require_host
 from normstat.stats.catalogue import load_catalogue
+from normstat.storage.expected_value_rows import list_expected_values
 from normstat.window import Window
 
 METHOD_VERSION: Final = 9
@@ -223,7 +224,9 @@ async def _to_task(
         incident_rate = await read_rate(session, host_id, request.divisor, (incident,))
         divisor = _to_divisor(request.divisor, host, join_rates(baseline_rates, incident.length_s), incident_rate)
     mutes: Mutes = [(mute.stat, mute.field, mute.instance) for mute in await list_mutes(session, host)]
-    return Task(host, host_id, incident, other_ids, windows, profile, version, divisor, mutes)
+    # A value per unit of work is not what was expected.
+    expected = await list_expected_values(session, host) if divisor is None else []
+    return Task(host, host_id, incident, other_ids, windows, profile, version, divisor, mutes, expected)
 
 
 def _to_divisor(name: str, host: str, baseline: Rate, incident: Rate) -> Divisor:

@@ -22,13 +22,14 @@ READ_MARKS: Final = """
     GROUP BY side.host_id, h.os
     ORDER BY side.host_id
 """
-# What retention removed so far, the columns of all stats, and the mutes.
+# What retention removed so far, the columns of all stats, the mutes, and what is expected.
 READ_COMMON: Final = """
     SELECT
         (SELECT concat_ws(' ', count(*), sum(n_samples)) FROM retention_runs),
         (SELECT concat_ws(' ', count(*), sum(spec_version)) FROM stats),
         (SELECT count(*) FROM stat_fields),
-        (SELECT concat_ws(' ', count(*), sum(id)) FROM muted_series)
+        (SELECT concat_ws(' ', count(*), sum(id)) FROM muted_series),
+        (SELECT concat_ws(' ', count(*), sum(id)) FROM expected_values)
 """
 READ_PROFILES: Final = """
     SELECT host_id, slot, method, made_at, until_at, is_stale, sources FROM profiles

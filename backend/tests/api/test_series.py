@@ -142,3 +142,17 @@ def test_large_answers_are_compressed_for_those_who_take_that() -> None:
     assert "content-encoding" not in plain.headers
     assert gzip.decompress(packed.body) == zstandard.decompress(smaller.body) == plain.body == encode(result)
     assert len(smaller.body) < len(packed.body) < len(plain.body)
+
+
+async def test_an_expected_value_is_a_reference_line_of_its_host(reader: httpx.AsyncClient) -> None:
+    body = {"host": "db1", "stat": "vmstat_linux", "field": "system_in", "value": 4000, "note": "as on the v440"}
+    made = body_of(await reader.put("/api/v1/references", json=body), 200)["references"]
+    [expected] = [one for one in made if one["is_expected"]]
+    assert (expected["label"], expected["source"], expected["unit"]) == (
+        "expected 4,000 /s", "as on the v440 (operator)", "1/s",
+    )  # fmt: skip
+    assert body_of(await reader.get("/api/v1/references", params={"host": "db1"}), 200)["references"] == made
+    known = [one for one in made if not one["is_expected"]]
+    assert body_of(await reader.get("/api/v1/references"), 200)["references"] == known
+    assert body_of(await reader.put("/api/v1/references", json=body | {"value": None}), 200)["references"] == known
+    assert_envelope(await reader.put("/api/v1/references", json=body | {"stat": "nothing"}), 404, "not_found")

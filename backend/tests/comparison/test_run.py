@@ -20,6 +20,7 @@ from normstat.profiles.profile_job import run_profiles
 from normstat.records.artefact_rows import ArtefactSource
 from normstat.scoring.summary import FloatArray
 from normstat.stats.observer_effect import Effect
+from normstat.storage.expected_value_rows import ExpectedValue, delete_expected_value, put_expected_value
 from normstat.window import Window, to_us
 from tests.databases import Sessions, on_either_database
 from tests.query.filling import fill_stat, fill_values
@@ -320,6 +321,24 @@ async def test_what_nobody_wants_to_see_is_listed_apart(sessions: Sessions) -> N
     assert muted.change_ratio == usr.change_ratio
     assert muted.significance == pytest.approx(usr.significance)
     assert_complete(found)
+
+
+async def test_what_is_expected_stands_beside_what_is_normal(sessions: Sessions) -> None:
+    await fill_host(sessions)
+    async with open_write_session(sessions) as session:
+        for value, instance in ((50.0, None), (20.0, "1"), (10.0, "1")):
+            expected = ExpectedValue("mpstat_linux", "usr_pct", instance, value, "measured on the v440", "ann")
+            await put_expected_value(session, "web1", expected)
+    found = await compare(sessions)
+    [usr] = [group for group in found.groups if group.field == "usr_pct"]
+    # What is expected of this CPU, and the last that was said of it.
+    assert [(member.instance, member.expected) for member in usr.members] == [("1", 10.0)]
+    assert usr.sentence.endswith("Expected: 10 %.")
+    assert any("(expected 10 %; normally " in story.sentence for story in found.stories), [s.sentence for s in found.stories]
+    async with open_write_session(sessions) as session:
+        await delete_expected_value(session, "web1", "mpstat_linux", "usr_pct", "1")
+    [usr] = [group for group in (await compare(sessions)).groups if group.field == "usr_pct"]
+    assert usr.members[0].expected == 50.0
 
 
 async def test_a_baseline_of_other_hosts_is_refused(sessions: Sessions) -> None:

@@ -66,6 +66,7 @@ ROUTES: Final = (
     ("/api/v1/series", "series", "read_series"),
     ("/api/v1/statistics", "series", "read_statistics"),
     ("/api/v1/references", "series", "list_references"),
+    ("/api/v1/references", "series", "put_expected"),
     ("/api/v1/host-metrics", "host_series", "list_host_metrics"),
     ("/api/v1/series/hosts", "host_series", "read_series_of_hosts"),
     ("/api/v1/hosts/{host}/scores", "host_scores", "read_scores"),

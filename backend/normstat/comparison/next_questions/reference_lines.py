@@ -1,14 +1,16 @@
-"""Reference lines of graphs: known values of what a field measures, whichever tool printed it.
+"""Reference lines of graphs: known values of what a field measures, whichever tool printed it, and values that people expect.
 
-Each number has a source that a reader can check; a limit that depends on the hardware of the host is not one.
+Each known number has a source that a reader can check; a limit that depends on the hardware of the host is not one.
 """
 
 from dataclasses import dataclass
 from typing import Final
 
+from normstat.comparison.findings.human import format_human
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.runtime.field_docs import Documented
 from normstat.stats.catalogue import load_catalogue
+from normstat.storage.expected_value_rows import ExpectedValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,10 @@ class ReferenceRule(Documented):
     label: str
     source: str
     """Where the number comes from."""
+    instance: str | None
+    """null: of all instances."""
+    is_expected: bool
+    """Whether people expect this value of the series on this host; else it is known of the field everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +57,27 @@ def list_reference_rules() -> list[ReferenceRule]:
     """Return the reference lines of all fields of the catalogue."""
     meanings = load_rules().meanings
     return [
-        ReferenceRule(stat.name, field.key, field.unit, known.value, known.label, known.source)
+        ReferenceRule(stat.name, field.key, field.unit, known.value, known.label, known.source, instance=None, is_expected=False)
         for known in KNOWN
         for _, stat in load_catalogue().stats.values()
         for field in stat.fields
         if field.unit == known.unit and meanings[known.meaning].is_of_all(stat.name, field.key)
     ]
+
+
+def to_reference_rule(expected: ExpectedValue) -> ReferenceRule:
+    """Return the reference line of an expected value. Its unit is "" where the catalogue does not know the field."""
+    found = load_catalogue().stats.get(expected.stat)
+    fields = () if found is None else found[1].fields
+    unit = next((field.unit for field in fields if field.key == expected.field), "")
+    name = f"{expected.instance}: " if expected.instance else ""
+    return ReferenceRule(
+        expected.stat,
+        expected.field,
+        unit,
+        expected.value,
+        f"{name}expected {format_human(expected.value, unit)}",
+        f"{expected.note or 'expected'} ({expected.created_by})",
+        instance=expected.instance,
+        is_expected=True,
+    )

@@ -56,6 +56,11 @@ def describe_end(finding: Finding, unit: str) -> str:
     return ""
 
 
+def describe_expected(finding: Finding, unit: str) -> str:
+    """Return what people expect of the series: `expected 4,000/s`. Empty where nobody said."""
+    return "" if finding.expected is None else f"expected {Amount(format_human(finding.expected, unit)):}"
+
+
 def describe_normal(baseline: SideValues, unit: str) -> str:
     """Return what is normal: the middle 90 % of the baseline's samples. Empty without samples."""
     if baseline.p5 is None or baseline.p95 is None:
@@ -83,7 +88,7 @@ def describe_clause(group: FindingGroup, place: StoryPlace) -> str:
     """Return the clause of a resource's finding: `vda was busy 86 % of the time (normally 0 to 6 %)`."""
     finding = representative(group)
     value = Amount(describe_value(finding, group.unit))
-    ends = [describe_end(finding, group.unit), describe_normal_of(finding, group.unit)]
+    ends = [describe_end(finding, group.unit), describe_expected(finding, group.unit), describe_normal_of(finding, group.unit)]
     normal = "; ".join(end for end in ends if end)
     who = name_members(group, finding, place)
     words = _plain(group, finding, place, value)

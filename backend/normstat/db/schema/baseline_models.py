@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Identity, Integer, LargeBinary, SmallInteger, Text
+from sqlalchemy import ForeignKey, Identity, Index, Integer, LargeBinary, SmallInteger, Text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSTZMULTIRANGE, Range
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -103,6 +103,22 @@ class MutedSeries(Base):
     field: Mapped[str]
     instance: Mapped[str | None]
     reason: Mapped[str] = mapped_column(server_default="")
+    created_by: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(server_default=NOW)
+
+
+class ExpectedValueRow(Base):
+    """What people expect of a series of a host, beside what is normal. Without an instance: of all instances."""
+
+    __tablename__ = "expected_values"
+    __table_args__ = (Index("ix_expected_values__host_id", "host_id"),)
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
+    stat: Mapped[str]
+    field: Mapped[str]
+    instance: Mapped[str | None]
+    value: Mapped[float]
+    note: Mapped[str] = mapped_column(server_default="")
     created_by: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
 
