@@ -985,6 +985,7 @@ print_tool_facts >/dev/null
 same 'probes' "$(print_tool_facts | grep '^probes'; cat calls)" "probes${TAB}2
 call"
 unset -f dtrace
+same 'no tool' "$(has() { return 1; } && print_tool_facts | grep '^tools')" "tools${TAB}none"
 
 # Facts are printed again when one has changed, after those of the look before: here at the fourth look, one a second.
 print_facts() {

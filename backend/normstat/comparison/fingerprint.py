@@ -13,6 +13,7 @@ from normstat.comparison.compared_group import read_compared_group
 from normstat.comparison.saved_baseline import SavedBaseline, read_saved_baseline
 from normstat.comparison.service import METHOD_VERSION, ComparisonRequest
 from normstat.query.artefact_times import read_artefact_times
+from normstat.query.fact_history import read_tools
 from normstat.query.host_events import HostEvent
 from normstat.samples.data_marks import read_data_marks, read_profile_marks
 from normstat.samples.lookup import require_host
@@ -35,8 +36,8 @@ async def read_fingerprint(session: AsyncSession, request: ComparisonRequest) ->
     """Return a hash that changes with all that a comparison depends on, and the events, which are costly to read.
 
     These are: the request, the method, the specs, the resolved version and windows of the baseline without what is excluded,
-    the hosts of the group,
-    its stored profiles, the mutes, the events around the incident, and the samples of all hosts up to the last window's end.
+    the hosts of the group, its stored profiles, the mutes, what is expected, the tools of the hosts, the events around the
+    incident, and the samples of all hosts up to the last window's end.
 
     Raises: NotFound for an unknown host, baseline, version or group; BadRequest when the baseline does not cover a host, or the
     group has no other
@@ -61,6 +62,7 @@ async def read_fingerprint(session: AsyncSession, request: ComparisonRequest) ->
         for other_id in group.host_ids.values():
             ends.setdefault(other_id, request.incident.end)
     parts += await read_data_marks(session, ends)
+    parts += [(host, sorted(tools)) for host, tools in (await read_tools(session, host_ids)).items()]
     events = await read_events(session, list(host_ids), request.incident)
     parts += events
     # Those within baselines are told too.

@@ -22,6 +22,7 @@ from normstat.comparison.saved_baseline import SavedBaseline, read_saved_baselin
 from normstat.comparison.series_rows import SeriesRows
 from normstat.comparison.stories.build import merge_hosts
 from normstat.errors import BadRequest, NoData, TooLarge
+from normstat.query.fact_history import read_tools
 from normstat.query.host_events import HostEvent
 from normstat.query.host_os import read_host_os
 from normstat.query.report_coverage import read_first_and_last
@@ -112,7 +113,7 @@ async def run_whole_comparison(
     stories = await add_origins(session, stories, host_ids, request.incident)
     circumstances = await read_circumstances(session, hosts, host_ids, request.incident, stories, events=events)
     shown = groups[: request.limit]
-    shown = _add_questions(shown, await _read_systems(session, hosts))
+    shown = _add_questions(shown, await _read_systems(session, hosts), await read_tools(session, host_ids))
     elapsed_ms = round(1000 * (time.monotonic() - started))
     appeared, disappeared = [s for host in hosts for s in host.appeared], [s for host in hosts for s in host.disappeared]
     insufficient_data = [s for host in hosts for s in host.insufficient_data]
@@ -330,8 +331,10 @@ async def _read_systems(session: AsyncSession, hosts: Sequence[HostComparison]) 
     }
 
 
-def _add_questions(groups: Sequence[FindingGroup], systems: Mapping[str, System]) -> list[FindingGroup]:
-    questions = find_questions([_to_context(group) for group in groups], systems)
+def _add_questions(
+    groups: Sequence[FindingGroup], systems: Mapping[str, System], tools: Mapping[str, frozenset[str]]
+) -> list[FindingGroup]:
+    questions = find_questions([_to_context(group) for group in groups], systems, tools=tools)
     return [replace(group, questions=own) for group, own in zip(groups, questions, strict=True)]
 
 

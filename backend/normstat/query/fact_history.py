@@ -1,6 +1,6 @@
 """Host facts and their changes, read from the raw output of the agent."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -113,6 +113,19 @@ async def read_host_facts(session: AsyncSession, host: str) -> HostFacts:
     Raises: NotFound
     """
     return describe(await read_snapshots(session, await lookup.require_host(session, host)))
+
+
+async def read_tools(session: AsyncSession, host_ids: Mapping[str, int]) -> dict[str, frozenset[str]]:
+    """Return which of fact_words.TOOLS each host has, by its last facts.
+
+    Missing: a host whose agent does not report them is left out.
+    """
+    found = {}
+    for host, host_id in host_ids.items():
+        snapshots = await read_snapshots(session, host_id)
+        if snapshots and (tools := snapshots[-1].facts.get(FactName("tools"))) is not None:
+            found[host] = frozenset(tools.split())
+    return found
 
 
 async def read_snapshots(session: AsyncSession, host_id: int) -> list[FactSnapshot]:

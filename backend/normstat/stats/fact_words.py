@@ -9,6 +9,11 @@ from typing import Final
 from normstat.stats.fact_lines import BOOT_TIME, TIME_ZONE, FactName
 
 PROCESSOR_SET: Final = "processor_set"
+# Those that the agent looks for: fact `tools` names the ones that a host has.
+TOOLS: Final = frozenset({
+    "bpftrace", "dtrace", "intrstat", "jstack", "lockstat", "mcelog", "mdb", "operf", "perf", "plockstat", "pstack", "stap",
+    "strace", "trace-cmd", "trapstat", "truss",
+})  # fmt: skip
 
 
 class EventKind(StrEnum):

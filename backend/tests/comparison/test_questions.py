@@ -1,6 +1,8 @@
 """Next questions: which rule speaks of what, and what a command is made of."""
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -13,8 +15,10 @@ from normstat.comparison.next_questions.questions import (
     find_questions,
     find_rules,
     to_system,
+    tools_of,
 )
 from normstat.stats.catalogue import load_catalogue
+from normstat.stats.fact_words import TOOLS
 
 RULES = load_rules()
 
@@ -46,6 +50,39 @@ def names(*contexts: FindingContext) -> list[str]:
 
 def commands(contexts: Sequence[FindingContext], system: System) -> str:
     return "\n".join(command.command for question in ask(contexts, system)[0] for command in question.commands)
+
+
+def test_commands_need_tools_that_the_host_has() -> None:
+    busy = context("mpstat_solaris", "sys_pct", "up", "0", "1", unit="%", now=40)
+
+    def offered(*tools: str) -> tuple[list[str], list[str]]:
+        [questions] = find_questions([busy], {"web1": "sunos"}, tools={"web1": frozenset(tools)})
+        found = [command for question in questions for command in question.commands]
+        return [command.command.split()[0] for command in found], [command.note for command in found]
+
+    [known] = find_questions([busy], {"web1": "sunos"}, tools={"db1": frozenset()})
+    everything = [command.command.split()[0] for question in known for command in question.commands]
+    assert {"lockstat", "dtrace"} <= set(everything)
+    runs, notes = offered("lockstat", "dtrace")
+    assert runs == everything
+    runs, notes = offered("lockstat", "truss")
+    assert runs == [run for run in everything if run != "dtrace"]
+    assert not any(note.startswith("Install") for note in notes)
+    # Without any of them a question stays, and says what it lacks.
+    stuck = context("mpstat_solaris", "smtx", "up", "0", "1")
+    [questions] = find_questions([stuck], {"web1": "sunos"}, tools={"web1": frozenset({"none"})})
+    notes = [command.note for question in questions for command in question.commands]
+    assert notes
+    assert all(note.startswith("Install lockstat first: not found on web1. ") for note in notes)
+
+
+def test_the_agent_looks_for_the_tools_that_commands_are_filtered_by() -> None:
+    agent = (Path(__file__).parents[3] / "agents/normstat-agent").read_text()
+    [listed] = re.findall(r"for pt_tool in ([^;]+); do", agent)
+    assert set(listed.split()) == TOOLS
+    # Solaris' mdb is fed by echo; the runner of another command is none.
+    unknown = [rule.name for rule in RULES.commands.values() if "| mdb" in rule.run and "mdb" not in tools_of(rule.run)]
+    assert unknown == []
 
 
 SYS = context("mpstat_solaris", "sys_pct", "up", "0", "1", unit="%", now=40)

@@ -9,11 +9,12 @@ import shlex
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final, Literal
 
 from normstat.comparison.model import Command, Question
-from normstat.comparison.next_questions.keep_form import keep_form
+from normstat.comparison.next_questions.keep_form import QUOTED, RUNNERS, keep_form
 from normstat.comparison.next_questions.question_rules import (
     PLACE_HOLDERS,
     CommandRule,
@@ -22,6 +23,7 @@ from normstat.comparison.next_questions.question_rules import (
     RuleBook,
     load_rules,
 )
+from normstat.stats.fact_words import TOOLS
 from normstat.stats.units import to_base
 
 System = Literal["sunos", "linux", "other"]
@@ -31,6 +33,8 @@ MAX_COMMANDS: Final = 5
 FEW_SHARE: Final = 0.25
 MAX_SHARE: Final = 0.5
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+@,-]{0,127}")
+# A word where a command begins.
+_TOOL: Final = re.compile(rf"(?:^|[;&|({{]|\b(?:do|then)\b)\s*{RUNNERS.pattern}([A-Za-z][\w-]*)")
 _PROCESS: Final = re.compile(r"(\d{1,10})/.*", re.DOTALL | re.ASCII)
 
 
@@ -73,25 +77,37 @@ def to_system(os: str, spec_systems: Iterable[str] = ()) -> System:
 
 
 def find_questions(
-    contexts: Sequence[FindingContext], systems: Mapping[str, System], rules: RuleBook | None = None
+    contexts: Sequence[FindingContext],
+    systems: Mapping[str, System],
+    rules: RuleBook | None = None,
+    tools: Mapping[str, frozenset[str]] = MappingProxyType({}),
 ) -> list[list[Question]]:
     """Return the questions of each context, the most specific first, at most MAX_QUESTIONS.
 
-    Missing: an empty list where no rule matches; a host without a system counts as `other`
+    `tools`: which of fact_words.TOOLS a host has; a command that needs another one of them is offered only where no other is left,
+    with what to install.
+    Missing: an empty list where no rule matches; a host without a system counts as `other`, and one without tools has them all
     """
-    return _QuestionFinder(contexts, systems, load_rules() if rules is None else rules).find()
+    return _QuestionFinder(contexts, systems, load_rules() if rules is None else rules, tools).find()
 
 
 def find_rules(contexts: Sequence[FindingContext], rules: RuleBook) -> list[list[str]]:
     """Return the names of the rules that match each context, the most specific first, for any system."""
-    return _QuestionFinder(contexts, {}, rules).find_names()
+    return _QuestionFinder(contexts, {}, rules, {}).find_names()
 
 
 class _QuestionFinder:
     """All contexts, by host and meaning."""
 
-    def __init__(self, contexts: Sequence[FindingContext], systems: Mapping[str, System], rules: RuleBook) -> None:
+    def __init__(
+        self,
+        contexts: Sequence[FindingContext],
+        systems: Mapping[str, System],
+        rules: RuleBook,
+        tools: Mapping[str, frozenset[str]],
+    ) -> None:
         self._stories = contexts
+        self._tools = tools
         self._systems = systems
         self._rules = rules
         self._meanings = [
@@ -158,17 +174,40 @@ class _QuestionFinder:
                     if value is not None and other and (here is None or member.instance in here):
                         yield value / other
 
+    def _lacking(self, host: str, run: str) -> list[str]:
+        """Return the tools of a command line that the host does not have."""
+        known = self._tools.get(host)
+        return [] if known is None else sorted(tools_of(run) - known)
+
     def _to_question(
         self, rule: QuestionRule, context: FindingContext, members: Sequence[FindingValue], meanings: frozenset[str]
     ) -> Question | None:
         """Return the question of a rule. Missing: None where the rule has commands, but none for this system."""
         system = self._systems.get(context.host, "other")
         values = _values(context, members[0].instance, {self._rules.meanings[name].of for name in meanings})
-        of_system = [item for item in rule.commands if item.on in (system, "any")]
-        commands = [command for item in of_system if (command := fill(item, values, rule.ask)) is not None]
+        filled = [
+            (command, self._lacking(context.host, item.run))
+            for item in rule.commands
+            if item.on in (system, "any") and (command := fill(item, values, rule.ask)) is not None
+        ]
+        commands = [command for command, lacking in filled if not lacking] or [
+            replace(command, note=f"Install {' and '.join(lacking)} first: not found on {context.host}. {command.note}")
+            for command, lacking in filled
+        ]
         if not commands and system != "other":
             return None
         return Question(rule.ask, commands[:MAX_COMMANDS])
+
+
+def tools_of(run: str) -> frozenset[str]:
+    """Return which of fact_words.TOOLS a command line runs.
+
+    >>> sorted(tools_of("timeout 10 perf record -p 7; perf report | head")), sorted(tools_of("echo ::memstat | mdb -k"))
+    (['perf'], ['mdb'])
+    >>> tools_of("prstat -p 7 1; grep perf /proc/modules")
+    frozenset()
+    """
+    return frozenset(_TOOL.findall(QUOTED.sub("''", run))) & TOOLS
 
 
 def fill(rule: CommandRule, values: Mapping[str, str], question: str) -> Command | None:
