@@ -18,8 +18,8 @@ Solaris 11.4; older Solaris has most of them in 1M. *(root)*: needs root, or the
 commands only observe, but observing costs: `truss` and `strace` slow a process down many times, `pstack`, `pfiles` and `mdb -p`
 stop it for a moment.
 
-Where the facts of a host say which tools it has (`tools`), commands that need another of those that the agent looks for are left out;
-if no command is left, they are offered with what to install. Other tools, and hosts without that fact, are not filtered.
+Where the facts of a host say which tools it has (`tools`), commands that need another of those that the agent looks for are left
+out; if no command is left, they are offered with what to install. Other tools, and hosts without that fact, are not filtered.
 """
 SYSTEM_NAMES: Final = {"sunos": "Solaris", "linux": "Linux", "any": "any system"}
 

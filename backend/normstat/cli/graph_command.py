@@ -1,7 +1,8 @@
 """`normstat graph`: series of hosts as a picture, without a browser."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Final
@@ -33,7 +34,10 @@ def graph(
     *,
     host: Annotated[list[str], typer.Option(help="name of a host; repeatable")],
     stat: Annotated[str, typer.Option(help="name of the stat, e.g. linux_cpu")] = "",
-    field: Annotated[list[str] | None, typer.Option(help="key of a field, e.g. usr_pct; repeatable")] = None,
+    field: Annotated[
+        list[str] | None,
+        typer.Option(help="key of a field, e.g. usr_pct, or without --stat STAT.FIELD, a graph for each stat; repeatable"),
+    ] = None,
     view: Annotated[str, typer.Option(help="all panels of a saved view, by its name or key, instead of a stat")] = "",
     start: Annotated[datetime, typer.Option(parser=parse_option, metavar="INSTANT", help="first instant: 2026-11-21T10:00:00Z")],
     end: Annotated[datetime, typer.Option(parser=parse_option, metavar="INSTANT", help="first instant after the window")],
@@ -44,20 +48,18 @@ def graph(
     text: Annotated[bool, typer.Option("--text", help="print a line of bars for each series instead")] = False,
 ) -> None:
     """Draw series of hosts as SVG or PNG, or as lines of text in the terminal."""
-    _check_options(stat, field, view, instance, output, is_text=text)
+    fields = _fields_by_stat(stat, field or [])
+    _check_options(fields, stat, view, instance, output, is_text=text)
     window = Window(start, end)
+    has_panels = bool(view) or len(fields) > 1
 
     async def work(session: WriteSession) -> tuple[list[PanelLines], list[PictureMark]]:
         marks = await _baseline_marks(session, baseline, window)
         if view:
             _, panels = await find_view(session, view)
             return await read_view_lines(session, panels, host, window, width), marks
-        found = []
-        for name in host:
-            await _require_stat(session, name, stat)
-            asked = SeriesRequest(name, stat, window, width, tuple(field or ()), tuple(instance or ()))
-            found.append(await read_series(session, asked))
-        return [PanelLines(f"{stat}: {', '.join(field or ())} of {', '.join(host)}", found, ())], marks
+        asked = SeriesRequest("", "", window, width, (), tuple(instance or ()))
+        return await _read_panels(session, host, fields, asked), marks
 
     panels, marks = run_in_session(work)
     pictures = []
@@ -68,19 +70,31 @@ def graph(
             typer.echo(f"{panel.title}: {', '.join(panel.lacking)} recorded nothing of it.", err=True)
     if text:
         for picture in pictures:
-            for line in ([picture.title] if view else []) + [sparkline(each) for each in picture.lines]:
+            for line in ([picture.title] if has_panels else []) + [sparkline(each) for each in picture.lines]:
                 typer.echo(line)
     if output is not None:
-        svg = str(draw_sheet(view, pictures, width=width) if view else draw_graph(pictures[0], width=width))
+        title = view or ", ".join(host)
+        svg = str(draw_sheet(title, pictures, width=width) if has_panels else draw_graph(pictures[0], width=width))
         _write(output, svg, sum(len(picture.lines) for picture in pictures))
 
 
+def _fields_by_stat(stat: str, fields: Sequence[str]) -> dict[str, list[str]]:
+    """Return the keys of the fields of each stat. Missing: "" is the stat of a field that names none."""
+    found: dict[str, list[str]] = {}
+    for field in fields:
+        named, _, key = (stat, ".", field) if stat else field.rpartition(".")
+        found.setdefault(named, []).append(key)
+    return found
+
+
 def _check_options(
-    stat: str, field: list[str] | None, view: str, instance: list[str] | None, output: Path | None, *, is_text: bool
+    fields: Mapping[str, list[str]], stat: str, view: str, instance: list[str] | None, output: Path | None, *, is_text: bool
 ) -> None:
     problem = ""
-    if bool(view) == bool(stat and field) or (view and (stat or field or instance)):
-        problem = "give either --view, or --stat and --field"
+    if bool(view) == bool(fields) or (view and (stat or instance)):
+        problem = "give either --view, or --stat and --field, or --field STAT.FIELD"
+    elif "" in fields:
+        problem = f"--field {fields[''][0]} names no stat: give --stat, or --field STAT.FIELD"
     elif output is None and not is_text:
         problem = "give -o FILE.svg, -o FILE.png, or --text"
     elif output is not None and output.suffix.lower() not in {".svg", ".png"}:
@@ -110,12 +124,29 @@ def _write(output: Path, svg: str, n_series: int) -> None:
     typer.echo(f"Wrote {output}: {n_series} series.", err=True)
 
 
-async def _require_stat(session: WriteSession, host: str, stat: str) -> None:
-    """Raise NotFound with the stats that the host has where this is none of them."""
-    known = sorted(one.name for one in await list_host_stats(session, await require_host(session, host)))
-    if stat not in known:
-        found = f"it has {', '.join(known)}" if known else "it has none yet"
-        raise NotFound(f"Host {host} has no stat {stat!r}; {found}")
+async def _read_panels(
+    session: WriteSession, hosts: Sequence[str], fields: Mapping[str, list[str]], asked: SeriesRequest
+) -> list[PanelLines]:
+    """Return a panel for each stat: its fields, of each host.
+
+    Raises: NotFound for an unknown host, and for a stat that none of the hosts has
+    """
+    stats = {host: await _list_stats(session, host) for host in hosts}
+    panels = []
+    for stat, keys in fields.items():
+        having = [host for host in hosts if stat in stats[host]]
+        if not having:
+            known = "; ".join(f"{host} has {', '.join(names) or 'none yet'}" for host, names in stats.items())
+            raise NotFound(f"There is no stat {stat!r} of {', '.join(hosts)}; {known}")
+        found = [await read_series(session, replace(asked, host=host, stat=stat, fields=tuple(keys))) for host in having]
+        title = f"{stat}: {', '.join(keys)} of {', '.join(hosts)}"
+        panels.append(PanelLines(title, found, [host for host in hosts if host not in having]))
+    return panels
+
+
+async def _list_stats(session: WriteSession, host: str) -> list[str]:
+    """Return the names of the stats that the host has."""
+    return sorted(one.name for one in await list_host_stats(session, await require_host(session, host)))
 
 
 def lines_of_series(found: SeriesResult, host: str) -> list[PictureLine]:

@@ -14,6 +14,8 @@ from tests.query.test_export import VMSTAT
 
 pytestmark = on_either_database
 
+IOSTAT = b"2026-11-21T12:00:01Z\nDevice            r/s     rkB/s\nsda              1.00      2.00\n" * 2
+
 DAY = ("--start", "2026-11-21T00:00:00Z", "--end", "2026-11-22T00:00:00Z")
 FREE = ("--host", "web1", "--stat", "vmstat_linux", "--field", "memory_free")
 
@@ -49,6 +51,26 @@ async def test_a_view_of_several_hosts_is_one_page(normstat: Commands, sessions:
         "normstat: No view 'nosuch'; there are"
     )
     assert (await normstat("graph", "--view", "use", *FREE, *DAY, "--text"))[0] == 2
+
+
+@pytest.mark.usefixtures("_filled")
+async def test_several_stats_of_several_hosts_are_one_page(normstat: Commands, sessions: Sessions, tmp_path: Path) -> None:
+    await fill_capture(sessions, "web2", "vmstat_linux", VMSTAT)
+    await fill_capture(sessions, "web2", "iostat_linux", IOSTAT)
+    hosts = ("--host", "web1", "--host", "web2")
+    fields = ("--field", "vmstat_linux.memory_free", "--field", "iostat_linux.r_per_s", "--field", "vmstat_linux.procs_r")
+    path = tmp_path / "x.svg"
+    code, _, said = await normstat("graph", *hosts, *fields, *DAY, "-o", str(path))
+    assert (code, "iostat_linux: r_per_s of web1, web2: web1 recorded nothing of it." in said) == (0, True)
+    words = list(ET.parse(path).getroot().itertext())
+    for title in ("vmstat_linux: memory_free, procs_r of web1, web2", "web1 memory_free", "web2 procs_r", "web2 sda r_per_s"):
+        assert title in words
+    code, _, problem = await normstat("graph", *hosts, "--field", "memory_free", *DAY, "--text")
+    assert (code, problem) == (2, "normstat: --field memory_free names no stat: give --stat, or --field STAT.FIELD\n")
+    assert (
+        "There is no stat 'nothing' of web1, web2; web1 has vmstat_linux"
+        in (await normstat("graph", *hosts, "--field", "nothing.x", *DAY, "--text"))[2]
+    )
 
 
 @pytest.mark.usefixtures("_filled")
