@@ -133,18 +133,19 @@ class SeriesQuery:
     async def choose_instances(self) -> tuple[list[InstanceRef], int]:
         """Return the instances to draw, and how many are left out.
 
-        Raises: NotFound for a name that this host never had
+        Raises: NotFound for names of which this host never had any
         """
         request, host_id = self.request, self.place.host_id
         limit = max(1, SERIES_LIMIT // max(1, len(self.fields)))
         if request.instances:
             chosen = await find_instances(self.session, host_id, self.stat.id, request.instances)
             missing = set(request.instances) - {instance.name for instance in chosen}
-            if missing:
+            if not chosen:
                 name = min(missing)
                 found = {"stat": self.stat.name, "instance": name}
                 raise NotFound(f"{request.host} has no instance {shorten(name)} of {self.stat.name}", found)
-            return chosen[:limit], max(0, len(chosen) - limit)
+            # A link may be of another host, or older than a deletion: what there is of it is drawn.
+            return chosen[:limit], max(0, len(chosen) - limit) + len(missing)
         chosen, n_all = await list_latest_instances(self.session, host_id, self.stat, request.window)
         if request.top is not None and n_all > request.top:
             chosen = await self._find_top(request.top)

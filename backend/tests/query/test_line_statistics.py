@@ -103,5 +103,7 @@ async def test_several_windows_and_lines_without_samples(sessions: Sessions, usr
     late = await state(sessions, window(N_S, N_S + 60), fields=("usr_pct",), instances=("all",))
     nothing: dict[LineKey, LineValues] = {("all", "usr_pct"): NO_VALUES}
     assert late.lines == nothing
+    both = await state(sessions, window(0, 60), fields=("usr_pct",), instances=("7", "all"))
+    assert list(both.lines) == [("all", "usr_pct")]
     with pytest.raises(NotFound, match="has no instance '7'"):
         await state(sessions, window(0, 60), instances=("7",))

@@ -336,7 +336,8 @@ class Series(Body):
 
 
 class SeriesBlock(Body):
-    """Series of one stat for drawing. `n_instances_left_out` counts instances beyond the limit or below the top.
+    """Series of one stat for drawing. `n_instances_left_out` counts instances beyond the limit or below the top, and
+    asked ones that the host never had.
 
     `column_ms`: width of a pixel column; the first column begins at `start`, or with rollups at the start of its minute or hour.
     """
