@@ -47,7 +47,7 @@ from normstat.samples.lookup import StatRef, list_host_stats
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary
-from normstat.storage.expected_value_rows import ExpectedValue
+from normstat.records.expected_value_rows import ExpectedValue
 from normstat.window import Window
 
 # The first groups have sparklines, for this many members each.

@@ -29,7 +29,7 @@ from normstat.query.report_coverage import read_first_and_last
 from normstat.runtime import work_budget
 from normstat.samples.lookup import require_host
 from normstat.stats.catalogue import load_catalogue
-from normstat.storage.expected_value_rows import list_expected_values
+from normstat.records.expected_value_rows import list_expected_values
 from normstat.window import Window
 
 METHOD_VERSION: Final = 9

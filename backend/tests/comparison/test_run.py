@@ -20,7 +20,7 @@ from normstat.profiles.profile_job import run_profiles
 from normstat.records.artefact_rows import ArtefactSource
 from normstat.scoring.summary import FloatArray
 from normstat.stats.observer_effect import Effect
-from normstat.storage.expected_value_rows import ExpectedValue, delete_expected_value, put_expected_value
+from normstat.records.expected_value_rows import ExpectedValue, delete_expected_value, put_expected_value
 from normstat.window import Window, to_us
 from tests.databases import Sessions, on_either_database
 from tests.query.filling import fill_stat, fill_values
