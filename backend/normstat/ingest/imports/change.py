@@ -12,7 +12,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.db.distribution import is_citus
-from normstat.db.schema.job_models import ImportRow, Job
+from normstat.db.schema.job_models import ImportRow, Job, JobState
 from normstat.db.schema.models import BUNDLE_KEY, IMPORT_KEY, Stream
 from normstat.db.session import WriteSession, driver_of, open_write_session
 from normstat.errors import BadRequest, Conflict, NormstatError, count_of
@@ -61,7 +61,8 @@ async def change_import(
         old.label if label is None else " ".join(label.split()), host or old.host, old.shift_s if shift_s is None else shift_s
     )
     if new == old:
-        return await import_rows.read_import(session, import_id)
+        is_unfinished = row.is_change and not row.is_undo and row.job.state != JobState.DONE
+        return await (import_rows.queue_change(session, row) if is_unfinished else import_rows.read_import(session, import_id))
     row.earlier = [*row.earlier, asdict(old)][-MAX_EARLIER:]
     return await _put(session, row, streams, new)
 
