@@ -42,12 +42,12 @@ from normstat.comparison.surroundings import find_surroundings
 from normstat.comparison.unscored_series import UnscoredSeries
 from normstat.profiles.sketch_reader import is_profiled
 from normstat.profiles.stored_profile import LoadedProfile
+from normstat.records.expected_value_rows import ExpectedValue
 from normstat.runtime import work_budget
 from normstat.samples.lookup import StatRef, list_host_stats
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary
-from normstat.records.expected_value_rows import ExpectedValue
 from normstat.window import Window
 
 # The first groups have sparklines, for this many members each.

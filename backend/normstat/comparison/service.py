@@ -26,10 +26,10 @@ from normstat.query.fact_history import read_tools
 from normstat.query.host_events import HostEvent
 from normstat.query.host_os import read_host_os
 from normstat.query.report_coverage import read_first_and_last
+from normstat.records.expected_value_rows import list_expected_values
 from normstat.runtime import work_budget
 from normstat.samples.lookup import require_host
 from normstat.stats.catalogue import load_catalogue
-from normstat.records.expected_value_rows import list_expected_values
 from normstat.window import Window
 
 METHOD_VERSION: Final = 9

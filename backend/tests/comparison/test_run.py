@@ -18,9 +18,9 @@ from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import BadRequest, NoData, NotFound
 from normstat.profiles.profile_job import run_profiles
 from normstat.records.artefact_rows import ArtefactSource
+from normstat.records.expected_value_rows import ExpectedValue, delete_expected_value, put_expected_value
 from normstat.scoring.summary import FloatArray
 from normstat.stats.observer_effect import Effect
-from normstat.records.expected_value_rows import ExpectedValue, delete_expected_value, put_expected_value
 from normstat.window import Window, to_us
 from tests.databases import Sessions, on_either_database
 from tests.query.filling import fill_stat, fill_values

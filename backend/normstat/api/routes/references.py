@@ -11,8 +11,8 @@ from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.comparison.next_questions.reference_lines import ReferenceRule, list_reference_rules, to_reference_rule
 from normstat.errors import BadRequest, NotFound
-from normstat.samples.lookup import find_stat
 from normstat.records.expected_value_rows import ExpectedValue, delete_expected_value, list_expected_values, put_expected_value
+from normstat.samples.lookup import find_stat
 
 router = LazyRouter(prefix="/references", tags=["series"])
 

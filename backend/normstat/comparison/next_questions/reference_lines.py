@@ -8,9 +8,9 @@ from typing import Final
 
 from normstat.comparison.findings.human import format_human
 from normstat.comparison.next_questions.question_rules import load_rules
+from normstat.records.expected_value_rows import ExpectedValue
 from normstat.runtime.field_docs import Documented
 from normstat.stats.catalogue import load_catalogue
-from normstat.records.expected_value_rows import ExpectedValue
 
 
 @dataclass(frozen=True, slots=True)
