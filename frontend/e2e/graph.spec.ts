@@ -51,7 +51,7 @@ test("hosts of a link are drawn with where each is read; metric, small graphs an
   await expect(page.getByRole("img", { name: /Heatmap of CPU time of programs: 2 rows/ })).toBeVisible();
   await expect(page.locator(".ytick text").filter({ hasText: OTHER })).toBeVisible();
 
-  const metric = page.getByRole("combobox", { name: "Metric" });
+  const metric = page.getByRole("combobox", { name: "Metrics", exact: true });
   await metric.click();
   await metric.fill("free memory");
   await page
@@ -59,7 +59,13 @@ test("hosts of a link are drawn with where each is read; metric, small graphs an
     .first()
     .click();
   await expect(page).toHaveURL(/field=mem\.free/);
+  // It is drawn beside the first, under one link.
   await expect(page.getByRole("heading", { name: /free memory/ })).toBeVisible();
+  await expect(page).toHaveURL(/field=cpu\.usr&field=mem\.free/);
+  await page.getByRole("combobox", { name: "Metrics of a view" }).click();
+  await page.getByRole("option", { name: "Linux classic" }).click();
+  await expect(page).toHaveURL(/field=vmstat_linux\.procs_r/);
+  await expect(page.getByRole("heading", { name: "procs r" })).toBeVisible();
 });
 
 test(

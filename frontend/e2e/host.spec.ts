@@ -205,3 +205,26 @@ test("all CPUs are a heatmap that stays in the link; a zoom moves the drawing at
   await expect(panel.getByRole("img", { name: /Heatmap of %\w+: 5 rows/ })).toBeVisible();
   expect(new URL(page.url()).searchParams.get("from")).not.toBe(iso(WHOLE.start));
 });
+
+test.describe("a link to what the host does not have", () => {
+  // The browser notes that the instance was not found.
+  test.use({ expectedErrors: /404/ });
+
+  test("says so calmly, and its panel can be removed", { tag: "@matrix" }, async ({ page }) => {
+    const panels = "panel=iostat_solaris.asvc_t_ms.only:sd0&panel=mpstat_linux.usr_pct.only:77";
+    await page.goto(`/hosts/${HOST}?v=1&${range(INCIDENT)}&${panels}`);
+    const lacking = page.getByText(`${HOST} has not recorded iostat_solaris: asvc_t_ms`);
+    await expect(lacking).toBeVisible();
+    await expect(page.getByText(`${HOST} has no instance '77' of mpstat_linux`)).toBeVisible();
+    await expect(page.getByText("Choose other instances or another window.")).toBeVisible();
+    await expect(page.getByRole("alert")).toHaveCount(0);
+    await page.getByRole("button", { name: "Remove the panel" }).click();
+    await expect(lacking).toHaveCount(0);
+    await expect(page).not.toHaveURL(/iostat_solaris/);
+    // Before the first samples, nothing can be compared.
+    const before = { start: WHOLE.start - 7_200_000, end: WHOLE.start - 3_600_000 };
+    await page.goto(`/hosts/${HOST}?v=1&${range(before)}&mark=${iso(before.start)}/${iso(before.end)}&${panels}`);
+    await expect(page.getByText(new RegExp(`^${HOST} has no samples in the (baseline|incident)`))).toBeVisible();
+    await expect(page.getByRole("alert")).toHaveCount(0);
+  });
+});

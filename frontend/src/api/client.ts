@@ -81,6 +81,11 @@ export class ApiError extends Error {
   }
 }
 
+/** Return whether what was asked for is not there: a link may be of another host, or older than a deletion. */
+export function isNotFound(error: Error | null): error is ApiError {
+  return error instanceof ApiError && error.status === 404;
+}
+
 /** Return a URL such as `/hosts/web1?start=...`: lists become repeated parameters; null and undefined are omitted. */
 export function addressOf(path: string, params: Params = {}): string {
   const search = new URLSearchParams();

@@ -21,7 +21,6 @@ import type {
   NewToken,
   PanelStatistics,
   PasswordChange,
-  ReferenceList,
   RejectedLineList,
   Reparse,
   ReparseCreate,
@@ -289,10 +288,6 @@ export function readStatistics({ choice, against, ...query }: StatisticsQuery, o
       },
     }),
   );
-}
-
-export function listReferences(options: Signal): Promise<ReferenceList> {
-  return answered(client.GET("/api/v1/references", options));
 }
 
 // --- storage ---

@@ -1,6 +1,6 @@
 /** The routes of imports. */
 
-import type { Import, ImportList, RetryRequest } from "../logic/api";
+import type { Import, ImportList, ImportUpdate, RetryRequest } from "../logic/api";
 import { answered, client, upload } from "./client";
 import type { Signal } from "./endpoints";
 
@@ -56,6 +56,16 @@ export function retryImport(id: number, body: RetryRequest): Promise<Import> {
 /** Remove the samples that an import loaded. */
 export function undoImport(id: number): Promise<Import> {
   return answered(client.POST("/api/v1/imports/{id}/undo", { params: { path: { id } } }));
+}
+
+/** Rename an import, move its samples to another host, or date them again; what is null stays. */
+export function changeImport(id: number, body: ImportUpdate): Promise<Import> {
+  return answered(client.PUT("/api/v1/imports/{id}", { params: { path: { id } }, body }));
+}
+
+/** Take back the last change of an import. */
+export function undoImportChange(id: number): Promise<Import> {
+  return answered(client.POST("/api/v1/imports/{id}/undo-change", { params: { path: { id } } }));
 }
 
 /** Stop a running import, or remove a finished one from the list; its samples are kept. */

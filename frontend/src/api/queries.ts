@@ -10,6 +10,7 @@ import * as endpoints from "./endpoints";
 import { listJoinTokens } from "./join_tokens";
 import * as imports from "./imports";
 import { ApiError } from "./client";
+import { listReferences } from "./references";
 
 const REFRESH_MS = 5_000;
 const ACCOUNTS_MS = 10_000;
@@ -200,11 +201,8 @@ export function seriesQuery(query: endpoints.SeriesQuery) {
 }
 
 /** They change with the server's version only. */
-export const referencesQuery = queryOptions({
-  queryKey: ["references"],
-  queryFn: ({ signal }) => endpoints.listReferences({ signal }),
-  staleTime: Infinity,
-});
+export const referencesQuery = (host: string) =>
+  queryOptions({ queryKey: ["references", host], queryFn: ({ signal }) => listReferences(host, { signal }), staleTime: 60_000 });
 
 /** Statistics of the same lines of another window stay until the new ones are there. */
 export function statisticsQuery(query: endpoints.StatisticsQuery) {

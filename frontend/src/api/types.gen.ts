@@ -2109,7 +2109,11 @@ export interface paths {
      * @description Give an import with its files.
      */
     get: operations["getImport"];
-    put?: never;
+    /**
+     * Update Import
+     * @description Rename an ended import, date it again, or move it to another host; its samples move in the background.
+     */
+    put: operations["updateImport"];
     post?: never;
     /**
      * Delete Import
@@ -2145,6 +2149,21 @@ export interface paths {
      * @description Remove what an ended import loaded: its streams, with all their samples. It runs in the background.
      */
     post: operations["undoImport"];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/api/v1/imports/{id}/undo-change": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get?: never;
+    put?: never;
+    /**
+     * Undo Import Change
+     * @description Take back the last change of an ended import: its title, host and times are what they were before it.
+     */
+    post: operations["undoImportChange"];
     delete?: never;
     options?: never;
     head?: never;
@@ -2436,10 +2455,14 @@ export interface paths {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     /**
      * List References
-     * @description List the reference lines of graphs: known values of what a field measures, with their sources.
+     * @description List the reference lines of graphs: known values of what a field measures, and what people expect of the host's series.
      */
     get: operations["listReferences"];
-    put?: never;
+    /**
+     * Put Expected
+     * @description Say what is expected of a series, in place of what was; list the reference lines of the host.
+     */
+    put: operations["putExpected"];
     post?: never;
     delete?: never;
     options?: never;
@@ -5901,6 +5924,31 @@ export interface components {
       n_baselines: number;
     };
     /**
+     * ExpectedValuePut
+     * @description What people expect of a series; without an instance of all instances.
+     */
+    ExpectedValuePut: {
+      /** Field */
+      field: string;
+      /** Host */
+      host: string;
+      /** Instance */
+      instance?: string | null;
+      /**
+       * Note
+       * @description where the number comes from
+       * @default
+       */
+      note: string;
+      /** Stat */
+      stat: string;
+      /**
+       * Value
+       * @description in the unit of the field; null: nothing is expected
+       */
+      value: number | null;
+    };
+    /**
      * Experiment
      * @description A named set of runs.
      */
@@ -6331,6 +6379,11 @@ export interface components {
        * @enum {string}
        */
       direction: "up" | "down" | "same";
+      /**
+       * Expected
+       * @description What people expect of the series. Null: nobody said.
+       */
+      expected?: number | null;
       /**
        * Explained By Load
        * @description Share of the change that the load of the host explains, 0..1.
@@ -7841,6 +7894,8 @@ export interface components {
       created_at: string;
       /** Created By */
       created_by: string;
+      /** @description What undoing the last change restores. Missing: null for an import that was not changed. */
+      earlier: components["schemas"]["ImportPlace"] | null;
       /**
        * Files
        * @description Loaded files first; at most 200 in a list of imports, 5000 of a single import.
@@ -7853,12 +7908,22 @@ export interface components {
       /** Id */
       id: number;
       /**
+       * Is Change
+       * @description Whether the job changes the host or the times of what the import loaded, or has changed them.
+       */
+      is_change: boolean;
+      /**
        * Is Undo
        * @description Whether the job removes what the import loaded, or has removed it.
        */
       is_undo: boolean;
       /** Job Id */
       job_id: number;
+      /**
+       * Label
+       * @description What people call it; "" for the name of its file.
+       */
+      label: string;
       /** Message */
       message: string;
       /**
@@ -7875,6 +7940,11 @@ export interface components {
       n_files: number;
       /** Name */
       name: string;
+      /**
+       * Shift S
+       * @description Seconds added to the times in its files.
+       */
+      shift_s: number;
       state: components["schemas"]["JobState"];
     };
     /**
@@ -7884,6 +7954,47 @@ export interface components {
     ImportList: {
       /** Imports */
       imports: components["schemas"]["Import"][];
+    };
+    /**
+     * ImportPlace
+     * @description What people may change of an import after it was loaded.
+     */
+    ImportPlace: {
+      /** Host */
+      host: string;
+      /**
+       * Label
+       * @description What people call it; "" for the name of its file.
+       */
+      label: string;
+      /**
+       * Shift S
+       * @description Seconds added to the times in its files.
+       */
+      shift_s: number;
+    };
+    /**
+     * ImportUpdate
+     * @description What changes of an import; what is null stays. `start` is the new instant of its first sample, in place of `shift_s`.
+     */
+    ImportUpdate: {
+      /**
+       * Host
+       * @description the host that its samples move to
+       */
+      host?: string | null;
+      /**
+       * Label
+       * @description what people call it; "" for its file's name
+       */
+      label?: string | null;
+      /**
+       * Shift S
+       * @description seconds added to the times in its files
+       */
+      shift_s?: number | null;
+      /** Start */
+      start?: (string | number) | null;
     };
     /**
      * ImportedFile
@@ -7945,6 +8056,12 @@ export interface components {
       position: number;
       /** Reasons */
       reasons: components["schemas"]["ReasonTotal"][];
+      /**
+       * Shift S
+       * @description Seconds added to the times in it.
+       * @default 0
+       */
+      shift_s: number;
       /**
        * Spec
        * @description null: it was not loaded.
@@ -10105,6 +10222,16 @@ export interface components {
     ReferenceRule: {
       /** Field */
       field: string;
+      /**
+       * Instance
+       * @description null: of all instances.
+       */
+      instance: string | null;
+      /**
+       * Is Expected
+       * @description Whether people expect this value of the series on this host; else it is known of the field everywhere.
+       */
+      is_expected: boolean;
       /** Label */
       label: string;
       /**
@@ -11695,7 +11822,8 @@ export interface components {
     };
     /**
      * SeriesBlock
-     * @description Series of one stat for drawing. `n_instances_left_out` counts instances beyond the limit or below the top.
+     * @description Series of one stat for drawing. `n_instances_left_out` counts instances beyond the limit or below the top, and
+     *     asked ones that the host never had.
      *
      *     `column_ms`: width of a pixel column; the first column begins at `start`, or with rollups at the start of its minute or hour.
      */
@@ -17490,6 +17618,24 @@ export interface operations {
       503: components["responses"]["database_away"];
     };
   };
+  updateImport: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ImportUpdate"] } };
+    responses: {
+      /** @description Successful Response */
+      202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Import"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["too_large"];
+      422: components["responses"]["invalid_request"];
+      429: components["responses"]["too_many_requests"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
+    };
+  };
   deleteImport: {
     parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
     requestBody?: never;
@@ -17528,6 +17674,22 @@ export interface operations {
     responses: {
       /** @description Successful Response */
       202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Import"] } };
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      409: components["responses"]["conflict"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
+    };
+  };
+  undoImportChange: {
+    parameters: { query?: never; header?: never; path: { id: number }; cookie?: never };
+    requestBody?: never;
+    responses: {
+      /** @description Successful Response */
+      202: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["Import"] } };
+      400: components["responses"]["bad_request"];
       401: components["responses"]["not_authenticated"];
       403: components["responses"]["not_allowed"];
       404: components["responses"]["not_found"];
@@ -17919,13 +18081,38 @@ export interface operations {
     };
   };
   listReferences: {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    parameters: {
+      query?: {
+        /** @description also what is expected of its series */
+        host?: string | null;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
     requestBody?: never;
     responses: {
       /** @description Successful Response */
       200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReferenceList"] } };
       401: components["responses"]["not_authenticated"];
       403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      422: components["responses"]["invalid_request"];
+      500: components["responses"]["internal"];
+      503: components["responses"]["database_away"];
+    };
+  };
+  putExpected: {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    requestBody: { content: { "application/json": components["schemas"]["ExpectedValuePut"] } };
+    responses: {
+      /** @description Successful Response */
+      200: { headers: { [name: string]: unknown }; content: { "application/json": components["schemas"]["ReferenceList"] } };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["not_authenticated"];
+      403: components["responses"]["not_allowed"];
+      404: components["responses"]["not_found"];
+      413: components["responses"]["too_large"];
       422: components["responses"]["invalid_request"];
       500: components["responses"]["internal"];
       503: components["responses"]["database_away"];

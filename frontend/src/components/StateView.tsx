@@ -4,6 +4,9 @@ import type { ReactNode } from "react";
 import { ApiError } from "../api/client";
 import { nodes } from "./nodes";
 
+/** The server's code where there are no samples: nothing is wrong, and the message says which there are. */
+const NO_DATA = "no_data";
+
 /** The states of a view without data; in `ready` and `partial` the view draws itself. */
 export type PendingState =
   | { readonly kind: "loading"; readonly what?: string }
@@ -79,6 +82,9 @@ function ErrorView({
   readonly isCompact: boolean;
 }) {
   const api = error instanceof ApiError ? error : null;
+  if (api?.code === NO_DATA) {
+    return <StateView isCompact={isCompact} state={{ kind: "empty", title: error.message }} />;
+  }
   const Icon = api?.status === 0 ? IconPlugConnectedX : IconAlertTriangle;
   return (
     <Stack align="center" ta="center" gap={isCompact ? 4 : "sm"} p={isCompact ? "xs" : "xl"} role="alert">
@@ -115,6 +121,13 @@ export function ErrorLine({ error }: { readonly error: Error | null }) {
     return null;
   }
   const api = error instanceof ApiError ? error : null;
+  if (api?.code === NO_DATA) {
+    return (
+      <Text fz="sm" className="soft" role="status">
+        {error.message}
+      </Text>
+    );
+  }
   return (
     <Text fz="sm" c="var(--bad)" role="alert">
       {error.message}

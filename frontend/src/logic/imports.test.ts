@@ -41,6 +41,7 @@ function file(change: Partial<ImportedFile> = {}): ImportedFile {
     position: 0,
     stream_id: 1,
     is_undone: false,
+    shift_s: 0,
     ...change,
   };
 }
@@ -74,6 +75,10 @@ function item(change: Partial<Import> = {}): Import {
     n_files: files.length,
     can_retry: false,
     is_undo: false,
+    is_change: false,
+    label: "",
+    shift_s: 0,
+    earlier: null,
     ...change,
     files,
   };

@@ -1,10 +1,10 @@
 /** Imports of files and their results, in words. */
 
-import type { Import, ImportedFile, MissingOption, ReasonTotal, RetryRequest } from "./api";
+import type { Import, ImportedFile, ImportPlace, ImportUpdate, MissingOption, ReasonTotal, RetryRequest } from "./api";
 import { isActive } from "./job";
 import { formatCount } from "./number";
 import { surroundings } from "./range";
-import { type EpochMs, fromApi, toEpochMs, toIso, type Window } from "./time";
+import { describeDuration, type EpochMs, fromApi, toDurationMs, toEpochMs, toIso, type Window } from "./time";
 import { counted } from "./counted";
 
 /** Options for reading the files, as typed into the form. Empty: detected from the files. */
@@ -95,6 +95,32 @@ export function needsAttention(item: Pick<Import, "state" | "is_undo" | "files">
 /** Return whether there is anything that an import could undo. */
 export function canUndo(item: Pick<Import, "state" | "is_undo" | "files">): boolean {
   return !isActive(item) && !item.is_undo && item.files.some((file) => file.n_samples_new > 0 || hasArtefact(file));
+}
+
+/** Return what changes of an import: what stays as it is is null. `startAt`: null where its times stay. */
+export function changeOf(
+  item: Pick<Import, "label" | "host">,
+  wanted: { readonly label: string; readonly host: string; readonly startAt: EpochMs | null },
+): ImportUpdate {
+  const label = wanted.label.trim();
+  const host = wanted.host.trim();
+  return {
+    label: label === item.label ? null : label,
+    host: host === item.host ? null : host,
+    shift_s: null,
+    start: wanted.startAt === null ? null : toIso(wanted.startAt),
+  };
+}
+
+/** Describe a shift of times: `1 d later than in the files`. Missing: "" without a shift. */
+export function describeShift(shift_s: number): string {
+  const length = describeDuration(toDurationMs(Math.round(Math.abs(shift_s) * 1000)));
+  return shift_s === 0 ? "" : shift_s > 0 ? `${length} later than in the files` : `${length} earlier than in the files`;
+}
+
+/** Describe title, host and shift of an import: `night batch, web1, 1 d later than in the files`. */
+export function describePlace({ label, host, shift_s }: ImportPlace, name: string): string {
+  return [label === "" ? name : label, host, describeShift(shift_s)].filter((part) => part !== "").join(", ");
 }
 
 /** Return whether an artefact was made of the file. */
@@ -222,6 +248,9 @@ export function describeSamples(n_samples: number, n_new: number): string {
 export function describeImport(item: Import): string {
   if (item.is_undo) {
     return isActive(item) ? "removing its samples" : item.message;
+  }
+  if (item.is_change && isActive(item)) {
+    return "moving its samples";
   }
   if (item.state === "failed") {
     return item.message === "" ? "it failed" : item.message;

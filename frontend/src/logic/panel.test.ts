@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { StatInfo } from "./api";
-import { choiceKey, fieldOptions, fieldsAsked, formatChoice, type InstanceChoice, parseChoice, planSections } from "./panel";
+import {
+  choiceKey,
+  type CustomPanel,
+  fieldOptions,
+  fieldsAsked,
+  formatChoice,
+  type InstanceChoice,
+  lackingPanels,
+  parseChoice,
+  planSections,
+} from "./panel";
 import { madeField, madePanel, madeStat } from "./stat_fixture";
 
 const FIELDS = [madeField("a", "%"), madeField("b", "ms"), madeField("c", "%"), madeField("new", "", { is_documented: false })];
@@ -102,5 +112,17 @@ describe("choices of instances", () => {
 
   it.each(["top:0", "top:1000", "only:", "some"])("reject %s", (text) => {
     expect(parseChoice(text)).toBeNull();
+  });
+});
+
+describe("the panels that a host lacks", () => {
+  it("are those of stats and fields that it never recorded", () => {
+    const panel = (stat: string, ...fields: string[]): CustomPanel => ({ stat, fields, choice: { kind: "one" } });
+    const stats = [madeStat("vmstat_linux", { fields: [madeField("cpu_us", "%")] })];
+    const all = [panel("iostat_solaris", "asvc_t_ms"), panel("vmstat_linux", "gone", "cpu_us"), panel("vmstat_linux", "gone")];
+    expect(lackingPanels(all, stats)).toEqual([
+      { customIndex: 0, title: "iostat_solaris: asvc_t_ms" },
+      { customIndex: 2, title: "vmstat_linux: gone" },
+    ]);
   });
 });

@@ -218,10 +218,15 @@ function balancePlans(stat: StatInfo, choices: ReadonlyMap<string, InstanceChoic
   return plansOf(stat, panel, choices.get(key) ?? { kind: "balance" }, choices.has(key), false, null);
 }
 
-/** Return the stats of added panels that are not among these, each once: the host does not send them. */
-export function unknownPanels(custom: readonly CustomPanel[], stats: readonly StatInfo[]): readonly string[] {
-  const known = new Set(stats.map(({ name }) => name));
-  return [...new Set(custom.map(({ stat }) => stat))].filter((stat) => !known.has(stat));
+/** Return the added panels of stats or fields that are not among these: the host has never recorded them. */
+export function lackingPanels(
+  custom: readonly CustomPanel[],
+  stats: readonly StatInfo[],
+): readonly Pick<PanelPlan, "customIndex" | "title">[] {
+  const known = new Set(stats.flatMap(({ name, fields }) => fields.map(({ key }) => `${name}.${key}`)));
+  return custom.flatMap(({ stat, fields }, customIndex) =>
+    fields.some((key) => known.has(`${stat}.${key}`)) ? [] : [{ customIndex, title: `${stat}: ${fields.join(", ")}` }],
+  );
 }
 
 /** Return the fields that a panel fetches: a heatmap shows one at a time. */

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { StatInfo, ViewInfo, ViewPanel } from "./api";
+import type { HostMetric, StatInfo, ViewInfo, ViewPanel } from "./api";
 import { type InstanceChoice, planSections } from "./panel";
 import { madeField, madePanel, madeStat } from "./stat_fixture";
 import {
   chooseViews,
   describePanel,
   formatViewFile,
+  metricsOfView,
   moveItem,
   parseViewFile,
   planViews,
@@ -62,6 +63,16 @@ describe("a view on a host", () => {
       ["linux", "Device busy", true],
     ]);
     expect(plan([busy], ["linux", "solaris"]).panels[0]?.stat.name).toBe("solaris");
+  });
+
+  it("gives the fields of the first source that any host recorded as metrics of several hosts", () => {
+    const panels: ViewPanel[] = [
+      { title: "", width: "full", sources: [source("solaris", "util"), source("linux", "mixed")] },
+      { title: "", width: "half", sources: [source("linux", null, ["queue", "util"])] },
+      { title: "", width: "half", sources: [source("gone", "util")] },
+    ];
+    const known = [{ fields: ["linux.util"] }] as unknown as HostMetric[];
+    expect(metricsOfView(STATS, known, view(panels))).toEqual(["linux.util", "linux.await", "linux.queue"]);
   });
 
   it("names what the host did not record", () => {

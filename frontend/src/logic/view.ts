@@ -1,6 +1,6 @@
 /** Saved views: which panels they show on a host, how they are edited, and their files. */
 
-import type { PanelSource, StatInfo, ViewInfo, ViewPanel } from "./api";
+import type { HostMetric, PanelSource, StatInfo, ViewInfo, ViewPanel } from "./api";
 import { formatChoice, type InstanceChoice, parseChoice, type PanelPlan, plansOf } from "./panel";
 
 /** A view on one host: its panels, and those that the host has nothing for. */
@@ -33,6 +33,13 @@ export function planViews(
       missing: view.panels.flatMap((panel, index) => (planned[index]?.length === 0 ? [describePanel(stats, panel)] : [])),
     };
   });
+}
+
+/** Return the fields of a view's panels as metrics of several hosts, each as `STAT.FIELD`; of a panel those of its first known source. */
+export function metricsOfView(stats: readonly StatInfo[], known: readonly HostMetric[], view: ViewInfo): readonly string[] {
+  const recorded = [...new Set(known.flatMap(({ fields }) => fields.map((field) => field.slice(0, field.indexOf(".")))))];
+  const panels = planViews(stats, recorded, [view], new Map()).flatMap((section) => section.panels);
+  return [...new Set(panels.flatMap(({ stat, fields }) => fields.map(({ key }) => `${stat.name}.${key}`)))];
 }
 
 function planPanel(

@@ -211,11 +211,17 @@ describe("how a user wants it", () => {
   });
 
   it("with reference lines that do not stretch the axis", () => {
-    const references = [{ value: 8, label: "8 ms: one access of a hard disk", source: "" }];
+    const references = [{ value: 8, label: "8 ms: one access of a hard disk", source: "", isExpected: false }];
     const far = buildPanelFigure(input({ references }));
     expect(far.data).toHaveLength(1);
     const near = buildPanelFigure(input({ references, block: block([[1, 20]]) }));
     expect(near.data.at(-1)).toMatchObject({ y: [8, 8], text: ["", "8 ms: one access of a hard disk"] });
+  });
+
+  it("says an expected value at the edge where it is beyond the axis", () => {
+    const references = [{ value: 16_000, label: "expected 16,000 /s", source: "", isExpected: true }];
+    const { data } = buildPanelFigure(input({ references }));
+    expect(data.at(-1)).toMatchObject({ mode: "text", text: ["expected 16,000 /s ↑"], y: [3] });
   });
 
   it("each line can be found by its key", () => {

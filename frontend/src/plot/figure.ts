@@ -275,17 +275,37 @@ function logRange(axis: LabelledAxis): [number, number] {
   return [Math.log10(axis.low), Math.log10(axis.high) + 0.02];
 }
 
-/** Return a reference line with its label; nothing outside the axis, which it must not stretch. */
+/**
+ * Return a reference line with its label; nothing outside the axis, which it must not stretch. Of an expected value outside it, the
+ * label stands at the edge.
+ */
 function drawReference(
-  { value, label }: ReferenceLine,
+  { value, label, isExpected }: ReferenceLine,
   window: Window,
   axis: LabelledAxis,
   scheme: Scheme,
 ): readonly Partial<PlotData>[] {
-  if (value < axis.low || value > axis.high) {
+  const isBeyond = value < axis.low || value > axis.high;
+  if (isBeyond && !isExpected) {
     return [];
   }
   const color = inkOf(scheme).text;
+  const isAbove = value > axis.high;
+  if (isBeyond) {
+    return [
+      {
+        type: "scatter" as const,
+        hoverinfo: "skip" as const,
+        showlegend: false,
+        mode: "text" as const,
+        x: [window.end],
+        y: [isAbove ? axis.high : axis.low],
+        text: [`${label} ${isAbove ? "↑" : "↓"}`],
+        textposition: isAbove ? "bottom left" : "top left",
+        textfont: { size: 10, color },
+      },
+    ];
+  }
   return [
     {
       type: "scatter" as const,

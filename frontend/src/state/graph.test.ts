@@ -13,7 +13,7 @@ describe("the link of a graph of several hosts", () => {
       hosts: ["a", "b,c", "d%2C"],
       group: "db servers",
       tag: "prod",
-      metric: "net.in:bytes_per_s",
+      metrics: ["net.in:bytes_per_s", "iostat_linux.util_pct"],
       instance: "",
       across: "p95",
       over: "sum",

@@ -15,8 +15,8 @@ export interface GraphView {
   readonly group: string | null;
   /** A tag, whose hosts are drawn too. */
   readonly tag: string | null;
-  /** `STAT.FIELD`, or the name of a meaning; null for the usual one. */
-  readonly metric: string | null;
+  /** `STAT.FIELD`, or the name of a meaning, a graph of each; empty for the usual one. */
+  readonly metrics: readonly string[];
   /** The name of an instance, the same on all hosts. */
   readonly instance: string | null;
   readonly across: Across;
@@ -36,7 +36,7 @@ export const DEFAULT_GRAPH_VIEW: GraphView = {
   hosts: [],
   group: null,
   tag: null,
-  metric: null,
+  metrics: [],
   instance: null,
   across: "usual",
   over: null,
@@ -45,6 +45,9 @@ export const DEFAULT_GRAPH_VIEW: GraphView = {
   runs: [],
   length: HOUR,
 };
+
+/** A page of more graphs is read by no one, and each is a request. */
+export const MAX_METRICS = 60;
 
 // Only commas need encoding here; the URL encodes the rest.
 function encodeName(name: string): string {
@@ -89,7 +92,7 @@ export function encodeGraphView(view: GraphView): RawSearch {
     ...(view.hosts.length === 0 ? {} : { hosts: view.hosts.map(encodeName).join(",") }),
     ...(view.group === null ? {} : { group: view.group }),
     ...(view.tag === null ? {} : { tag: view.tag }),
-    ...(view.metric === null ? {} : { field: view.metric }),
+    ...(view.metrics.length === 0 ? {} : { field: [...view.metrics] }),
     ...(view.instance === null ? {} : { instance: view.instance }),
     ...(view.across === "usual" ? {} : { across: view.across }),
     ...(view.over === null ? {} : { over: view.over }),
@@ -108,7 +111,7 @@ export function decodeGraphView(raw: RawSearch): Decoded<GraphView> {
     hosts: [...new Set(reader.all("hosts", parseHosts).flat())],
     group: reader.one("group", parseName),
     tag: reader.one("tag", parseName),
-    metric: reader.one("field", parseName),
+    metrics: [...new Set(reader.all("field", parseName))].slice(0, MAX_METRICS),
     instance: reader.one("instance", parseInstance),
     across: reader.one("across", oneOf(ACROSS)) ?? "usual",
     over: reader.one("over", oneOf(REDUCTIONS)),

@@ -8,6 +8,7 @@ from pydantic import Field
 from normstat.api.http.body import NO_NUL, Body
 from normstat.api.http.deps import NEEDS_VIEWER, Operator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.comparison.next_questions.reference_lines import ReferenceRule, list_reference_rules, to_reference_rule
 from normstat.errors import BadRequest, NotFound

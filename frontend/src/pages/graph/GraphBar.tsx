@@ -1,6 +1,7 @@
 import { Group, MultiSelect, SegmentedControl, Select, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { instancesQuery } from "../../api/queries";
+import { instancesQuery, statsQuery } from "../../api/queries";
+import { viewsQuery } from "../../api/views";
 import { CopyLink } from "../../components/CopyLink";
 import { RangePicker } from "../../components/RangePicker";
 import { useZone } from "../../components/zone";
@@ -19,7 +20,8 @@ import {
 import { freezeRange, resolveRange } from "../../logic/range";
 import { lengthOf, MINUTE, toDurationMs, toEpochMs } from "../../logic/time";
 import { useNow } from "../../state/clock";
-import { encodeGraphView, type GraphView } from "../../state/graph";
+import { metricsOfView } from "../../logic/view";
+import { encodeGraphView, type GraphView, MAX_METRICS } from "../../state/graph";
 import { linkWith } from "../../state/url";
 import { RunEditor } from "./RunEditor";
 import type { GraphViewState } from "./useGraphView";
@@ -45,7 +47,12 @@ export function GraphBar({ state, hosts, groups, tags, metrics }: GraphBarProps)
   const isElapsed = view.runs.length > 0;
   const nAsked = metrics?.hosts.length ?? 0;
   const known = metrics?.metrics ?? [];
-  const metric = view.metric ?? usualMetric(known);
+  const usual = usualMetric(known);
+  const chosen = view.metrics.length > 0 ? view.metrics : usual === null ? [] : [usual];
+  const [only = null, ...others] = chosen;
+  const metric = others.length === 0 ? only : null;
+  const stats = useQuery(statsQuery).data?.stats ?? [];
+  const views = useQuery(viewsQuery).data?.views ?? [];
   const align = (isByElapsed: boolean): void => {
     if (!isByElapsed) {
       set({ runs: [], hosts: [...new Set([...view.hosts, ...view.runs.map(({ host }) => host)])] });
@@ -111,19 +118,37 @@ export function GraphBar({ state, hosts, groups, tags, metrics }: GraphBarProps)
             )}
           </>
         )}
-        <Select
+        <MultiSelect
           className="graph-metric"
           size="xs"
-          label="Metric"
-          placeholder="Choose a metric"
+          label="Metrics"
+          placeholder={chosen.length === 0 ? "Choose a metric" : ""}
           searchable
-          allowDeselect={false}
+          hidePickedOptions
           limit={300}
+          maxValues={MAX_METRICS}
           nothingFoundMessage="No metric of these hosts has these words"
-          data={withChosen(metricOptions(known, nAsked), metric)}
-          value={metric}
+          data={withChosen(metricOptions(known, nAsked), chosen)}
+          value={[...chosen]}
           onChange={(next) => {
-            set({ metric: next, instance: null });
+            set({ metrics: next, instance: null });
+          }}
+        />
+        <Select
+          size="xs"
+          w={150}
+          label="Metrics of a view"
+          placeholder="Choose a view"
+          searchable
+          data={views.map(({ key, name }) => ({ value: key, label: name }))}
+          value={null}
+          disabled={metrics === null}
+          onChange={(key) => {
+            const picked = views.find((each) => each.key === key);
+            const fields = picked === undefined ? [] : metricsOfView(stats, known, picked).slice(0, MAX_METRICS);
+            if (fields.length > 0) {
+              set({ metrics: fields, instance: null });
+            }
           }}
         />
       </Group>
@@ -177,11 +202,14 @@ export function GraphBar({ state, hosts, groups, tags, metrics }: GraphBarProps)
 
 type Options = ReturnType<typeof metricOptions>;
 
-/** Return the options for the menu, with the metric of the link even if no host has it. */
-function withChosen(options: Options, metric: string | null) {
+/** Return the options for the menu, with the metrics of the link even if no host has them. */
+function withChosen(options: Options, chosen: readonly string[]) {
   const all = options.map(({ group, items }) => ({ group, items: [...items] }));
-  const isThere = metric === null || options.some(({ items }) => items.some(({ value }) => value === metric));
-  return isThere ? all : [{ group: "In the link", items: [{ value: metric, label: metric }] }, ...all];
+  const known = new Set(options.flatMap(({ items }) => items.map(({ value }) => value)));
+  const others = chosen.filter((metric) => !known.has(metric));
+  return others.length === 0
+    ? all
+    : [{ group: "In the link", items: others.map((metric) => ({ value: metric, label: metric })) }, ...all];
 }
 
 interface ReducingProps {

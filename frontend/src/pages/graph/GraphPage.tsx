@@ -1,23 +1,26 @@
 import { Title, useComputedColorScheme } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
+import { useRef, useState } from "react";
 import { hostMetricsQuery } from "../../api/host_lines";
 import { hostGroupsQuery } from "../../api/baselines";
 import { hostsQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { PendingView, StateView } from "../../components/StateView";
+import { useNear } from "../../components/useNear";
 import { useZone } from "../../components/zone";
 import type { HostInfo, HostMetrics } from "../../logic/api";
 import { tagsOf } from "../../logic/fleet";
 import { usualMetric } from "../../logic/host_lines";
 import { GraphBar } from "./GraphBar";
-import { HostGraph } from "./HostGraph";
+import { HostGraph, type HostGraphProps } from "./HostGraph";
 import { type GraphViewState, useGraphView } from "./useGraphView";
+import { PointerStore } from "../../state/pointer";
 import "./graph.css";
 
 const NO_HOSTS: readonly HostInfo[] = [];
 
-/** One metric of several hosts, or of all hosts of a group or with a tag. */
+/** One or more metrics of several hosts, or of all hosts of a group or with a tag. */
 export function GraphPage() {
   useDocumentTitle("Graph of several hosts · normstat");
   const hosts = useQuery(hostsQuery);
@@ -51,7 +54,7 @@ export function GraphPage() {
                 : {
                     kind: "empty",
                     title: "No hosts chosen",
-                    next: "Choose hosts, a host group or a tag above. One metric of all of them is drawn in one graph.",
+                    next: "Choose hosts, a host group or a tag above. Each metric of all of them is drawn in one graph.",
                   }
             }
           />
@@ -71,8 +74,10 @@ function ChosenGraph({ state, metrics }: { readonly state: GraphViewState; reado
   const { view } = state;
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   const zone = useZone(view.clock);
-  const metric = view.metric ?? usualMetric(metrics.metrics);
-  if (metric === null) {
+  const [pointer] = useState(() => new PointerStore());
+  const usual = usualMetric(metrics.metrics);
+  const chosen = view.metrics.length > 0 ? view.metrics : usual === null ? [] : [usual];
+  if (chosen.length === 0) {
     const areUnknown = metrics.unknown_hosts.length === metrics.hosts.length;
     return (
       <div className="card">
@@ -88,5 +93,30 @@ function ChosenGraph({ state, metrics }: { readonly state: GraphViewState; reado
       </div>
     );
   }
-  return <HostGraph state={state} metric={metric} zone={zone} scheme={scheme} />;
+  return chosen.map((metric) => (
+    <NearGraph
+      key={metric}
+      state={state}
+      metric={metric}
+      zone={zone}
+      scheme={scheme}
+      pointer={pointer}
+      isAlone={chosen.length === 1}
+    />
+  ));
+}
+
+/** A graph that is fetched when it comes near, and stays. */
+function NearGraph(props: HostGraphProps) {
+  const ref = useRef<HTMLDivElement>(null);
+  const isNear = useNear(ref);
+  const [wasNear, setWasNear] = useState(props.isAlone);
+  if (isNear && !wasNear) {
+    setWasNear(true);
+  }
+  return (
+    <div ref={ref} className={wasNear ? undefined : "graph-far"}>
+      {wasNear && <HostGraph {...props} />}
+    </div>
+  );
 }

@@ -1,7 +1,7 @@
 import { Alert, Group, Text } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { hostLinesQuery } from "../../api/host_lines";
 import { PendingView, StateView } from "../../components/StateView";
 import { useSettled } from "../../components/useSettled";
@@ -21,7 +21,7 @@ import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
 import { usePlots } from "../../plot/Plot";
 import type { GraphView } from "../../state/graph";
-import { PointerStore } from "../../state/pointer";
+import type { PointerStore } from "../../state/pointer";
 import { GraphFiles } from "./GraphFiles";
 import { HostHeatmap } from "./HostHeatmap";
 import { LineGraph } from "./LineGraph";
@@ -29,11 +29,15 @@ import { LineTable } from "./LineTable";
 import { SmallGraphs } from "./SmallGraphs";
 import type { GraphViewState } from "./useGraphView";
 
-interface HostGraphProps {
+export interface HostGraphProps {
   readonly state: GraphViewState;
   readonly metric: string;
   readonly zone: Zone;
   readonly scheme: Scheme;
+  /** One crosshair for all graphs of the page. */
+  readonly pointer: PointerStore;
+  /** Whether it is the only graph of the page; else it has no table of its lines. */
+  readonly isAlone: boolean;
 }
 
 /** What every kind of graph of this page needs. */
@@ -54,11 +58,10 @@ export interface HostGraphContext {
 const IDLE_PERIOD = toDurationMs(30 * SECOND);
 
 /** The graph of a metric, the table of its lines, and the hosts without one. */
-export function HostGraph({ state, metric, zone, scheme }: HostGraphProps) {
+export function HostGraph({ state, metric, zone, scheme, pointer, isAlone }: HostGraphProps) {
   const { view, set } = state;
   const { ref, width: measured } = useElementSize();
   const width = useSettled(measured);
-  const [pointer] = useState(() => new PointerStore());
   const isElapsed = view.runs.length > 0;
   const isLive = !isElapsed && isGrowing(view.range);
   const now = useNow(isLive ? livePeriod(usualLength(view.range), false) : IDLE_PERIOD);
@@ -93,6 +96,7 @@ export function HostGraph({ state, metric, zone, scheme }: HostGraphProps) {
       ) : (
         <DrawnBlock
           view={view}
+          isAlone={isAlone}
           graph={{
             block,
             window: { start: fromApi(block.start), end: fromApi(block.end) },
@@ -129,7 +133,13 @@ function slotsOf(block: HostLines | null): ReadonlyMap<string, number> {
   return new Map(keys.map((key, index) => [key, index]));
 }
 
-function DrawnBlock({ view, graph }: { readonly view: GraphView; readonly graph: HostGraphContext }) {
+interface DrawnBlockProps {
+  readonly view: GraphView;
+  readonly isAlone: boolean;
+  readonly graph: HostGraphContext;
+}
+
+function DrawnBlock({ view, isAlone, graph }: DrawnBlockProps) {
   const { block } = graph;
   const { metric } = block;
   return (
@@ -159,7 +169,7 @@ function DrawnBlock({ view, graph }: { readonly view: GraphView; readonly graph:
         {describeMissing(block) !== "" && <p className="graph-missing">{describeMissing(block)}</p>}
       </section>
       <LeftOut block={block} />
-      {block.lines.length > 0 && <LineTable graph={graph} view={view} />}
+      {isAlone && block.lines.length > 0 && <LineTable graph={graph} view={view} />}
     </>
   );
 }

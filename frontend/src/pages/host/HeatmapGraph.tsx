@@ -37,7 +37,11 @@ function scaleOfField(
   if (!isLatency || field === undefined) {
     return { kind: "values", unit };
   }
-  return { kind: "logarithm", unit, reference: referencesOf(rules, stat.name, [field])[0]?.value ?? null };
+  return {
+    kind: "logarithm",
+    unit,
+    reference: referencesOf(rules, stat.name, [field]).find(({ isExpected }) => !isExpected)?.value ?? null,
+  };
 }
 
 /** A heatmap of the buckets of one distribution (selectable if there are several), or of all instances of one field. */
@@ -53,7 +57,7 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose, onSource }: 
   const [field] = fieldsAsked(plan);
   const worse = isOfInstances ? field?.worse : undefined;
   const pick = worse === "lower" ? "lowest" : "highest";
-  const rules = useQuery(referencesQuery).data?.references;
+  const rules = useQuery(referencesQuery(graph.host)).data?.references;
   const scale = useMemo(
     (): HeatmapScale => (isOfInstances ? scaleOfField(rules ?? [], plan, field) : { kind: "decades" }),
     [isOfInstances, rules, plan, field],

@@ -13,7 +13,6 @@ import { useZone } from "../../components/zone";
 import type { HostDetail, HostInfo, StatInfo, StatList } from "../../logic/api";
 import { describeClockOffset } from "../../logic/host";
 import { formatCount } from "../../logic/number";
-import { unknownPanels } from "../../logic/panel";
 import { DEFAULT_RANGE, openingRange } from "../../logic/range";
 import { type EpochMs, fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
@@ -85,9 +84,7 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   return (
     <div className="page host-page">
-      <IgnoredNote
-        ignored={[...state.ignored, ...unknownPanels(view.panels, stats).map((stat) => `panel: ${host.name} sends no ${stat}`)]}
-      />
+      <IgnoredNote ignored={state.ignored} />
       <Tabs
         variant="default"
         keepMounted={false}

@@ -11,7 +11,7 @@ interface HostPanelsProps {
   readonly panels: ReturnType<typeof useHostPanels>;
   readonly graph: GraphContext;
   readonly onChoose: (plan: PanelPlan, choice: InstanceChoice) => void;
-  readonly onRemove: (plan: PanelPlan) => void;
+  readonly onRemove: (panel: Pick<PanelPlan, "customIndex" | "title">) => void;
   readonly onEverything: () => void;
   readonly onStreams: () => void;
 }
@@ -24,7 +24,7 @@ export function panelInHand(): string | null {
 
 /** All panels of the page by section, or one of them alone. */
 export function HostPanels({ panels, graph, onChoose, onRemove, onEverything, onStreams }: HostPanelsProps) {
-  const { isView, views, unknown, sections, viewSections } = panels;
+  const { lacking, isView, views, unknown, sections, viewSections } = panels;
   if (graph.fullPanel !== null) {
     const plan = [...sections, ...viewSections].flatMap((section) => section.panels).find(({ id }) => id === graph.fullPanel);
     return (
@@ -39,6 +39,9 @@ export function HostPanels({ panels, graph, onChoose, onRemove, onEverything, on
   }
   return (
     <>
+      {lacking.map((panel) => (
+        <LackingPanel key={panel.customIndex} host={graph.host} panel={panel} onRemove={onRemove} />
+      ))}
       {sections.map((section) => (
         <section key={section.key} className="host-section" aria-label={section.title}>
           <h2>{section.title}</h2>
@@ -62,6 +65,40 @@ export function HostPanels({ panels, graph, onChoose, onRemove, onEverything, on
       )}
       {!isView && sections.length === 0 && <NoSamples onStreams={onStreams} />}
     </>
+  );
+}
+
+interface LackingPanelProps extends Pick<HostPanelsProps, "onRemove"> {
+  readonly host: string;
+  readonly panel: Pick<PanelPlan, "customIndex" | "title">;
+}
+
+/** Stands for a panel of the link that this host has never recorded, such as a series of the other host of a comparison. */
+function LackingPanel({ host, panel, onRemove }: LackingPanelProps) {
+  return (
+    <section className="card" aria-label={panel.title}>
+      <StateView
+        isCompact
+        state={{
+          kind: "empty",
+          title: `${host} has not recorded ${panel.title}`,
+          next: (
+            <>
+              It is a series of another host, or its samples were removed.{" "}
+              <button
+                type="button"
+                className="text-button"
+                onClick={() => {
+                  onRemove(panel);
+                }}
+              >
+                Remove the panel
+              </button>
+            </>
+          ),
+        }}
+      />
+    </section>
   );
 }
 

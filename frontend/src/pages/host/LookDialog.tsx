@@ -1,5 +1,5 @@
 import { Button, Group, Modal, SegmentedControl, Stack, Switch, Text, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { BYTE_UNITS, DEFAULT_LOOK, type PanelLook, parseBound } from "../../logic/look";
 import type { PanelPlan } from "../../logic/panel";
 import type { ReferenceLine } from "../../logic/reference";
@@ -9,6 +9,8 @@ interface LookDialogProps {
   readonly plan: PanelPlan;
   readonly look: PanelLook;
   readonly references: readonly ReferenceLine[];
+  /** Says what is expected of the panel's series; null for those who may not. */
+  readonly expected: ReactNode;
   readonly onLook: (change: Partial<PanelLook>) => void;
   readonly onClose: () => void;
 }
@@ -16,7 +18,7 @@ interface LookDialogProps {
 const BYTE_LABELS = { decimal: "kB, MB (1000)", binary: "KiB, MiB (1024)" } as const;
 
 /** Chooses how a panel is drawn. Each choice shows at once, and is in the link. */
-export function LookDialog({ plan, look, references, onLook, onClose }: LookDialogProps) {
+export function LookDialog({ plan, look, references, expected, onLook, onClose }: LookDialogProps) {
   const isStacked = look.isStacked ?? plan.isStacked;
   return (
     <Modal opened onClose={onClose} title={`Axis and lines: ${plan.title}`} size="md">
@@ -75,6 +77,7 @@ export function LookDialog({ plan, look, references, onLook, onClose }: LookDial
             }}
           />
         )}
+        {expected}
         <Group justify="space-between">
           <Button
             variant="default"

@@ -11,6 +11,7 @@ import {
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useLayoutEffect, useRef, useState } from "react";
+import { isNotFound } from "../../api/client";
 import { comparisonQuery } from "../../api/comparison";
 import { statisticsQuery, statsQuery } from "../../api/queries";
 import { Ledger } from "../../components/Ledger";
@@ -253,8 +254,10 @@ function SelectionLines({ host, mark, plan, reference }: SelectionLinesProps) {
         {plan.title}
         {plan.unit !== "" && <span className="soft"> {`in ${plan.unit}`}</span>}
       </h3>
-      <ErrorLine error={error} />
-      {data === undefined ? (
+      <ErrorLine error={isNotFound(error) ? null : error} />
+      {isNotFound(error) ? (
+        <p>No samples of this panel in the selection. Select a longer time, or another panel.</p>
+      ) : data === undefined ? (
         error === null && (
           <p className="soft" role="status">
             Loading …

@@ -2,7 +2,9 @@ import { Group, Text, Tooltip } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, memo, Suspense, useCallback, useMemo, useRef, useState } from "react";
+import { isNotFound } from "../../api/client";
 import { referencesQuery, seriesQuery } from "../../api/queries";
+import { mayWrite, useMe } from "../../components/me";
 import { PanelHelp } from "../../components/FieldHelp";
 import { PendingView, StateView } from "../../components/StateView";
 import { useNear } from "../../components/useNear";
@@ -19,6 +21,7 @@ import { formatInstant } from "../../logic/zone";
 import { PIXELS_PER_COLUMN } from "../../plot/heatmap";
 import { usePlots } from "../../plot/Plot";
 import { BalanceGraph } from "./BalanceGraph";
+import { ExpectedForm } from "./ExpectedForm";
 import type { GraphContext } from "./graph";
 import { HeatmapGraph } from "./HeatmapGraph";
 import { InstanceMenu } from "./InstanceMenu";
@@ -129,6 +132,13 @@ function PanelContent({ plan: given, graph, onChoose, onRemove, isNear }: NearPa
       <div ref={ref} className="panel-body" data-stale={block.isPlaceholderData && block.isFetching}>
         {isBalance ? (
           width > 0 && <BalanceGraph plan={plan} graph={graph} asked={asked} width={width} isNear={isNear} />
+        ) : block.data === undefined && isNotFound(block.error) ? (
+          <div className="panel-pending panel-empty">
+            <StateView
+              isCompact
+              state={{ kind: "empty", title: block.error.message, next: "Choose other instances or another window." }}
+            />
+          </div>
         ) : block.data === undefined ? (
           <div className="panel-pending">
             <PendingView isCompact query={block} />
@@ -164,12 +174,14 @@ interface PanelLookDialogProps {
 }
 
 function PanelLookDialog({ plan, graph, onClose }: PanelLookDialogProps) {
-  const rules = useQuery(referencesQuery).data?.references ?? [];
+  const me = useMe();
+  const rules = useQuery(referencesQuery(graph.host)).data?.references ?? [];
   return (
     <LookDialog
       plan={plan}
       look={graph.looks.get(plan.id) ?? DEFAULT_LOOK}
       references={referencesOf(rules, plan.stat.name, plan.fields)}
+      expected={mayWrite(me) ? <ExpectedForm host={graph.host} plan={plan} rules={rules} /> : null}
       onLook={(change) => {
         graph.onLook(plan.id, change);
       }}

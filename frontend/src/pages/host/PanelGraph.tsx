@@ -52,7 +52,7 @@ export function PanelGraph({ plan, graph, block, width, onSource }: PanelGraphPr
   const { onLook } = graph;
   const hidden = useMemo(() => new Set(look.hidden), [look]);
   const isStacked = look.isStacked ?? plan.isStacked;
-  const rules = useQuery(referencesQuery).data?.references;
+  const rules = useQuery(referencesQuery(graph.host)).data?.references;
   const references = useMemo(
     () => (look.hasReferences && rules !== undefined ? referencesOf(rules, plan.stat.name, plan.fields) : []),
     [look.hasReferences, rules, plan],

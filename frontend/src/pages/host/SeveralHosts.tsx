@@ -24,7 +24,7 @@ export function SeveralHosts({
         const range = { kind: "fixed", window } as const;
         void navigate({
           to: "/graph",
-          search: encodeGraphView({ ...DEFAULT_GRAPH_VIEW, clock, hosts: [host], metric, instance, range }),
+          search: encodeGraphView({ ...DEFAULT_GRAPH_VIEW, clock, hosts: [host], metrics: [metric], instance, range }),
         });
       }}
     >

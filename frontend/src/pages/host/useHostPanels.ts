@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { viewsQuery } from "../../api/views";
 import type { HostInfo, StatInfo } from "../../logic/api";
-import { planSections } from "../../logic/panel";
+import { lackingPanels, planSections } from "../../logic/panel";
 import { chooseViews, planViews } from "../../logic/view";
 import type { HostView } from "../../state/url";
 
@@ -22,5 +22,6 @@ export function useHostPanels(host: HostInfo, stats: readonly StatInfo[], view: 
     () => planSections(stats, isView ? [] : host.stats, view.panels, view.choices),
     [isView, stats, host.stats, view.panels, view.choices],
   );
-  return { isView, views, unknown: views.data === undefined ? NONE : unknown, viewSections, sections };
+  const lacking = useMemo(() => lackingPanels(view.panels, stats), [stats, view.panels]);
+  return { lacking, isView, views, unknown: views.data === undefined ? NONE : unknown, viewSections, sections };
 }

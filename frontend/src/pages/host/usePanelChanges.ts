@@ -23,7 +23,7 @@ export function usePanelChanges({ view, set }: HostViewState) {
       set(isSame ? { panels, looks } : { panels: [...view.panels, removed] });
     }
   });
-  const removePanel = useCallbackRef((plan: PanelPlan) => {
+  const removePanel = useCallbackRef((plan: Pick<PanelPlan, "customIndex" | "title">) => {
     const { panels, looks } = view;
     const { customIndex } = plan;
     if (customIndex !== null) {

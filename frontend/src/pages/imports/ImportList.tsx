@@ -1,5 +1,5 @@
 import { ActionIcon, Group, Progress, Table, Text, Tooltip } from "@mantine/core";
-import { IconArrowBackUp, IconChevronDown, IconChevronRight, IconHandStop, IconTrash } from "@tabler/icons-react";
+import { IconArrowBackUp, IconChevronDown, IconChevronRight, IconHandStop, IconPencil, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
 import { deleteImport, undoImport } from "../../api/imports";
@@ -12,11 +12,13 @@ import { ErrorLine, PendingView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { Import } from "../../logic/api";
 import { isBundleName } from "../../logic/bundle";
-import { canUndo, describeImport, needsAttention, sampleWindow } from "../../logic/imports";
+import { canUndo, describeImport, describeShift, needsAttention, sampleWindow } from "../../logic/imports";
 import { describeProgress, isActive, percentDone, progressInBytes } from "../../logic/job";
 import { formatBytes } from "../../logic/number";
 import { fromApi } from "../../logic/time";
+import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
+import { ChangeImportDialog } from "./ChangeImportDialog";
 import { HostWindowLink } from "./HostWindowLink";
 import { ImportFiles } from "./ImportFiles";
 import { nodes } from "../../components/nodes";
@@ -123,6 +125,7 @@ interface ImportRowProps {
 
 function ImportRow({ item, isOpen, clock, onToggle, onForget, onGone }: ImportRowProps) {
   const me = useMe();
+  const zone = useZone(clock);
   const window = sampleWindow(item.files);
   return (
     <Table.Tr>
@@ -137,7 +140,13 @@ function ImportRow({ item, isOpen, clock, onToggle, onForget, onGone }: ImportRo
           >
             {isOpen ? <IconChevronDown size={15} /> : <IconChevronRight size={15} />}
           </ActionIcon>
-          <span className="mono import-name">{item.name}</span>
+          {item.label === "" ? (
+            <span className="mono import-name">{item.name}</span>
+          ) : (
+            <span className="import-name" title={item.name}>
+              {item.label}
+            </span>
+          )}
           {isBundleName(item.name) && <span className="soft">Bundle</span>}
         </Group>
       </Table.Td>
@@ -153,18 +162,25 @@ function ImportRow({ item, isOpen, clock, onToggle, onForget, onGone }: ImportRo
       </Table.Td>
       <Table.Td>
         {window === null ? <span className="soft">none</span> : <HostWindowLink host={item.host} window={window} clock={clock} />}
+        {item.shift_s !== 0 && (
+          <Text fz="xs" className="soft">
+            {describeShift(item.shift_s)}
+          </Text>
+        )}
       </Table.Td>
       <Table.Td className="number">{formatBytes(item.n_bytes)}</Table.Td>
       <Table.Td>
-        <Instant at={fromApi(item.created_at)} zone={useZone(clock)} />
+        <Instant at={fromApi(item.created_at)} zone={zone} />
       </Table.Td>
       <Table.Td>{item.created_by}</Table.Td>
       <Table.Td>
         {mayWrite(me) &&
           (isActive(item) ? (
-            <StopButton item={item} onGone={onGone} />
+            // To forget it in the middle of a move would leave it in two places.
+            !item.is_change && <StopButton item={item} onGone={onGone} />
           ) : (
             <Group gap={2} wrap="nowrap">
+              {!item.is_undo && <ChangeButton item={item} zone={zone} />}
               {canUndo(item) && <UndoButton item={item} />}
               <ForgetButton item={item} onForget={onForget} />
             </Group>
@@ -180,6 +196,34 @@ function attentionOf(item: Import): string {
     return "";
   }
   return item.files.some(({ n_samples }) => n_samples > 0) ? "incomplete" : "nothing loaded";
+}
+
+/** Opens the dialog that changes title, host and date. */
+function ChangeButton({ item, zone }: { readonly item: Import; readonly zone: Zone }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Tooltip label="Change title, host or date">
+        <ActionIcon
+          aria-label={`Change ${item.name}`}
+          onClick={() => {
+            setOpen(true);
+          }}
+        >
+          <IconPencil size={15} />
+        </ActionIcon>
+      </Tooltip>
+      {isOpen && (
+        <ChangeImportDialog
+          item={item}
+          zone={zone}
+          onClose={() => {
+            setOpen(false);
+          }}
+        />
+      )}
+    </>
+  );
 }
 
 /** Removes the samples of an import, after asking. */
