@@ -55,13 +55,21 @@ HEADINGS = {
     "marks": "=== {} ===\n",
     "comment": "### host {}\n",
     "word": "Hostname: {}\n",
-    "ssh": "root@{}'s password: \n",
+    "password": "root@{}'s password: \n",
     "pssh": "[1] 10:00:01 [SUCCESS] {}\n",
     "tail": "\n==> logs/{}_vmstat.log <==\n",
     "prompt": "[root@{} ~]# vmstat 1 2\n",
+    "bare": "{}\n",
+    "Fabric": "[{}] out:\n\n",
+    "more": "::::::::::::::\n{}.txt\n::::::::::::::\n",
+    "playbook": "changed: [{}] => \n  msg: |-\n",
+    "bolt": "Finished on {}:\n",
+    "ssh": "[root@adm ~]# ssh -q root@{} 'vmstat 1 2'\n",
+    "date": "{}\nSat Nov 28 10:00:01 UTC 2026\n",
     "uname": "Linux {} 5.14.0-427.el9.x86_64 #1 SMP x86_64 GNU/Linux\n",
 }
 PREFIXES = {"pdsh": "{}: ", "kubectl": "[pod/{}/mon] ", "compose": "{}  | ", "syslog": "Sep 29 15:22:10 {} mon[12]: "}
+PREFIXES |= {"Capistrano": " ** [out :: {}] ", "mpssh": "{} -> ", "grep": "./{}/vmstat.txt:"}
 
 
 def samples(spec: str, data: bytes) -> list[float]:
@@ -105,11 +113,32 @@ def test_the_rest_of_a_report_after_another_file_of_tail_is_read() -> None:
     assert samples("vmstat_linux", text.encode()) == [11]
 
 
-@pytest.mark.parametrize("label", ["=== run2 ===", "--- sda1 ---", "### before ###", "--- 12:00:01 ---", "=== eth0", "== v2.1 =="])
+@pytest.mark.parametrize(
+    "label",
+    ["=== run2 ===", "--- sda1 ---", "### before ###", "--- 12:00:01 ---", "=== eth0", "== v2.1 ==", "run2", "after", "NFSv4:"],
+)
 def test_names_of_runs_and_devices_are_no_hosts(label: str) -> None:
-    text = f"=== web1 ===\n{VMSTAT.format(11)}{label}\n{VMSTAT.format(12)}"
+    text = f"=== web1 ===\n{VMSTAT.format(11)}web1\n{VMSTAT.format(12)}{label}\n{VMSTAT.format(12)}"
     result = read(require_spec("vmstat_linux"), text.encode(), state={}, offset=0, is_final=True)
     assert ANOTHER_HOST.reason not in {line.reason for line in result.rejected}
+
+
+def test_lines_of_hosts_that_are_named_in_a_column_before_each_are_parted() -> None:
+    """As knife prints them."""
+    lines = [f"{host} {line}\n" for n, host in ((11, "web1"), (12, "web2")) for line in VMSTAT.format(n).splitlines()]
+    assert samples("vmstat_linux", "".join(lines).encode()) == [11]
+
+
+def test_a_name_is_no_end_of_the_row_above_it() -> None:
+    """Rows may be folded between a word and the next one."""
+    text = "".join(
+        f"{host}\n                    extended device statistics              \n"
+        "    r/s    w/s   kr/s   kw/s wait actv wsvc_t asvc_t  %w  %b device\n"
+        f"    1.1    6.0   18.2   71.0  0.0  0.1    0.0    9.2   0   3 c1t0d0s0 (/{host})\n"
+        for host in ("web1", "web2", "web1")
+    )
+    result = read(require_spec("iostat_solaris"), text.encode(), state={}, offset=0, is_final=True)
+    assert {row.instance for row in rows_of_result(result)} == {"c1t0d0s0 (/web1)"}
 
 
 def test_names_of_minions_begin_indented_parts() -> None:

@@ -135,3 +135,13 @@ def test_stress_ng_prints_no_report_since_boot() -> None:
     assert guessed(text.encode()) == "vmstat_linux"
     result = read(require_spec("vmstat_linux"), text.encode(), state={}, offset=0, is_final=True)
     assert [row.values[0] for row in rows_of_result(result) if not row.is_since_boot] == [1, 2, 3]
+
+
+def test_lines_before_the_first_one_with_a_prefix_are_read_as_they_are() -> None:
+    """A time alone on its line has the form of a prefix."""
+    row = "sda 1.00 2.00 3.00 4.00 5.00 6.00\n"
+    stamped = "".join(f"2026-11-21 10:00:00\t{line}\n" for line in ("a", "b", "c"))
+    text = f"2026-11-21T12:00:01Z\nDevice r/s w/s rkB/s wkB/s aqu-sz %util\n{row}{stamped}".encode()
+    reading = read_pieces(require_spec("iostat_linux"), [text])
+    assert [row.time_us for row in reading.rows] == [1795262401000000]
+    assert reading == read_pieces(require_spec("iostat_linux"), text.splitlines(keepends=True))

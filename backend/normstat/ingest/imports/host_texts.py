@@ -14,7 +14,7 @@ from typing import BinaryIO, Final
 
 from normstat.ingest.imports.unpacking import Source
 from normstat.ingest.transaction import HOST_NAME
-from normstat.stats.engine.hosts import ANOTHER_HOST
+from normstat.stats.engine.hosts import ANOTHER_HOST, names_in, start_of_others
 from normstat.stats.readers import read
 from normstat.stats.records import State, Timing
 from normstat.stats.spec import Spec
@@ -73,9 +73,10 @@ class HostParting:
         """
         found: list[HostLines] = []
         rest: HostText | None = None
+        state: State = {}
         while True:
             before, own, rest = rest, HostText(), HostText()
-            state = self._part(source if before is None else before.open(), own, rest)
+            state = self._part(source if before is None else before.open(), own, rest, start_of_others(state))
             found.append(HostLines(_name_of(state), own))
             if before is not None:
                 before.close()
@@ -85,9 +86,8 @@ class HostParting:
             if len(found) + 1 == MAX_HOSTS:
                 return _unique([*found, HostLines("", rest)])
 
-    def _part(self, source: Source, own: HostText, rest: HostText) -> State:
+    def _part(self, source: Source, own: HostText, rest: HostText, state: State) -> State:
         """Write the lines of the first host to `own` and those of all others to `rest`. Return the state at the end."""
-        state: State = {}
         held, offset = b"", 0
         is_final = False
         while not is_final:
@@ -127,8 +127,8 @@ def _unique(parts: list[HostLines]) -> list[HostLines]:
 
 def _name_of(state: State) -> str:
     """Return the name that the lines gave their host, the widest first (HostSource). Missing: "" for none that can be a host's."""
-    hosts, own = state.get("hosts"), state.get("own")
-    names = [str(name) for _, name in hosts[0]] if isinstance(hosts, list) and hosts else []
+    own = state.get("own")
+    names = names_in(state.get("hosts"))
     names += [str(own["host"])] if isinstance(own, dict) and own.get("host") else []
     names = [name if (pod := POD.fullmatch(name)) is None else pod["pod"] for name in names]
     return next((name for name in names if HOST_NAME.fullmatch(name) and FILE_ENDING.search(name) is None), "")

@@ -22,7 +22,7 @@ from normstat.stats.engine.calls import (
     omits_since_boot,
     recorded_interval,
 )
-from normstat.stats.engine.hosts import ANOTHER_HOST, SIGN, HostHeading, Hosts, HostSource, is_session_line
+from normstat.stats.engine.hosts import ANOTHER_HOST, MAX_LABEL, SIGN, HostHeading, Hosts, HostSource, is_session_line
 from normstat.stats.engine.ledger import Ledger
 from normstat.stats.engine.line_prefix import (
     FORM_OF,
@@ -108,6 +108,7 @@ class LineEngine(Generic[LayoutT]):
         self.timeline = Timeline.resume(state.get("times"), timing)
         # Who is the host is what an agent says, whose lines have no prefix either.
         self._hosts = None if timing.is_live else Hosts(state.get("hosts"), reads_files=self.reads_files)
+        self._seeks_headings = self._hosts is not None and not self.takes_any_text and not spec.is_user_made
         form = state.get("prefix")
         self._prefix = LinePrefix(FORM_OF[form]) if isinstance(form, str) and form in FORM_OF else None
         self._may_find_prefix = form is None and not timing.is_live and not spec.is_user_made and bool(self.prefix_kinds)
@@ -138,6 +139,8 @@ class LineEngine(Generic[LayoutT]):
     prefix_kinds: frozenset[FormKind] = frozenset()
     # Whether samples are from several files each, whose names stand above them.
     reads_files = False
+    # Whether any word may be the name of what is below it.
+    takes_any_text = False
     # Whether an epoch on the first line is a script's, because the tool itself prints none.
     has_epoch_calls = False
     # False for tools whose own lines may begin with ">".
@@ -220,6 +223,10 @@ class LineEngine(Generic[LayoutT]):
         newline, or the end of the stream. Return the place after the last line taken: `begin` when more lines must come first.
         """
         raw = data[begin:end].removesuffix(b"\n")
+        if self._seeks_headings and len(raw) <= MAX_LABEL:
+            stop = self._take_host_heading(raw, data, begin, end)
+            if stop is not None:
+                return stop
         is_marked = self._prefix is not None or self.is_of_another_host
         if not self.joins_lines or is_marked or end - begin > LINE_LIMIT:
             self._read_whole(raw, begin, end - begin)
@@ -227,6 +234,8 @@ class LineEngine(Generic[LayoutT]):
         line = self._clean(raw)
         ahead = Ahead(data, end, self._clean, LINE_LIMIT, is_final=self._is_final)
         joined = None if CONTROL.search(line) is not None else self.join(line, ahead)
+        if joined is not None and joined is not MORE and self._seeks_headings:
+            joined = self._without_heading(joined, ahead)
         if joined is None:
             self._read_whole(raw, begin, end - begin)
             return end
@@ -235,6 +244,44 @@ class LineEngine(Generic[LayoutT]):
         stop = ahead.end(joined.n_lines - 1)
         self._read_joined(joined, begin, data[begin:stop])
         return stop
+
+    def _take_host_heading(self, raw: bytes, data: bytes, begin: int, end: int) -> int | None:
+        """Take a heading that names a host. Return the place after it: `begin` when more lines must come first.
+
+        Missing: None for any other line.
+        """
+        hosts, line = self._hosts, self._clean(raw)
+        if hosts is None or not hosts.may_be_heading(line):
+            return None
+        if self._prefix is not None:
+            self._see_prefix(self._prefix, raw)
+        ahead = Ahead(data, end, self._clean, LINE_LIMIT, is_final=self._is_final)
+        n_lines = hosts.take_heading(line, ahead)
+        if n_lines is MORE:
+            return begin
+        if not n_lines:
+            return None
+        if not hosts.is_other:
+            self.begin_call()
+        at = begin
+        for number in range(n_lines):
+            stop = ahead.end(number)
+            if hosts.is_other:
+                self.ledger.reject(data[at:stop].rstrip(b"\r\n"), self.offset + at, stop - at, ANOTHER_HOST.reason)
+            else:
+                self.ledger.book(LineKind.HEADER, stop - at)
+            at = stop
+        return at
+
+    def _without_heading(self, joined: Joined, ahead: Ahead) -> Joined | More | None:
+        """Return the folded line. Missing: None where a name in it is the heading of a host, so that nothing was folded."""
+        for number in range(1, joined.n_lines):
+            line, below = ahead.line(number), ahead.line(number + 1)
+            if line is None or below is None:
+                return MORE
+            if self._hosts is not None and self._hosts.is_heading(line, below):
+                return None
+        return joined
 
     def _read_whole(self, raw: bytes, at: int, n_bytes: int) -> None:
         """Read one line and book it; `at` is its place in the piece, `n_bytes` counts its newline."""
@@ -319,7 +366,12 @@ class LineEngine(Generic[LayoutT]):
         self._is_final = is_final
         begin = self._skip_long_line(data) if self._is_in_long_line else 0
         end = data.rfind(b"\n", begin) + 1
-        whole = self._find_prefix(data, begin) if self._may_find_prefix else len(data)
+        form, whole = self._find_prefix(data, begin) if self._may_find_prefix else (None, len(data))
+        if form is not None:
+            begin = self._take_lines(data, begin, whole) if whole > begin else begin
+            self._prefix, whole = LinePrefix(form), len(data)
+            if form.name in NO_SINCE_BOOT:
+                self.omit_since_boot()
         if min(end, whole) > begin:
             begin = self._take_lines(data, begin, min(end, whole))
         if whole < len(data):
@@ -340,9 +392,9 @@ class LineEngine(Generic[LayoutT]):
         self.let_go()
         return result
 
-    def _find_prefix(self, data: bytes, begin: int) -> int:
-        """Find out whether the lines have a prefix. Return the place up to which they may be taken: more must come first for the
-        others.
+    def _find_prefix(self, data: bytes, begin: int) -> tuple[PrefixForm | None, int]:
+        """Find the form of prefix that lines have. Return it with the place of the first of them, or None with the place up to
+        which lines may be taken: more must come first for the others.
         """
         n_left = MAX_BEFORE - self.ledger.line_no
         lines = data[begin:].split(b"\n", n_left + MAX_ALIKE)
@@ -355,16 +407,13 @@ class LineEngine(Generic[LayoutT]):
         for at in range(min(n_left, len(texts))):
             found = find_form(texts, at, self.prefix_kinds, n_before=self.ledger.line_no, is_all=is_all)
             if found is Undecided.UNDECIDED:
-                return place
+                return None, place
             if isinstance(found, PrefixForm):
-                self._prefix = LinePrefix(found)
-                if found.name in NO_SINCE_BOOT:
-                    self.omit_since_boot()
                 self._may_find_prefix = False
-                break
+                return found, place
             place += len(lines[at]) + 1
         self._may_find_prefix = self._may_find_prefix and len(texts) < n_left
-        return len(data)
+        return None, len(data)
 
     def _see_prefix(self, prefix: LinePrefix, raw: bytes) -> None:
         """Note the time and the host before a line."""
@@ -394,9 +443,9 @@ class LineEngine(Generic[LayoutT]):
         found = hosts.take(line)
         if hosts.is_other:
             return ANOTHER_HOST if line.strip() else LineKind.IGNORED
-        if found in (HostHeading.CALL, HostHeading.BELOW):
+        if found is HostHeading.CALL:
             self.begin_call()
-        return None if found in (None, HostHeading.BELOW) else LineKind.HEADER
+        return None if found is None else LineKind.HEADER
 
     def _take_call(self, line: bytes) -> LineKind | None:
         """Return what the line is that a recorder wrote before it called the tool. Missing: None for any other line."""
@@ -437,7 +486,7 @@ class LineEngine(Generic[LayoutT]):
         taken = None if self.has_prefix or self.is_of_another_host else self.take_many(data, begin, end)
         if taken is not None:
             return taken
-        if self.joins_lines:
+        if self.joins_lines or self._seeks_headings:
             while begin < end:
                 stop = self.read_line(data, begin, data.index(b"\n", begin) + 1)
                 if stop == begin:

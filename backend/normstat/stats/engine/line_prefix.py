@@ -51,7 +51,7 @@ _DATED: Final = (
     rf"|{_WEEKDAY}\d{{1,2}} {_MONTH} (?:\d{{4}} {_CLOCK}(?: {_ZONE})?|{_CLOCK}(?: {_ZONE})? \d{{4}}\b))"
 )
 _WITHOUT_YEAR: Final = rf"{_WEEKDAY}{_MONTH} +\d{{1,2}} {_CLOCK}"
-_NAME: Final = r"[A-Za-z][\w.@-]{0,80}"
+_NAME: Final = r"(?:[A-Za-z][\w.@-]{0,80}|\d{1,3}(?:\.\d{1,3}){3})"
 _EPOCH: Final = r"\d{9,10}(?:[.,]\d{1,9})?"
 # The name of a host and a program in journals; what CRI puts before the lines of a container.
 _PROGRAM: Final = r"(?:[ \t]+std(?:out|err) [FP]|[ \t]+(?P<host>[\w.-]{1,80}) [\w./@-]{1,80}(?:\[\d{1,10}\])?:)?"
@@ -98,17 +98,32 @@ FORMS: Final = (
             rf"(?P<time>{_DATED}|{_WITHOUT_YEAR}|{_EPOCH}(?=[ \t]+[\w.-]+ [\w./@-]+\[\d+\]:)){_PROGRAM}(?: - |{_END})", re.ASCII
         ),
     ),
-    PrefixForm("bar", re.compile(rf"(?P<tag>{_NAME})[ \t]*\|(?:[ \t]|$){_TIME_AFTER}", re.ASCII), FormKind.TAGS),
+    PrefixForm("bar", re.compile(rf"(?P<tag>{_NAME})[ \t]*(?:\||[-=]>)(?:[ \t]|$){_TIME_AFTER}", re.ASCII), FormKind.TAGS),
     PrefixForm(
         "name in brackets",
-        re.compile(rf"\[(?P<tag>[A-Za-z][\w.:@-]{{0,80}})\](?: (?:out|err):)?(?:[ \t]|$){_TIME_AFTER}", re.ASCII),
+        # Fabric, kubectl; Capistrano: `** [out :: web1]`, `** [web1 :: out]`.
+        re.compile(
+            r" ?(?:\*\* )?\[(?:(?:out|err) :: )?(?P<tag>(?:[A-Za-z]|\d{1,3}\.)[\w.:@-]{0,80})(?: :: (?:out|err))?\]"
+            rf"(?: (?:out|err):)?(?:[ \t]|$){_TIME_AFTER}",
+            re.ASCII,
+        ),
         FormKind.TAGS,
     ),
     PrefixForm("name", re.compile(rf"(?P<tag>{_NAME}):(?:[ \t]|$){_TIME_AFTER}", re.ASCII), FormKind.TAGS),
+    # grep, of several files.
+    PrefixForm(
+        "path",
+        re.compile(r"(?:\./)?(?P<tag>(?:[\w.-]*/)+[\w.-]{1,80}|[\w-][\w.-]{0,80}\.(?:txt|log|out|dat)):", re.ASCII),
+        FormKind.TAGS,
+    ),
     PrefixForm("name and tab", re.compile(rf"(?P<tag>{_NAME})\t", re.ASCII), FormKind.TAGS),
+    # knife ssh.
+    PrefixForm("name and blank", re.compile(rf"(?P<tag>{_NAME}) ", re.ASCII), FormKind.TAGS),
     PrefixForm("clock", re.compile(rf"(?P<time>{_EPOCH}|{_CLOCK}){_END}", re.ASCII), FormKind.CLOCKS),
 )
 FORM_OF: Final = {form.name: form for form in FORMS}
+# Prefixes that look like the first column of a table: no header's name for it is on the next line once more.
+LIKE_COLUMNS: Final = frozenset({"name and blank"})
 NO_SINCE_BOOT: Final = frozenset({"stress-ng"})
 AMOUNT: Final = re.compile(rb"-?\d[\d.,]*(?:[kKMGTP]i?[bB]?|%|[num]?s)?,?", re.ASCII)
 OWN_CLOCK: Final = re.compile(rb"[ \t]*\d\d:\d\d:\d\d[ \t]", re.ASCII)
@@ -145,7 +160,8 @@ def find_form(
         alike = [other for other in lines[at + 1 :] if other.strip()][: MAX_ALIKE - 1]
         matches = [form.match(other) for other in alike]
         n_alike = 1 + sum(match is not None for match in matches)
-        if (len(alike) + 1 - n_alike) * 10 > MAX_ALIKE:
+        is_column = form.name in LIKE_COLUMNS and matches and (matches[0] is None or matches[0]["tag"] != found["tag"])
+        if is_column or (len(alike) + 1 - n_alike) * 10 > MAX_ALIKE:
             # Too many are without, whatever comes.
             continue
         if len(alike) < MAX_ALIKE - 1 and not is_all:
