@@ -23,10 +23,10 @@ from normstat.samples.lookup import StatRef
 from normstat.stats.catalogue import Catalogue, load_catalogue
 from normstat.watch.rule_budget import RuleStopped, describe_memory, rule_budget
 from normstat.watch.rules.episode_tracker import Episode, EpisodeTracker
-from normstat.watch.rules.past import read_inputs
+from normstat.watch.rules.past import read_counts, read_inputs
 from normstat.watch.rules.rolling import MAX_DISTANCES, usual_distance
 from normstat.watch.rules.rule_file import Colour, RuleState, WatchInput, WatchRule
-from normstat.watch.rules.rule_frame import ChosenInput, build_frame, choose_inputs
+from normstat.watch.rules.rule_frame import NO_COUNTS, ChosenInput, build_frame, choose_inputs
 from normstat.watch.rules.rule_run import UNKNOWN, run_rule, without_reports_before
 from normstat.watch.watchable_hosts import WatchableHost
 from normstat.window import Window, from_us, to_us
@@ -103,14 +103,16 @@ class InputPlans:
         self._catalogue: Catalogue | None = None
         self._plans: dict[object, tuple[list[ChosenInput], list[WatchInput]]] = {}
 
-    def choose(self, rule: WatchRule, stats: Sequence[str]) -> tuple[list[ChosenInput], list[WatchInput]]:
+    def choose(
+        self, rule: WatchRule, stats: Sequence[str], counts: Mapping[str, int]
+    ) -> tuple[list[ChosenInput], list[WatchInput]]:
         """Return where the inputs of a rule are, and those that are missing."""
         catalogue = load_catalogue()
         if self._catalogue is not catalogue:
             self._catalogue, self._plans = catalogue, {}
-        key = (rule.inputs, tuple(stats))
+        key = (rule.inputs, tuple(stats), frozenset(counts))
         if key not in self._plans:
-            self._plans[key] = choose_inputs(rule, stats)
+            self._plans[key] = choose_inputs(rule, stats, counts)
         return self._plans[key]
 
 
@@ -129,13 +131,18 @@ class HostJudge:
         self._sides: dict[str, StatSide] = {}
         self._keys: dict[str, frozenset[str]] = {}
         self._span = timedelta(0)
+        # What the host's facts say of the number of instances, by fact; None until a rule needs it.
+        self._counts: Mapping[str, int] | None = None
 
-    def plan(self, rules: Sequence[WatchRule]) -> tuple[list[TaskGroup], list[RuleOutcome]]:
+    async def plan(self, rules: Sequence[WatchRule]) -> tuple[list[TaskGroup], list[RuleOutcome]]:
         """Return what to judge, and the outcomes of rules that the host does not send the inputs of."""
         lacking, starts, usable = [], {}, []
         for rule in rules:
             starts[rule.name] = self._start_of(rule)
-            if missing := self._plans.choose(rule, list(self._stats))[1]:
+            missing = self._plans.choose(rule, list(self._stats), NO_COUNTS)[1]
+            if any(each.fact for each in missing):
+                missing = self._plans.choose(rule, list(self._stats), await self._read_counts())[1]
+            if missing:
                 lacking.append(RuleOutcome(rule, starts[rule.name], lacks=missing[0].name))
             else:
                 usable.append(rule)
@@ -186,7 +193,7 @@ class HostJudge:
                 chosen, sides = await self._read(task.rule, window)
                 if chosen:
                     start_s = max(window.start, task.judge_from).timestamp()
-                    await work_budget.run_in_thread(findings.take, chosen, sides, start_s)
+                    await work_budget.run_in_thread(findings.take, chosen, sides, self._counts or NO_COUNTS, start_s)
         except RuleStopped as error:
             return str(error)
         except TooLarge:
@@ -214,7 +221,7 @@ class HostJudge:
         keys: dict[str, set[str]] = {}
         for rule in rules:
             for stat in self._stats:
-                for each in self._plans.choose(rule, [stat])[0]:
+                for each in self._plans.choose(rule, [stat], NO_COUNTS)[0]:
                     keys.setdefault(stat, set()).update(field.key for field in each.fields)
         return {stat: frozenset(own) for stat, own in keys.items()}
 
@@ -229,7 +236,17 @@ class HostJudge:
                 self._sides[stat] = side
             return side
 
-        return await read_inputs(rule, list(self._stats), read, self._plans.choose)
+        stats = list(self._stats)
+        found = await read_inputs(rule, stats, read, self._counts or NO_COUNTS, choose=self._plans.choose)
+        if found[0] or self._counts is not None or not any(each.fact for each in rule.inputs):
+            return found
+        # A tool that could tell the number of instances has the sum of them only.
+        return await read_inputs(rule, stats, read, await self._read_counts(), choose=self._plans.choose)
+
+    async def _read_counts(self) -> Mapping[str, int]:
+        if self._counts is None:
+            self._counts = await read_counts(self._session, self._host.id, self._now)
+        return self._counts
 
 
 class _Findings:
@@ -244,9 +261,9 @@ class _Findings:
         self._last_s: float | None = None
         self._limit_s = rule.ends_after_s
 
-    def take(self, chosen: Sequence[ChosenInput], sides: Mapping[str, StatSide], start_s: float) -> None:
+    def take(self, chosen: Sequence[ChosenInput], sides: Mapping[str, StatSide], counts: Mapping[str, int], start_s: float) -> None:
         """Judge the reports of a piece from that time on."""
-        run = without_reports_before(run_rule(self._rule, build_frame(self._rule, chosen, sides)), start_s)
+        run = without_reports_before(run_rule(self._rule, build_frame(self._rule, chosen, sides, counts)), start_s)
         if len(run.times_s) == 0:
             return
         self._ended += self._tracker.feed(run)

@@ -137,7 +137,7 @@ class Watcher:
         rules = book.rules_for(host.name, host.tags)
         async with open_read_session(self._sessions) as session:
             judge = HostJudge(session, host, stats, self._plans, now)
-            groups, outcomes = judge.plan(rules)
+            groups, outcomes = await judge.plan(rules)
             for group in groups:
                 begin = min(task.judge_from for task in group.tasks)
                 names = [task.rule.name for task in group.tasks]

@@ -1,6 +1,6 @@
 """Hold a rule against the recorded past of a host: when would it have fired, how long, and how often."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -11,12 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.comparison.read_side import StatSide, read_side
 from normstat.errors import NoData
+from normstat.query.cpu_counts import read_cpu_counts
 from normstat.runtime import work_budget
 from normstat.samples.lookup import StatRef, list_host_stats
 from normstat.watch.rules.episode_tracker import Episode, EpisodeTracker
 from normstat.watch.rules.rolling import MAX_DISTANCES, usual_distance
 from normstat.watch.rules.rule_file import COLOURS, Colour, WatchInput, WatchRule
-from normstat.watch.rules.rule_frame import ChosenInput, build_frame, choose_inputs, name_sources
+from normstat.watch.rules.rule_frame import NO_COUNTS, ChosenInput, build_frame, choose_inputs, name_sources
 from normstat.watch.rules.rule_run import run_rule, without_reports_before
 from normstat.window import Window
 
@@ -27,6 +28,7 @@ MAX_SOURCES: Final = 6
 # What is done before and after each piece: progress, limits.
 AroundPiece = Callable[[], AbstractAsyncContextManager[object]]
 ReadStat = Callable[[str, frozenset[str]], Awaitable[StatSide]]
+ChooseInputs = Callable[[WatchRule, Sequence[str], Mapping[str, int]], tuple[list[ChosenInput], list[WatchInput]]]
 
 
 @dataclass(slots=True)
@@ -66,7 +68,8 @@ async def run_over_past(
     """
     host_id, name = host
     stats = {stat.name: stat for stat in await list_host_stats(session, host_id)}
-    _, missing = choose_inputs(rule, list(stats))
+    counts = await read_counts(session, host_id, window.end) if any(each.fact for each in rule.inputs) else NO_COUNTS
+    _, missing = choose_inputs(rule, list(stats), counts)
     if missing:
         raise NoData(_say_missing(name, rule, missing))
     past = PastRun(rule, name, window)
@@ -74,9 +77,9 @@ async def run_over_past(
     for start in _starts(window):
         piece = Window(start, min(start + PIECE, window.end))
         async with around():
-            chosen, sides = await _read_piece(session, host_id, rule, stats, piece)
+            chosen, sides = await _read_piece(session, host_id, rule, stats, piece, counts=counts)
             if chosen:
-                await work_budget.run_in_thread(_judge, past, tracker, chosen, sides, piece)
+                await work_budget.run_in_thread(_judge, past, tracker, chosen, sides, counts=counts, after=piece.start)
     past.episodes = sorted([*past.episodes, *tracker.open_ones], key=lambda episode: episode.start_s)
     if not past.n_reports:
         raise NoData(f"{name} has no samples of {', '.join(each.name for each in rule.inputs)} in this window")
@@ -92,8 +95,14 @@ def _starts(window: Window) -> list[datetime]:
     return [window.start + at * PIECE for at in range(count_pieces(window))]
 
 
+async def read_counts(session: AsyncSession, host_id: int, at: datetime) -> dict[str, int]:
+    """Return what the facts of a host say, up to an instant, of the number of instances of inputs: by fact."""
+    counts = await read_cpu_counts(session, [host_id], at)
+    return {"cpus": counts[host_id]} if host_id in counts else {}
+
+
 async def _read_piece(
-    session: AsyncSession, host_id: int, rule: WatchRule, stats: dict[str, StatRef], piece: Window
+    session: AsyncSession, host_id: int, rule: WatchRule, stats: dict[str, StatRef], piece: Window, *, counts: Mapping[str, int]
 ) -> tuple[list[ChosenInput], dict[str, StatSide]]:
     """Return the inputs that have samples in a piece, with its samples and those that its first report looks back on."""
     longer = Window(piece.start - timedelta(seconds=rule.span_s), piece.end)
@@ -102,14 +111,16 @@ async def _read_piece(
         fields = [own for own in stats[stat].fields if own.key in keys]
         return await read_side(session, host_id, stats[stat], (longer,), fields=fields, max_rows=None)
 
-    return await read_inputs(rule, list(stats), read)
+    return await read_inputs(rule, list(stats), read, counts)
 
 
 async def read_inputs(
     rule: WatchRule,
     stats: Sequence[str],
     read: ReadStat,
-    choose: Callable[[WatchRule, Sequence[str]], tuple[list[ChosenInput], list[WatchInput]]] = choose_inputs,
+    counts: Mapping[str, int],
+    *,
+    choose: ChooseInputs = choose_inputs,
 ) -> tuple[list[ChosenInput], dict[str, StatSide]]:
     """Return the inputs that have samples, and the samples by stat. Where a tool has none, another one may have run instead.
 
@@ -117,7 +128,7 @@ async def read_inputs(
     """
     usable = list(stats)
     while True:
-        chosen, missing = choose(rule, usable)
+        chosen, missing = choose(rule, usable, counts)
         if missing:
             return [], {}
         sides: dict[str, StatSide] = {}
@@ -130,9 +141,18 @@ async def read_inputs(
 
 
 def _judge(
-    past: PastRun, tracker: EpisodeTracker, chosen: Sequence[ChosenInput], sides: dict[str, StatSide], piece: Window
+    past: PastRun,
+    tracker: EpisodeTracker,
+    chosen: Sequence[ChosenInput],
+    sides: dict[str, StatSide],
+    *,
+    counts: Mapping[str, int],
+    after: datetime,
 ) -> None:
-    run = without_reports_before(run_rule(past.rule, build_frame(past.rule, chosen, sides)), piece.start.timestamp())
+    run = without_reports_before(run_rule(past.rule, build_frame(past.rule, chosen, sides, counts)), after.timestamp())
+    for wanted in past.rule.inputs:
+        if wanted.fact in counts and all(each.name != wanted.name for each in chosen):
+            past.sources.setdefault(wanted.name, [f"the host's facts ({wanted.fact})"])
     for each in chosen:
         source = each.source_with_values(sides[each.stat])
         known = past.sources.setdefault(each.name, [])

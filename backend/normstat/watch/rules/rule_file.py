@@ -43,6 +43,8 @@ OWN_INPUTS: Final[Mapping[str, str]] = {
     "server.disk_free": "%",
     "server.hosts_behind": "%",
 }
+# Facts of a host that say how many instances an input has which is only counted.
+COUNT_FACTS: Final = ("cpus",)
 # The kind of instance of inputs that each stream of a host has; no sample has it.
 STREAM: Final = "stream"
 
@@ -101,7 +103,7 @@ class WatchInput:
 
     `meaning`: as in the file of next questions, or empty with `fields` (the preferred one first); `unit`: one of UNITS, so that a
     limit means the same whatever the tool prints; `is_each`: it has a value for each instance; `own`: a key of OWN_INPUTS, empty
-    for samples
+    for samples; `fact`: the fact of a host, a key of COUNT_FACTS, that says how many instances there are where no stat has them
     """
 
     name: str
@@ -110,6 +112,7 @@ class WatchInput:
     unit: str
     is_each: bool
     own: str = ""
+    fact: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +284,7 @@ class _RuleReader:
             self._refuse(f"{where}: names are small letters, digits and _, at most 30, and not 'limit'")
         if not isinstance(entry, dict):
             self._refuse(f'{where} must be a table, such as {{ meaning = "cpu.usr", unit = "%" }}')
-        self._only(entry, where, "meaning fields unit each own")
+        self._only(entry, where, "meaning fields unit each own fact")
         if own := self._text(entry, "own", where, default=""):
             return self._own_input(name, own, where, of)
         if of == STREAM:
@@ -298,7 +301,10 @@ class _RuleReader:
         is_each = entry.get("each", bool(of))
         if not isinstance(is_each, bool):
             self._refuse(f"{where}: each must be true or false")
-        return WatchInput(name, meaning, tuple(self._field(text, where) for text in fields), unit, is_each)
+        fact = self._text(entry, "fact", where, default="")
+        if fact and (fact not in COUNT_FACTS or not is_each or of):
+            self._refuse(f"{where}: fact = {shorten(fact)}: one of {', '.join(COUNT_FACTS)}, with each = true and without of")
+        return WatchInput(name, meaning, tuple(self._field(text, where) for text in fields), unit, is_each, fact=fact)
 
     def _own_input(self, name: str, own: str, where: str, of: str) -> WatchInput:
         if own not in OWN_INPUTS:
@@ -341,6 +347,9 @@ class _RuleReader:
             self._state(entry, f"states[{at}]", names, frozenset(limit.name for limit in limits), of)
             for at, entry in enumerate(entries, start=1)
         ]
+        for each in inputs:
+            if each.fact:
+                self._check_is_counted(each.name, entries)
         if any(state.when is None for state in states[:-1]) or states[-1].when is not None:
             self._refuse("the last state, and no other, is without 'when': it holds where no condition does")
         used = {name for state in states if state.when is not None for name in state.when.limits}
@@ -372,6 +381,13 @@ class _RuleReader:
         return RuleState(
             Colour(colour), when, self._text(entry, "action", where), self._text(entry, "explanation", where, default="")
         )
+
+    def _check_is_counted(self, name: str, entries: Sequence[Mapping[str, object]]) -> None:
+        """Refuse conditions that look at the values of an input which may have none: facts tell its number only."""
+        conditions = [str(entry.get("when", "")) for entry in entries]
+        uses = sum(len(re.findall(rf"(?<![.\w]){name}\b", text)) for text in conditions)
+        if uses != sum(len(re.findall(rf"\bnumber_of\(\s*{name}\s*\)", text)) for text in conditions):
+            self._refuse(f"inputs.{name}: an input with a fact has no values; use it as number_of({name})")
 
     def _table(self, data: Mapping[str, object], key: str, *, is_needed: bool = True) -> Mapping[str, object]:
         table = data.get(key, None if is_needed else {})

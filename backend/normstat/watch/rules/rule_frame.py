@@ -22,6 +22,7 @@ from normstat.watch.rules.rule_file import FieldPlace, WatchInput, WatchRule
 MAX_AGE_DISTANCES: Final = 2.0
 WHOLE_HOST: Final = ""
 NOTHING: Final = np.empty(0)
+NO_COUNTS: Final[Mapping[str, int]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class ChosenInput:
 
     def source_with_values(self, side: StatSide) -> FieldSource | None:
         """Return the source that these samples have. Missing: None where they have none of them"""
+        if self.is_each and all(is_summary(self.stat, name) for name in side.names):
+            return None
         return next((source for source in self.sources if source.has_values(side)), None)
 
 
@@ -91,8 +94,11 @@ def dimension_of(unit: str) -> str:
     return "1/s" if is_rate else "1"
 
 
-def choose_inputs(rule: WatchRule, stats: Sequence[str]) -> tuple[list[ChosenInput], list[WatchInput]]:
-    """Return where a host with these stats has the inputs of a rule, and the inputs that it lacks.
+def choose_inputs(
+    rule: WatchRule, stats: Sequence[str], counts: Mapping[str, int] = NO_COUNTS
+) -> tuple[list[ChosenInput], list[WatchInput]]:
+    """Return where a host with these stats has the inputs of a rule, and the inputs that it lacks. `counts`: by fact, what its
+    facts say of the number of instances; an input without a stat is not lacking then.
 
     Inputs of one tool are taken together where one has all: two tools do not print at the same moments.
     """
@@ -106,7 +112,8 @@ def choose_inputs(rule: WatchRule, stats: Sequence[str]) -> tuple[list[ChosenInp
     for each in rule.inputs:
         found = candidates[each.name]
         if not found:
-            missing.append(each)
+            if each.fact not in counts:
+                missing.append(each)
             continue
         stat = max(found, key=lambda source: gives[source.stat]).stat
         sources = tuple(source for source in found if source.stat == stat)
@@ -119,13 +126,16 @@ def name_sources(wanted: WatchInput) -> list[str]:
     return [str(source) for source in find_sources(wanted, list(load_catalogue().stats))]
 
 
-def build_frame(rule: WatchRule, chosen: Sequence[ChosenInput], sides: Mapping[str, StatSide]) -> RuleFrame:
+def build_frame(
+    rule: WatchRule, chosen: Sequence[ChosenInput], sides: Mapping[str, StatSide], counts: Mapping[str, int] = NO_COUNTS
+) -> RuleFrame:
     """Return the samples of the chosen inputs, at the reports of the stat that gives most of them.
 
-    Values of other stats are those of their last report; one that is too old is missing. `sides`: by stat
+    Values of other stats are those of their last report; one that is too old is missing. `sides`: by stat; `counts`: by fact, the
+    number of instances of inputs that no stat gives
     """
-    counts = {stat: sum(each.stat == stat for each in chosen) for stat in dict.fromkeys(each.stat for each in chosen)}
-    first = max(counts, key=lambda stat: counts[stat])
+    n_inputs = {stat: sum(each.stat == stat for each in chosen) for stat in dict.fromkeys(each.stat for each in chosen)}
+    first = max(n_inputs, key=lambda stat: n_inputs[stat])
     times_s = sides[first].times_s
     each = [item for item in chosen if item.is_each]
     names: tuple[str, ...] = ()
@@ -134,6 +144,10 @@ def build_frame(rule: WatchRule, chosen: Sequence[ChosenInput], sides: Mapping[s
         found = {name for item in each for name in sides[item.stat].names if not is_summary(item.stat, name)}
         names = tuple(sorted((name for name in found if not _is_excluded(rule, name)), key=_natural))
     values = {item.name: _column(item, sides[item.stat], times_s, names if item.is_each else None) for item in chosen}
+    for wanted in rule.inputs:
+        if wanted.fact in counts and wanted.name not in values:
+            # It is only counted: what each would be is not looked at.
+            values[wanted.name] = np.zeros((len(times_s), counts[wanted.fact]))
     return RuleFrame(Samples(times_s, values), names if rule.of else (WHOLE_HOST,))
 
 
@@ -206,6 +220,9 @@ def find_sources(wanted: WatchInput, stats: Sequence[str]) -> list[FieldSource]:
 def _gives(source: FieldSource, wanted: WatchInput, *, has_instances: bool) -> bool:
     if wanted.is_each and (source.instance is not None or not has_instances):
         return False
+    if wanted.fact:
+        # It is only counted.
+        return True
     if source.is_rate:
         return source.field.semantics is not Semantics.RATE and dimension_of(f"{source.field.unit}/s") == wanted.unit
     return source.field.semantics is not Semantics.COUNTER and dimension_of(source.field.unit) == wanted.unit

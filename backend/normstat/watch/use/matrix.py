@@ -213,7 +213,7 @@ def _sources_of(wanted: WatchInput, stats: tuple[str, ...]) -> tuple[FieldSource
 
 
 def _find_value(means: HostMeans, source: UseSource, found: FieldSource) -> WorstValue | None:
-    """Return the value of a field that answers a cell. Missing: None without samples, or for each CPU without their number"""
+    """Return the value of a field that answers a cell. Missing: None without samples, or where the number of CPUs is unknown"""
     n_cpus = means.n_cpus if source.is_per_cpu else 1
     own = _own_values(means.values, source, found)
     if not own or n_cpus is None:

@@ -9,6 +9,7 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.query.busy_cpus import CPU
+from normstat.query.cpu_counts import read_cpu_counts
 from normstat.query.fleet_rows import PresentInstance, read_instances
 from normstat.query.minute_means import read_minute_means, read_span_samples
 from normstat.samples.lookup import StatRef, find_stats
@@ -22,7 +23,9 @@ from normstat.window import Window
 
 # Instances that are no resource of the machine, or full by nature.
 LOOPBACK: Final = frozenset({"lo", "lo0"})
-PER_CPU: Final = ("mpstat", "linux_cpu", "node_cpu", "system_cpu", "pcp_cpu", "collectd_cpu", "netdata_cpu", "atop_cpu")
+PER_CPU: Final = (
+    "mpstat", "linux_cpu", "node_cpu", "system_cpu", "pcp_cpu", "collectd_cpu", "netdata_cpu", "atop_cpu", "proc_stat_cpu",
+)  # fmt: skip
 # Tools that are run every few minutes, and what they tell changes as slowly.
 SLOW: Final = ("df_", "iostat_e_", "swap_s_", "mcelog_", "sar_", "sadf_")
 SLOW_WINDOW: Final = timedelta(minutes=15)
@@ -31,9 +34,10 @@ WORST_SHARE: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class HostMeans:
-    """Means of a host: by stat and field, those of each instance that has one. `n_cpus`: None where no tool reports each CPU
+    """Means of a host: by stat and field, those of each instance that has one.
 
-    `tails`: the level of the worst tenth of the time, of the fields of saturation
+    `n_cpus`: None where neither a tool nor its facts tell. `tails`: the level of the worst tenth of the time, of the fields of
+    saturation.
     """
 
     values: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
@@ -94,6 +98,7 @@ async def read_use_means(
                 found[host_id].values.update(values)
             for host_id, values in tails.items():
                 found[host_id].tails.update(values)
+    n_cpus |= await read_cpu_counts(session, [host_id for host_id in host_ids if host_id not in n_cpus], window.end)
     return {host_id: replace(own, n_cpus=n_cpus.get(host_id)) for host_id, own in found.items()}
 
 

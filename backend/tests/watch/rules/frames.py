@@ -6,19 +6,19 @@ import numpy as np
 
 from normstat.scoring.summary import FloatArray
 from normstat.watch.rules.rule_file import WatchRule
-from normstat.watch.rules.rule_frame import RuleFrame, build_frame, choose_inputs
+from normstat.watch.rules.rule_frame import NO_COUNTS, RuleFrame, build_frame, choose_inputs
 from normstat.watch.rules.rule_run import RuleRun, run_rule
 from tests.comparison.sides import Values, make_side, stat_of
 
 
-def frame_of(rule: WatchRule, stats: Mapping[str, Values]) -> RuleFrame:
-    chosen, missing = choose_inputs(rule, list(stats))
+def frame_of(rule: WatchRule, stats: Mapping[str, Values], counts: Mapping[str, int] = NO_COUNTS) -> RuleFrame:
+    chosen, missing = choose_inputs(rule, list(stats), counts)
     assert not missing
-    return build_frame(rule, chosen, {name: make_side(stat_of(name), values, 0.0) for name, values in stats.items()})
+    return build_frame(rule, chosen, {name: make_side(stat_of(name), values, 0.0) for name, values in stats.items()}, counts)
 
 
-def run_over(rule: WatchRule, stats: Mapping[str, Values]) -> RuleRun:
-    return run_rule(rule, frame_of(rule, stats))
+def run_over(rule: WatchRule, stats: Mapping[str, Values], counts: Mapping[str, int] = NO_COUNTS) -> RuleRun:
+    return run_rule(rule, frame_of(rule, stats, counts))
 
 
 def colours_of(run: RuleRun) -> list[list[str]]:

@@ -9,6 +9,7 @@ from normstat.comparison.next_questions.question_rules import PLACE_HOLDERS
 from normstat.scoring.summary import FloatArray
 from normstat.watch.rules.rule_file import COLOURS, STREAM, FieldPlace, WatchInput, WatchRule, load_builtin_rules
 from normstat.watch.rules.rule_frame import choose_inputs, find_sources, name_sources
+from tests.comparison.sides import Values
 from tests.watch.rules.frames import colours_of, constant, run_over
 
 RULES = load_builtin_rules()
@@ -94,6 +95,16 @@ def test_run_queue_is_divided_by_the_cpus_of_another_tool() -> None:
     assert (column[29], column[48], column[49]) == ("green", "green", "red")
     _, missing = choose_inputs(RULES["run-queue-linux"], ["vmstat_linux"])
     assert [each.name for each in missing] == ["cpus"], "a row of vmstat is not the one CPU of the host"
+
+
+@pytest.mark.parametrize(
+    ("cpus", "counts"),
+    [({}, {"cpus": 4}), ({"proc_stat_cpu": {(f"cpu{cpu}", "user"): np.arange(60.0) for cpu in range(4)}}, {})],
+)
+def test_run_queue_is_divided_by_the_cpus_of_facts_and_counters(cpus: Mapping[str, Values], counts: Mapping[str, int]) -> None:
+    queue: Values = {("", "procs_r"): np.where(np.arange(60) < 20, 15.0, 16.0)}
+    column = colours_of(run_over(RULES["run-queue-linux"], {"vmstat_linux": queue, **cpus}, counts))[0]
+    assert (column[19], column[59]) == ("green", "amber")
 
 
 def test_a_slow_disk_must_be_busy_too() -> None:

@@ -198,6 +198,7 @@ def test_a_good_rule_is_read() -> None:
         ('source = "ours"\n[', 'sauce = 1\nsource = "ours"\n[', "the file has 'sauce'"),
         ("disk.busy", "disk.bussy", "inputs.busy: there is no meaning 'disk.bussy'"),
         ('unit = "%" }\n[limits]', 'unit = "percent" }\n[limits]', "unit 'percent' must be one of"),
+        ('unit = "%" }\n[limits]', 'unit = "%", fact = "cpus" }\n[limits]', "fact = 'cpus': one of cpus, with each = true"),
         ('meaning = "disk.busy", ', "", "needs either a meaning or fields"),
         ('meaning = "disk.busy"', 'fields = ["iostat_linux.utill"]', "'iostat_linux.utill' is no field"),
         ('meaning = "disk.busy"', 'fields = "iostat_linux.util_pct"', "fields must be a list"),
@@ -231,3 +232,11 @@ def test_what_is_wrong_is_said_with_its_place(old: str, new: str, why: str) -> N
 def test_built_in_rules_have_names_of_their_own() -> None:
     assert all(name == rule.name for name, rule in load_builtin_rules().items())
     assert {"mutex", "hidden-interrupts", "run-queue", "disk-slow"} <= set(load_builtin_rules())
+
+
+def test_an_input_that_facts_may_give_is_only_counted() -> None:
+    """Its values would be made up."""
+    text = GOOD.replace('of = "disk"\n', "").replace('unit = "%" }\n[l', 'unit = "%", each = true, fact = "cpus" }\n[l')
+    assert read_rule(text.replace('"busy >', '"number_of(busy) >'), "busy.toml").inputs[0].fact == "cpus"
+    with pytest.raises(BadRule, match=r"inputs\.busy: an input with a fact has no values; use it as number_of\(busy\)"):
+        read_rule(text.replace('"busy >', '"number_of(busy) + max_of(busy) >'), "busy.toml")

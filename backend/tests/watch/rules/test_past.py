@@ -98,3 +98,13 @@ async def test_the_command_tells_when_it_would_have_fired(sessions: Sessions, da
         assert why in " ".join(err.replace("│", "").split()), err
     assert "Kernel mutexes" in (await ask("list"))[1]
     assert "limit.smtx" in (await ask("show", "mutex"))[1]
+
+
+async def test_facts_count_the_cpus_where_a_tool_has_only_their_sum(sessions: Sessions) -> None:
+    seconds = np.arange(0, 120, 10)
+    await fill_stat(sessions, "vmstat_linux", START, seconds, procs_r=16)
+    await fill_stat(sessions, "sar_linux_cpu", START, seconds, ("all",), user_pct=50.0)
+    await fill_stat(sessions, "host_facts", START - timedelta(hours=1), [0], cpus=4)
+    past = await over_all(sessions, "web1", "run-queue-linux")
+    assert past.sources["cpus"] == ["the host's facts (cpus)"]
+    assert past.seconds.keys() == {Colour.AMBER}

@@ -123,6 +123,16 @@ async def test_saturation_is_that_of_the_worst_tenth_of_the_time(sessions: Sessi
 
 
 @on_either_database
+async def test_the_facts_of_a_host_tell_its_cpus_where_no_tool_does(sessions: Sessions) -> None:
+    await fill_stat(sessions, "vmstat_linux", START, np.arange(0, 300, 10), procs_r=12)
+    await fill_stat(sessions, "host_facts", START - timedelta(hours=1), [0, 60], cpus=[2, 4])
+    async with open_read_session(sessions) as session:
+        found = await read_matrix(session, "web1", END)
+    cpu = next(row for row in found.rows if row.resource == "cpu")
+    assert [cell.text for cell in cpu.cells if cell.kind == "saturation"] == ["3 processes for each CPU"]
+
+
+@on_either_database
 async def test_hardware_errors_fill_the_cells_of_cpus_and_memory(sessions: Sessions, tmp_path: Path) -> None:
     async def add(host: str, text: bytes, start: datetime | None = None) -> None:
         path = tmp_path / "mcelog.txt"
