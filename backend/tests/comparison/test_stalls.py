@@ -65,5 +65,7 @@ def test_stalls_that_move_the_level_most_are_told_as_stalls(seed: int, *, is_cou
         incident["sda", "r_per_s"][begin : begin + 6] = 0
     [group] = compare_values({"iostat_linux": (normal, incident)}).groups
     assert (group.kind, group.members[0].instance) == ("stall", "sda")
+    # Three of ten samples lose all: two decades. The mean of the host's disks moves by 1.5 %.
+    assert group.impact == pytest.approx(0.3 * 0.2, abs=0.01)
     assert " falls to 0.00 /s in about 30 % of its samples" in group.sentence
     assert group.sentence.endswith(" It stops for 6 s every 20 s.")

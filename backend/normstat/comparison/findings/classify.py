@@ -42,6 +42,10 @@ from normstat.stats.spec import Field, Kind, Worse
 # reached when the host's total of the field moves by this many decades.
 DECADES: Final = 5.0
 UNBOUNDED_IMPACT: Final = 0.5
+# Less of a total, or of what a series usually is, is nothing.
+LEAST_OF_TOTAL: Final = 0.01
+# Kinds of change for a time, in which the lowest samples say more than the mean.
+FALLS: Final = frozenset({"stall", "bottom"})
 # A change for the better ranks a little lower.
 BETTER_FACTOR: Final = 0.8
 # Below this grade the anomaly score depends mostly on it, above mostly on impact.
@@ -123,10 +127,12 @@ def make_findings(
     for place, row in enumerate(rows):
         work_budget.check()
         best, one = bests[place], series[row]
-        kind, size = _Kinds(row, one.field, profile, scores).describe(best)
+        kinds = _Kinds(row, one.field, profile, scores)
+        kind, size = kinds.describe(best)
         change = Change(one.field, kind, baselines[place], incidents[place], size)
         part = 1.0 if parts_of_host is None else parts_of_host[row]
-        impact = _impact(one.field, change, float(totals.baseline[row]), float(totals.presence[row]), part)
+        lost = kinds.decades_lost() if kind in FALLS else 0.0
+        impact = _impact(one.field, change, float(totals.baseline[row]), float(totals.presence[row]), part, lost=lost)
         change_ratio, significance = float(ratios[best, place]), float(scores.significance[row])
         direction: Direction = "same" if size == 0 or kind == "frozen" else "up" if size > 0 else "down"
         is_worse = _is_worse(one.field, kind, direction)
@@ -340,6 +346,15 @@ class _Kinds:
         """Return whether the lowest sample is zero, as far as the tool prints it."""
         return abs(float(self._window.quantiles[self._row, 0]) + self._level) <= max(self._digit, 1e-9)
 
+    def decades_lost(self) -> float:
+        """Return how many decades below the baseline's median the samples fall, on average, more than those of the baseline do."""
+        usual = abs(float(self._baseline.median[self._row]) + self._level)
+        floor = max(self._digit, LEAST_OF_TOTAL * usual, 1e-9)
+        sides = (self._window, self._baseline)
+        values = (np.clip(side.quantiles[self._row].astype(np.float64) + self._level, 0.0, None) for side in sides)
+        now, before = (float(np.clip(np.log10((usual + floor) / (own + floor)), 0.0, None).mean()) for own in values)
+        return max(0.0, now - before)
+
     def _onset(self) -> float:
         """Return the largest difference between the parts after and before any moment of the incident. Missing: 0."""
         parts = self._window.parts[self._row].astype(np.float64)
@@ -362,23 +377,27 @@ class _Kinds:
         return bool(is_fine and highest > float(baseline[row, -1]))
 
 
-def _impact(field: Field, change: Change, baseline_total: float, presence: float, part: float) -> float:
+def _impact(field: Field, change: Change, baseline_total: float, presence: float, part: float, *, lost: float) -> float:
     """Return how much more or less there is, by the means: points of a percentage, else decades of the host's total.
 
-    `part`: what share of the host 100 % is. A process of many threads uses more than the one CPU that it is told of.
+    `part`: what share of the host 100 % is. A process of many threads uses more than the one CPU that it is told of. `lost`: the
+    decades that samples of the series fell for a time, on average; its mean hardly moves then.
     """
     one, other = abs(change.baseline.mean or 0.0), abs(change.incident.mean or 0.0)
     if field.kind is Kind.PERCENT:
         return presence * min(1.0, part * abs(other - one) / 100)
     total = max(baseline_total, one)
-    floor = max(10.0**-field.decimals, 0.01 * total)
+    floor = max(10.0**-field.decimals, LEAST_OF_TOTAL * total)
     incident_total = max(0.0, total + other - one)
-    return presence * impact_of_totals(total, incident_total, floor)
+    return presence * max(impact_of_totals(total, incident_total, floor), _impact_of_decades(lost))
 
 
 def impact_of_totals(baseline: float, incident: float, floor: float) -> float:
     """Return the impact of a total without an upper bound, by the decades it moved; less than `floor` is nothing."""
-    decades = abs(float(np.log10((incident + floor) / (baseline + floor))))
+    return _impact_of_decades(abs(float(np.log10((incident + floor) / (baseline + floor)))))
+
+
+def _impact_of_decades(decades: float) -> float:
     return UNBOUNDED_IMPACT * min(1.0, decades / DECADES)
 
 
