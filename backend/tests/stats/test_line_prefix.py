@@ -53,12 +53,22 @@ TIMES = {
     "journal": "2025-09-29T15:22:{:02}+0000 web1 mon.sh[1234]: ",
     "short-unix": "17591593{:02}.000000 web1 mon.sh[1234]: ",
     "Kubernetes": "[pod/mon-a/mon] 2025-09-29T15:22:{:02}.000000000Z ",
+    "epoch in milliseconds": "17591593{:02}000 ",
+    "level": "2025-09-29 15:22:{:02},000 [INFO] ",
+    "GitLab": "2025-09-29T15:22:{:02}.000000Z 00O ",
+    "Heroku": "2025-09-29T15:22:{:02}.000000+00:00 app[web.1]: ",
+    "RFC 5424": "<13>1 2025-09-29T15:22:{:02}.000Z web1 mon 12 - - ",
+    "basic": "20250929T1522{:02}Z ",
+    "basic day": "20250929 15:22:{:02} ",
+    "Apache": "[29/Sep/2025:15:22:{:02} +0000] ",
+    "bar": "Mon Sep 29 15:22:{:02} 2025 | ",
     "compose": "mon-1  | 2025-09-29T15:22:{:02}.000000000Z ",
 }
-YEARLESS = {"ts": "Sep 29 15:22:{:02} ", "syslog": "Sep 29 15:22:{:02} web1 mon[12]: ", "clock in brackets": "[15:22:{:02}]"}
+YEARLESS = {"ts": "Sep 29 15:22:{:02} ", "syslog": "<13>Sep 29 15:22:{:02} web1 mon[12]: ", "clock in brackets": "[15:22:{:02}]"}
 NAMES = {
     "compose without times": "mon-1  | ",
     "pdsh": "web1: ",
+    "logger": "mon[12]: ",
     "fabric": "[web1] out: ",
     "parallel": "web1\t",
     "seconds since boot": "[ 123.4567{:02}] ",

@@ -44,17 +44,25 @@ _ZONE: Final = rf"(?:Z|[-+]\d\d(?::?\d\d)?|(?:{'|'.join(sorted(filter(str.isasci
 _CLOCK: Final = r"\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M\b)?"
 _WEEKDAY: Final = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? +)?"
 _MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
+# Without separators: 20261128T100000Z, 20261128 10:00:00.
+_BASIC: Final = r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[T _-]?(?:[01]\d|2[0-3])(?::[0-5]\d:[0-5]\d|[0-5]\d[0-5]\d)"
 _DATED: Final = (
-    rf"(?:{_WEEKDAY}\d{{4}}[-/.]\d\d[-/.]\d\d[T _]{_CLOCK}(?: ?{_ZONE})?"
+    rf"(?:{_BASIC}(?:[.,]\d{{1,9}})?(?: ?{_ZONE})?|\d{{1,2}}/{_MONTH}/\d{{4}}:{_CLOCK}(?: {_ZONE})?|"
+    rf"{_WEEKDAY}\d{{4}}[-/.]\d\d[-/.]\d\d[T _]{_CLOCK}(?: ?{_ZONE})?"
     rf"|\d{{1,2}}[/.]\d{{1,2}}[/.](?:\d{{4}}|\d\d) {_CLOCK}(?: {_ZONE})?"
     rf"|{_WEEKDAY}{_MONTH} +\d{{1,2}},? {_CLOCK}(?: {_ZONE})? \d{{4}}\b"
     rf"|{_WEEKDAY}\d{{1,2}} {_MONTH} (?:\d{{4}} {_CLOCK}(?: {_ZONE})?|{_CLOCK}(?: {_ZONE})? \d{{4}}\b))"
 )
 _WITHOUT_YEAR: Final = rf"{_WEEKDAY}{_MONTH} +\d{{1,2}} {_CLOCK}"
 _NAME: Final = r"(?:[A-Za-z][\w.@-]{0,80}|\d{1,3}(?:\.\d{1,3}){3})"
-_EPOCH: Final = r"\d{9,10}(?:[.,]\d{1,9})?"
-# The name of a host and a program in journals; what CRI puts before the lines of a container.
-_PROGRAM: Final = r"(?:[ \t]+std(?:out|err) [FP]|[ \t]+(?P<host>[\w.-]{1,80}) [\w./@-]{1,80}(?:\[\d{1,10}\])?:)?"
+# Seconds, or milliseconds.
+_EPOCH: Final = r"(?:\d{9,10}(?:[.,]\d{1,9})?|1\d{12})(?!\d)"
+# The name of a host and a program in journals; what CRI, logs with levels, GitLab and Heroku put before the lines of a program.
+_LEVEL: Final = r"\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR)\]?:?(?= )"
+_PROGRAM: Final = (
+    rf"(?:[ \t]+std(?:out|err) [FP]|[ \t]+{_LEVEL}(?:[ ](?= [a-z]))?|[ \t]+\d\d[OE](?: (?=\S)|\+)?|[ \t]+[a-z]+\[[\w.-]{{1,80}}\]:"
+    r"|[ \t]+(?P<host>[\w.-]{1,80}) [\w./@-]{1,80}(?:\[\d{1,10}\])?:)?"
+)
 _END: Final = r"(?:[ \t]|[:,|;][ \t]?|$)"
 _TIME_AFTER: Final = rf"(?:(?P<time>{_DATED}|{_WITHOUT_YEAR})(?:[ \t]|$))?"
 
@@ -95,8 +103,15 @@ FORMS: Final = (
     PrefixForm(
         "time",
         re.compile(
-            rf"(?P<time>{_DATED}|{_WITHOUT_YEAR}|{_EPOCH}(?=[ \t]+[\w.-]+ [\w./@-]+\[\d+\]:)){_PROGRAM}(?: - |{_END})", re.ASCII
+            rf"(?:<\d{{1,3}}>)?(?P<time>{_DATED}|{_WITHOUT_YEAR}|{_EPOCH}(?=[ \t]+[\w.-]+ [\w./@-]+\[\d+\]:)){_PROGRAM}"
+            rf"(?: [-|] |{_END})",
+            re.ASCII,
         ),
+    ),
+    # RFC 5424.
+    PrefixForm(
+        "syslog",
+        re.compile(rf"<\d{{1,3}}>1 (?P<time>{_DATED}) (?P<host>[\w.-]{{1,80}}) \S+ \S+ \S+ (?:-|\[[^\]]*\])(?: |$)", re.ASCII),
     ),
     PrefixForm("bar", re.compile(rf"(?P<tag>{_NAME})[ \t]*(?:\||[-=]>)(?:[ \t]|$){_TIME_AFTER}", re.ASCII), FormKind.TAGS),
     PrefixForm(
@@ -109,7 +124,7 @@ FORMS: Final = (
         ),
         FormKind.TAGS,
     ),
-    PrefixForm("name", re.compile(rf"(?P<tag>{_NAME}):(?:[ \t]|$){_TIME_AFTER}", re.ASCII), FormKind.TAGS),
+    PrefixForm("name", re.compile(rf"(?P<tag>{_NAME})(?:\[\d{{1,10}}\])?:(?:[ \t]|$){_TIME_AFTER}", re.ASCII), FormKind.TAGS),
     # grep, of several files.
     PrefixForm(
         "path",
@@ -128,6 +143,9 @@ NO_SINCE_BOOT: Final = frozenset({"stress-ng"})
 AMOUNT: Final = re.compile(rb"-?\d[\d.,]*(?:[kKMGTP]i?[bB]?|%|[num]?s)?,?", re.ASCII)
 OWN_CLOCK: Final = re.compile(rb"[ \t]*\d\d:\d\d:\d\d[ \t]", re.ASCII)
 YEARLESS: Final = re.compile(rf"{_WEEKDAY}(?P<month>{_MONTH}) +(?P<day>\d{{1,2}}) (?P<clock>{_CLOCK})", re.ASCII)
+BASIC: Final = re.compile(r"(\d{4})(\d\d)(\d\d)[T _-]?(\d\d):?(\d\d):?(\d\d)", re.ASCII)
+DAY_FIRST: Final = re.compile(rf"^(\d{{1,2}})/({_MONTH})/(\d{{4}}):", re.ASCII)
+FIRST_MS: Final = 1e12
 FRACTION: Final = re.compile(r"[.,](\d{1,9})", re.ASCII)
 # Words of the tools themselves that stand before many lines: sysstat's averages in its languages, and others.
 NO_TAGS: Final = frozenset({"Average", "Summary", "Durchschn.", "Moyenne", "Media", "avg-cpu", "Device", "Mem", "Swap", "Total"})
@@ -239,7 +257,13 @@ def parse_prefix_time(text: str, near_s: float | None) -> Timestamp | None:
     """
     text = text.strip()
     if re.fullmatch(_EPOCH, text, re.ASCII) is not None:
-        return Timestamp(float(text.replace(",", ".")), is_clock_only=False, offset_s=0)
+        seconds = float(text.replace(",", "."))
+        return Timestamp(seconds / 1000 if seconds >= FIRST_MS else seconds, is_clock_only=False, offset_s=0)
+    basic = BASIC.match(text)
+    if basic is not None:
+        year, month, day, hour, minute, second = basic.groups()
+        text = f"{year}-{month}-{day} {hour}:{minute}:{second}{text[basic.end() :]}"
+    text = DAY_FIRST.sub(r"\1 \2 \3 ", text)
     yearless = YEARLESS.fullmatch(text)
     if yearless is not None:
         return _find_year(yearless, near_s) if near_s is not None else None
