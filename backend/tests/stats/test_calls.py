@@ -217,8 +217,12 @@ def test_a_second_call_gives_what_the_first_one_gave(capture: Capture) -> None:
 
 
 @pytest.mark.parametrize(
-    "stamp", ["17952624{:02d}", "Sat Nov 21 13:00:{:02d} CET 2026", "--- Sa 21. Nov 13:00:{:02d} CET 2026 ---"]
-)
+    "stamp",
+    [
+        "17952624{:02d}", "Sat Nov 21 13:00:{:02d} CET 2026", "--- Sa 21. Nov 13:00:{:02d} CET 2026 ---", "13:00:{:02d}",
+        "Sat Nov 21 13:00:{:02d} IST 2026",
+    ],
+)  # fmt: skip
 def test_times_before_calls_of_several_reports_begin_runs(stamp: str) -> None:
     """`while date; do iostat -xn 5 2; done`: the first report of each call covers the time since boot."""
     text = "".join(f"{stamp.format(at)}\n{iostat(999, at)}" for at in (10, 20, 30))

@@ -30,6 +30,8 @@ NOON = dt.datetime(2026, 11, 21, 12, 0, 1, tzinfo=dt.UTC).timestamp()
         "samedi 21 novembre 2026, 13:00:01 (UTC+0100)", "sam. 21 nov. 2026 13:00:01 CET", "2026年 11月 21日 土曜日 21:00:01 JST",
         "# Sat Nov 21 13:00:01 CET 2026", "----- Sat Nov 21 13:00:01 CET 2026 -----", "=== 2026-11-21 12:00:01 UTC ===",
         "[2026-11-21T12:00:01Z]", "Date: Sat Nov 21 12:00:01 UTC 2026", "# 1795262401",
+        "1795262401.0", "20261121_120001", "--- 20261121-120001 ---", "Collected at 2026-11-21 12:00:01",
+        "Sat Nov 21 14:00:01 METDST 2026", "2026年 11月 21日 星期六 20:00:01 CST", "Sat Nov 21 06:00:01 CST 2026",
     ],
 )  # fmt: skip
 def test_lines_that_are_a_time(text: str) -> None:
@@ -40,7 +42,7 @@ def test_lines_that_are_a_time(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", "12", "179526240", "17952624011", "2026-13-21 12:00:01", "11/21/26", "11/21/26 25:00:01", "12:00:01", "Time: noon",
+        "", "12", "179526240", "17952624011", "2026-13-21 12:00:01", "11/21/26", "11/21/26 25:00:01", "25:00:01", "Time: noon",
         "Sat Nov 31 12:00:01 2026", "Sat Foo 21 12:00:01 2026", "11/21/26 12:00:01 CPU", "11/21/26 12:00:01 PM UTC more", "x" * 500,
         "Nov 21 12:00:01", "zzz", "zzz ***", "zzz ***Sat Nov 31 12:00:01 UTC 2026", "zzz <11/21/2026>", "zzz " * 15,
         "--- 12 ---", "# 12", "-----", "# Time: 12 s", "--- Sat Nov 31 12:00:01 2026 ---", "-1795262401 0", "# CPU 12:00:01",
@@ -48,6 +50,11 @@ def test_lines_that_are_a_time(text: str) -> None:
 )  # fmt: skip
 def test_lines_that_are_no_time(text: str) -> None:
     assert parse_time_line(text) is None
+
+
+def test_a_clock_alone_is_of_the_day_that_is_known() -> None:
+    """As `date +%T` prints it before a call."""
+    assert stamp_of("12:00:01") == stamp_of("Time: 12:00:01") == stamp_of("12:00:01 PM")
 
 
 def test_day_first_only_where_month_first_cannot_be() -> None:

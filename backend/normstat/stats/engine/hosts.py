@@ -36,7 +36,7 @@ ENDS: Final = (b" >>", b" => {", b"] =>", b"] => ")
 # A text of files of /proc and /sys names a host with one of these lines only.
 SIGN: Final = re.compile(
     rb"^(?:Linux |==> (?!/(?:proc|sys)/)|(?:==|--|##|\*\*|\+\+|~~)[ \t=*#+~-]*\w|(?i:host)|\[?[\w.-]+@"
-    rb"|\[?[\w.-]*[\d.][\w.-]*\]?:?\r?$)|(?: >>| => \{?)$",
+    rb"|\[?(?:[A-Za-z][\w.-]*[\d.][\w.-]*|\d+(?:\.\d+){3})\]?:?\r?$)|(?: >>| => \{?)$",
     re.ASCII | re.MULTILINE,
 )
 BANNERS: Final = (

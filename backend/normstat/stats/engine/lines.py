@@ -222,7 +222,8 @@ class LineReader(LineEngine[LayoutT]):
             text = found.text
             if found.printed:
                 self._printed = dict(found.printed)
-        return self.take_line(Line(text, offset))
+        taken = self.take_line(Line(text, offset))
+        return LineKind.TIMESTAMP if isinstance(taken, Rejected) and self.see_time_line(text) else taken
 
     def is_complete(self, line: bytes, offset: int) -> bool:
         """Return whether a last line without a newline is certainly complete."""

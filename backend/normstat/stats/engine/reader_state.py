@@ -47,6 +47,7 @@ class ReaderState:
         "is_run_stamp",
         "is_single",
         "is_stamp_new",
+        "is_stamped",
         "n_header_rows",
         "n_reports",
         "name_line",
@@ -88,6 +89,8 @@ class ReaderState:
         self.is_stamp_new = state.get("stamp_new", True) is True
         # Whether a report without a stamp followed a stamped one: then stamps stand before calls of the tool, not before reports.
         # And whether such a stamp was the latest line that is no blank: a header after it begins a call.
+        # `is_stamped`: the present report had a stamp, if only of a zone with several meanings.
+        self.is_stamped = state.get("stamped", self.stamp_us != NO_TIME) is True
         self.is_run_stamp = state.get("run_stamp") is True
         self.is_call_stamp = state.get("call_stamp") is True
         self.interval_us = timing.interval_us
@@ -126,6 +129,7 @@ class ReaderState:
             "seen": [sorted(names) for names in self.seen],
             **({"run_stamp": True} if self.is_run_stamp else {}),
             **({"call_stamp": True} if self.is_call_stamp else {}),
+            **({"stamped": self.is_stamped} if self.is_stamped != (self.stamp_us != NO_TIME) else {}),
             **({"fold": [self.fold_width, self.is_hard_fold]} if self.fold_width else {}),
         }
 
@@ -158,7 +162,7 @@ class ReaderState:
         for names in self.seen:
             names.clear()
         if self.interval_us is None:
-            self.stamp_us = NO_TIME
+            self.stamp_us, self.is_stamped = NO_TIME, False
 
     def row_us(self, table: int) -> int:
         """Return the instant of the table's current report, if a stamp dates it."""
@@ -167,7 +171,7 @@ class ReaderState:
         return self.stamp_us + self.steps[table] * self.interval_us
 
     def _forget_stamp(self) -> None:
-        self.stamp_us = NO_TIME
+        self.stamp_us, self.is_stamped = NO_TIME, False
         self.steps = [0] * len(self.steps)
 
     def see_rows(self, table: int, header: Header, marks: frozenset[str], n_rows: int) -> list[int] | None:
@@ -204,7 +208,7 @@ class ReaderState:
         self.is_call_stamp = self.is_run_stamp
         self.is_run_stamp = False
         self.stamp_us = stamp_us
-        self.is_stamp_new = True
+        self.is_stamp_new = self.is_stamped = True
         self.steps = [0] * len(self.steps)
         for table, names in enumerate(self.seen):
             if self.n_reports[table] != NONE:
@@ -230,7 +234,7 @@ class ReaderState:
         if self.is_call_stamp:
             stamp_us = self.stamp_us
             self.begin_run()
-            self.stamp_us, self.is_stamp_new = stamp_us, True
+            self.stamp_us, self.is_stamp_new, self.is_stamped = stamp_us, True, True
             self.is_call_stamp = False
 
     def _see_screen(self, header_rows: int, table: int) -> None:
@@ -243,9 +247,9 @@ class ReaderState:
             return
         is_repeated = abs(self.n_header_rows - self.period) <= 1 if self.period else self.n_header_rows >= header_rows
         if self.n_reports[table] != NONE and not is_repeated:
-            stamp_us, steps = self.stamp_us, self.steps
+            stamp_us, steps, is_stamped = self.stamp_us, self.steps, self.is_stamped
             self.begin_run()
-            self.stamp_us, self.steps = stamp_us, steps
+            self.stamp_us, self.steps, self.is_stamped = stamp_us, steps, is_stamped
         elif self.n_reports[table] != NONE:
             self.period = self.n_header_rows
         self.n_header_rows = 0
@@ -265,9 +269,9 @@ class ReaderState:
     def _next_report(self, table: int) -> None:
         """Start a report without its own time, unless the previous one was empty."""
         if self.n_reports[table] != NONE:
-            self.is_run_stamp = self.is_run_stamp or self.stamp_us != NO_TIME
+            self.is_run_stamp = self.is_run_stamp or self.is_stamped
             if self.interval_us is None:
-                self.stamp_us = NO_TIME
+                self.stamp_us, self.is_stamped = NO_TIME, False
             else:
                 self.steps[table] += 1
             self.is_changed = False

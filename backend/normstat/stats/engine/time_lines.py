@@ -11,11 +11,26 @@ from dataclasses import replace
 from typing import Final
 
 from normstat.stats.engine.banner_day import parse_local_stamp
-from normstat.stats.engine.timestamps import CALL_LINE, EPOCH, Timestamp, parse_timestamp
+from normstat.stats.engine.timestamps import CALL_LINE, EPOCH, EPOCH_LEAST, Timestamp, parse_timestamp, take_clock
 
 MAX_LENGTH: Final = 120
 # The name that scripts put before a time.
-LABEL: Final = re.compile(r"(?:date|time|timestamp|started|now)(?: ?[:=]| at)[ \t]*", re.IGNORECASE | re.ASCII)
+LABEL: Final = re.compile(
+    r"(?:date|time|timestamp|started|now|begin|collected|captured|taken|generated)(?: ?[:=]| at| on)[ \t]*",
+    re.IGNORECASE | re.ASCII,
+)
+CLOCK_LINE: Final = re.compile(r"\d{1,2}:\d\d:\d\d(?: [AP]M)?", re.ASCII)
+FRACTIONAL: Final = re.compile(r"\d{10}\.\d{1,9}", re.ASCII)
+# 20261121_130001, 20261121T130001Z, 20261121 13:00:01
+BASIC: Final = re.compile(
+    r"((?:19|20)\d\d)(0[1-9]|1[0-2])([0-3]\d)[T _-]([0-2]\d):?([0-5]\d):?([0-5]\d)"
+    r"((?:[.,]\d{1,9})?(?: ?(?:Z|[-+]\d\d(?::?\d\d)?))?)",
+    re.ASCII,
+)
+# In Chinese CST is China's time, not that of America.
+CHINA: Final = "CST"
+CHINESE: Final = "年"
+CHINA_S: Final = 8 * 3600
 MARKS: Final = "#=*-+~<>[](){}|_:@ \t"
 # Rows of tools are many, and have seldom a year or a date.
 DATE_IN: Final = re.compile(r"(?:19|20|25)\d\d(?!\d)|\d[./-] ?\d{1,2}[./-] ?\d", re.ASCII)
@@ -35,7 +50,7 @@ def parse_time_line(text: str) -> Timestamp | None:
         stamp = parse_time_line(found["words"] or f"{found['day']} {found['clock']}") if found is not None else None
         # ExaWatcher puts the month first.
         return replace(stamp, is_call=True, other_s=None) if stamp is not None else None
-    stamp = parse_timestamp(text)
+    stamp = parse_timestamp(text) or _parse_bare(text)
     if stamp is not None:
         return stamp
     if not text or len(text) > MAX_LENGTH or (text[0] not in MARKS and DATE_IN.search(text) is None):
@@ -44,11 +59,28 @@ def parse_time_line(text: str) -> Timestamp | None:
     label = LABEL.match(bare)
     if label is not None:
         bare = bare[label.end() :]
-    if DATE_IN.search(bare) is None:
+    if DATE_IN.search(bare) is None and BASIC.fullmatch(bare) is None:
         # A number alone is a time only where something marks it as one.
         return parse_timestamp(bare) if bare != text and EPOCH.fullmatch(bare) is not None else None
     if bare != text:
-        stamp = parse_timestamp(bare)
+        stamp = parse_timestamp(bare) or _parse_bare(bare)
         if stamp is not None:
             return None if stamp.is_clock_only else stamp
-    return parse_local_stamp(bare)
+    stamp = parse_local_stamp(bare)
+    if stamp is not None and stamp.zone_name == CHINA and CHINESE in bare:
+        return replace(stamp, offset_s=CHINA_S)
+    return stamp
+
+
+def _parse_bare(text: str) -> Timestamp | None:
+    """Return the time that a line is in a form of scripts only: a clock, an epoch with a fraction, or a date without separators."""
+    if CLOCK_LINE.fullmatch(text) is not None:
+        clock = take_clock(text.split())
+        return Timestamp(clock.seconds, is_clock_only=True, offset_s=None) if clock is not None else None
+    if FRACTIONAL.fullmatch(text) is not None:
+        return Timestamp(float(text), is_clock_only=False, offset_s=0) if float(text) >= EPOCH_LEAST else None
+    basic = BASIC.fullmatch(text)
+    if basic is None:
+        return None
+    year, month, day, hour, minute, second, rest = basic.groups()
+    return parse_timestamp(f"{year}-{month}-{day} {hour}:{minute}:{second}{rest}")

@@ -76,7 +76,7 @@ MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", 
 # not guessed: the caller must name the zone.
 ZONE_HOURS: Final = {
     "UTC": 0, "GMT": 0, "UT": 0, "Z": 0, "UCT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8,
-    "PDT": -7, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MET": 1, "MEST": 2, "JST": 9, "KST": 9,
+    "PDT": -7, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "MET": 1, "MEST": 2, "METDST": 2, "JST": 9, "KST": 9,
 }  # fmt: skip
 # Zones that %X of strftime puts after a clock of twelve hours (en_IN, id_ID, and where such a locale is used elsewhere).
 CLOCK_ZONES: Final = frozenset(
