@@ -4,6 +4,8 @@ import datetime as dt
 import re
 from typing import Final
 
+from normstat.stats.engine.timestamps import MONTHS
+
 OPTION_WORD: Final = re.compile(r"-[A-Za-z]{1,5}")
 # Words that look like options: vmstat-day.txt was not printed by `vmstat -day`.
 WORDS: Final = frozenset(
@@ -12,7 +14,10 @@ WORDS: Final = frozenset(
 DAYS: Final = (
     re.compile(r"(?<!\d)(?P<year>\d\d)\.(?P<month>\d\d)\.(?P<day>\d\d)\.\d{4}(?!\d)"),
     re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<by>[-_.]?)(?P<month>\d\d)(?P=by)(?P<day>\d\d)(?!\d)"),
+    re.compile(r"(?<!\d)(?P<day>\d\d?)[-_.]?(?P<month>[A-Za-z]{3})[-_.]?(?P<year>(?:19|20)\d\d)(?!\d)"),
+    re.compile(r"(?<![A-Za-z])(?P<month>[A-Za-z]{3})[-_.]?(?P<day>\d\d?)[-_.](?P<year>(?:19|20)\d\d)(?!\d)"),
 )
+FOLDERS: Final = re.compile(r"(?:^|/)(?P<year>(?:19|20)\d\d)/(?P<month>\d\d)/(?P<day>\d\d)/[^/]+$")
 ENDINGS: Final = re.compile(r"(?:\.(?:txt|out|log|dat|raw|gz|bz2|xz|zst))+$")
 
 
@@ -37,17 +42,21 @@ def day_in_name(path: str) -> dt.date | None:
 
     >>> day_in_name("osw/web1_mpstat_26.11.21.0800.dat"), day_in_name("2026-11-21/mpstat.out"), day_in_name("sa21/x")
     (datetime.date(2026, 11, 21), datetime.date(2026, 11, 21), None)
+    >>> {day_in_name(name) for name in ("sar_21Nov2026.txt", "sar.21-nov-2026", "2026/11/21/sar.txt", "sar-Nov-21-2026")}
+    {datetime.date(2026, 11, 21)}
     """
     for part in reversed(path.split("/")[-2:]):
         days = {day for pattern in DAYS for found in pattern.finditer(part) if (day := _to_day(found)) is not None}
         if days:
             return days.pop() if len(days) == 1 else None
-    return None
+    folders = FOLDERS.search(path)
+    return _to_day(folders) if folders is not None else None
 
 
 def _to_day(found: re.Match[str]) -> dt.date | None:
-    year = int(found["year"])
+    year, month = int(found["year"]), found["month"].lower()
     try:
-        return dt.date(year + 2000 if year < 100 else year, int(found["month"]), int(found["day"]))
+        number = int(month) if month.isdigit() else MONTHS.index(month) + 1
+        return dt.date(year + 2000 if year < 100 else year, number, int(found["day"]))
     except ValueError:
         return None

@@ -1,7 +1,8 @@
-"""Tell files about a part of a host from those about the host: cgroups and NUMA nodes have counters of the same names.
+"""Tell files about a part of a host from those about the host: cgroups, NUMA nodes and containers have counters of the same names.
 
 /sys/fs/cgroup/kubepods.slice/memory.stat      pgfault 1234567
 /sys/devices/system/node/node0/vmstat          nr_free_pages 100000
+/proc/4711/net/dev                             eth0: 123 1 0
 """
 
 import re
@@ -10,11 +11,12 @@ from typing import Final
 
 # meminfo of a node names the node in its lines.
 PATH: Final = re.compile(
-    r"(?:^|/)(?:sys/fs/cgroup/|sys/devices/system/node/node\d+/(?!meminfo$))|\.(?:slice|scope|service)/[\w.]+\.(?:stat|pressure)$",
+    r"(?:^|/)(?:sys/fs/cgroup/|sys/devices/system/node/node\d+/(?!meminfo$)|proc/(?!1/)\d+/(?:net|root)/|lxcfs/)"
+    r"|\.(?:slice|scope|service)/[\w.]+\.(?:stat|pressure)$",
     re.ASCII,
 )
 # Of a long path only the end may be known; it may be a host's name and a tool's. No node has counters of page faults.
-NODE_END: Final = re.compile(r"(?:^|/)node\d+/vmstat$", re.ASCII)
+NODE_END: Final = re.compile(r"(?:^|/)node\d+[/_.-]vmstat(?:\.(?:txt|log|out))?$", re.ASCII)
 NODE_LINE: Final = re.compile(r"nr_free_pages \d+", re.ASCII)
 HOST_LINE: Final = re.compile(r"pgfault \d+", re.ASCII)
 # Of cgroups these are read, with the cgroup as instance, where a heading names the file.

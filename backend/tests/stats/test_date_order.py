@@ -47,6 +47,14 @@ def test_the_known_day_goes_before_what_the_clock_tells() -> None:
     assert look("sar_linux", "04/08/2017", APRIL) == (APRIL, False)
 
 
+def test_a_banner_of_one_meaning_tells_the_order_of_later_ones() -> None:
+    text = SAR.format("31/07/17") + SAR.format("04/08/17")
+    result = read(require_spec("sar_linux"), text.encode(), state={}, offset=0, is_final=True)
+    days = {dt.datetime.fromtimestamp(row.time_us / 1e6, dt.UTC).date() for row in rows_of_result(result)}
+    assert days == {dt.date(2017, 7, 31), AUGUST}
+    assert not Timeline.resume(result.state["times"], Timing()).is_order_guessed
+
+
 def test_later_banners_have_the_order_of_the_first() -> None:
     text = SAR.format("04/08/17") + SAR.format("05/08/17")
     result = read(require_spec("sar_linux"), text.encode(), state={}, offset=0, is_final=True, timing=Timing(date=AUGUST))

@@ -14,6 +14,9 @@ NODE = b"nr_free_pages 100000\nnr_zone_inactive_anon 2000\nnuma_hit 31409426\nnr
     [
         ("sos/sys/devices/system/node/node0/vmstat", NODE),
         ("node1/vmstat", NODE),
+        ("node0_vmstat.txt", NODE),
+        ("x.txt", b"==> /proc/4711/net/dev <==\n face |bytes    packets\n  eth0: 123 1 0 0 0 0 0 0 123 1 0 0 0 0 0 0\n"),
+        ("x.txt", b"==> /var/lib/lxcfs/proc/stat <==\ncpu  1 0 1 100 0 0 0 0 0 0\ncpu0 1 0 1 100 0 0 0 0 0 0\n"),
         ("sys/fs/cgroup/a.slice/cpu.pressure", b"some avg10=7.14 avg60=11.19 avg300=10.79 total=355883044\n"),
         ("cpu.stat", b"usage_usec 123456789\nuser_usec 100000000\nsystem_usec 23456789\nnr_periods 1000\n"),
         ("memory.stat", b"cache 123\nrss 456\nrss_huge 0\nmapped_file 1\npgpgin 123\npgfault 45\ntotal_rss 45\n"),

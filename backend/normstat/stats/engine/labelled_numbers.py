@@ -133,7 +133,7 @@ def span_seconds(text: str) -> str | None:
 
 
 # What stands before a process in a tree: of ps f and ps d, and of top's forest.
-BRANCH: Final = re.compile(r"[ |│]*(?:\\_|[|`+]-{1,3}|[├└]─{1,2}|[|│])[ ]+(?=\S)")
+BRANCH: Final = re.compile(r"[ |│]*(?:(?:\\_|[|│])[ ]+|[|`+\\]-[-+=]{0,2}[ ]*|[├└┬╰]─{1,2}┬?[ ]*)(?=[^\s-])")
 
 
 def command_name(text: str) -> str:
@@ -143,6 +143,8 @@ def command_name(text: str) -> str:
     ('my worker (x)', 'sshd', '[kworker/0:0]')
     >>> command_name("    \\\\_ java -jar app.jar"), command_name(" |   `- sh"), command_name("-bash")
     ('java', 'sh', '-bash')
+    >>> command_name("│ ├─java"), command_name("|-+= /sbin/launchd"), command_name("`-sshd")
+    ('java', 'launchd', 'sshd')
     """
     text = BRANCH.sub("", text, count=1)
     if len(text) <= MAX_NAME_LENGTH and "/" not in text.partition(" ")[0]:

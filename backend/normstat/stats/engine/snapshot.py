@@ -31,7 +31,7 @@ PROMPT: Final = re.compile(
 PATH: Final = re.compile(r"/(?:proc|sys)/[\w./:@-]+")
 # No tool prints a sample with more columns.
 MAX_GATHERED: Final = 4096
-OF_A_PART: Final = Rejected("of a cgroup or a NUMA node, not of the host")
+OF_A_PART: Final = Rejected("of a cgroup, a NUMA node or a container, not of the host")
 NO_VALUES: Final = Rejected("no numbers")
 NO_WORDS: Final = frozenset({ABSENT, ""})
 # All integers of this many digits fit in 63 bits.

@@ -7,7 +7,7 @@ from typing import Final, Self
 
 from normstat.errors import BadRequest
 from normstat.stats.engine.banner_day import parse_banner_day
-from normstat.stats.engine.timestamps import SECONDS_A_DAY, Timestamp, day_seconds, parse_other_order
+from normstat.stats.engine.timestamps import SECONDS_A_DAY, Timestamp, day_seconds, parse_other_order, tells_day_first
 from normstat.stats.records import NO_TIME, Timing
 
 # A clock that goes back by less than this was set back: no summer time changes it by more (Antarctica/Troll). By more, it passed
@@ -111,12 +111,14 @@ class Timeline:
     def start_banner(self, text: str) -> None:
         """Set the day on which a run began, as a banner names it, if it names one.
 
-        04/08/17 is either of two days. The day that is known from elsewhere decides, for all banners of the stream; without it the
-        month is first, which is a guess.
+        04/08/17 is either of two days. The day that is known from elsewhere decides, for all banners of the stream, or an earlier
+        one of one meaning (31/07/17); without them the month is first, which is a guess.
         """
         day, other = parse_banner_day(text), parse_other_order(text.strip())
         if day is None:
             return
+        if self.is_day_first is None:
+            self.is_day_first = tells_day_first(text.strip())
         self.start_day(other if other is not None and self._takes_other(day, other) else day)
 
     def _takes_other(self, day: dt.date, other: dt.date) -> bool:

@@ -250,6 +250,18 @@ def parse_other_order(text: str) -> dt.date | None:
     return dt.date(day.year, day.day, day.month) if day is not None and is_other else None
 
 
+def tells_day_first(text: str) -> bool | None:
+    """Return whether a date has the day before the month. Missing: None where it may be either.
+
+    >>> tells_day_first("31/07/17"), tells_day_first("07/31/17"), tells_day_first("04/08/17"), tells_day_first("2017-07-31")
+    (True, False, None, None)
+    """
+    if EITHER_ORDER.fullmatch(text) is None or parse_date(text) is None:
+        return None
+    first, second = map(int, re.findall(r"\d+", text)[:2])
+    return first > LAST_MONTH if max(first, second) > LAST_MONTH else None
+
+
 def day_seconds(day: dt.date) -> int:
     """Return seconds from the epoch to the day's beginning."""
     return (day.toordinal() - 719_163) * SECONDS_A_DAY
