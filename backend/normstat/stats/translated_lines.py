@@ -31,7 +31,7 @@ from typing import Final
 FOLDER: Final = "translations"
 NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*", re.ASCII)
 SPACES: Final = re.compile(r"\s+")
-LOOSE: Final = re.compile(r" (?=:)|(?<=[,#:]) ")
+LOOSE: Final = re.compile(r" (?=[:#])|(?<=[,#:]) ")
 LEAD: Final = re.compile(r"\s*([^\d#\s:]?[^\s\d#:%]*)", re.ASCII)
 HOLE: Final = "#"
 CELL: Final = "|"
