@@ -79,3 +79,12 @@ def test_the_time_of_the_log_says_nothing_of_the_clock_of_the_tool() -> None:
     text = SAMPLES["mpstat_linux"].replace("12:00:0", "01:00:0")
     changed = LOGS["docker"](text)
     assert values(read_text("mpstat_linux", changed)) == values(read_text("mpstat_linux", text))
+
+
+def test_what_prstat_prints_while_it_waits_is_no_part_of_its_header() -> None:
+    """In a copy of a terminal blanks stand where the header was written over it."""
+    report = "   PID USERNAME  SIZE   RSS STATE   PRI NICE      TIME  CPU PROCESS/NLWP\n"
+    row = " 948 node 36M 22M cpu3 10 0 0:00:10 50% node/1\n"
+    result = read_text("prstat_solaris", f"Please wait...   {report}{row}")
+    assert not result.rejected
+    assert [row.instance for row in rows_of_result(result)] == ["948/node"]

@@ -63,6 +63,7 @@ HEADINGS = {
     "Fabric": "[{}] out:\n\n",
     "more": "::::::::::::::\n{}.txt\n::::::::::::::\n",
     "playbook": "changed: [{}] => \n  msg: |-\n",
+    "watch": "Every 2.0s: vmstat 1 2           {}: Sat Nov 28 10:00:01 2026\n\n",
     "bolt": "Finished on {}:\n",
     "ssh": "[root@adm ~]# ssh -q root@{} 'vmstat 1 2'\n",
     "date": "{}\nSat Nov 28 10:00:01 UTC 2026\n",

@@ -31,7 +31,8 @@ NOON = dt.datetime(2026, 11, 21, 12, 0, 1, tzinfo=dt.UTC).timestamp()
         "# Sat Nov 21 13:00:01 CET 2026", "----- Sat Nov 21 13:00:01 CET 2026 -----", "=== 2026-11-21 12:00:01 UTC ===",
         "[2026-11-21T12:00:01Z]", "Date: Sat Nov 21 12:00:01 UTC 2026", "# 1795262401",
         "1795262401.0", "20261121_120001", "--- 20261121-120001 ---", "Collected at 2026-11-21 12:00:01",
-        "Sat Nov 21 14:00:01 METDST 2026", "2026年 11月 21日 星期六 20:00:01 CST", "Sat Nov 21 06:00:01 CST 2026",
+        "Sat Nov 21 14:00:01 METDST 2026", "Every 2.0s: free -m         web1: Sat Nov 21 12:00:01 2026",
+        "2026年 11月 21日 星期六 20:00:01 CST", "Sat Nov 21 06:00:01 CST 2026",
     ],
 )  # fmt: skip
 def test_lines_that_are_a_time(text: str) -> None:

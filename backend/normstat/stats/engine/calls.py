@@ -8,8 +8,9 @@
     1795262411
     ...
 
-The agent's `@10 mpstat 5 2` prints the epoch before each call; OSWatcher and ExaWatcher print a line that begins with `zzz`. Each
-call is a run of its own: its first report may cover the time since boot, and its reports follow each other at the tool's interval.
+The agent's `@10 mpstat 5 2` prints the epoch before each call; OSWatcher and ExaWatcher print a line that begins with `zzz`,
+watch(1) one with `Every`. Each call is a run of its own: its first report may cover the time since boot, and its reports
+follow each other at the tool's interval.
 """
 
 import re
@@ -25,7 +26,7 @@ LOOP_MARK: Final = "@"
 LOOP: Final = re.compile(r"@(?P<every>\d{1,9})\s+(?P<command>\S.*)", re.ASCII | re.DOTALL)
 # Options with which a tool prints the epoch itself, before each of its reports: -T u, -Tu; -d u of prstat.
 OWN_EPOCH: Final = re.compile(r"\s-[A-Za-z]*[Td]\s?u(?:\s|$)", re.ASCII)
-RECORDER_MARK: Final = b"zzz "
+RECORDER_MARKS: Final = (b"zzz ", b"Every ")
 MAX_LINE_LENGTH: Final = 200
 # Lines at the beginning of a file in which a recorder tells about itself, and the interval within a call; OSWatcher adds that to
 # the line before a call. Later such a line may be a tool's.
@@ -182,7 +183,7 @@ class Calls:
         epoch_s, self._epoch_s = self._epoch_s, None
         if len(line) > MAX_LINE_LENGTH:
             return None
-        if line.startswith(RECORDER_MARK):
+        if line.startswith(RECORDER_MARKS):
             stamp = parse_time_line(line.decode("utf-8", "backslashreplace"))
             return stamp if stamp is not None and stamp.is_call else None
         if (self._every_s is None and self._begun_s is None and not is_first) or not line.isdigit():

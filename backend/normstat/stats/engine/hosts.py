@@ -30,12 +30,13 @@ NO_NAMES: Final = frozenset({"", "localhost", "(none)"})
 MAX_LENGTH: Final = 512
 # A line that names a host begins with one of these, or ends with what Ansible puts after a name.
 STARTS: Final = (
-    b"Linux ", b"SunOS ", b"HP-UX ", b"AIX ", b"==> ", b"[", b"==", b"--", b"##", b"**", b"++", b"~~", b"Host", b"host", b"HOST",
+    b"Linux ", b"Every ", b"SunOS ", b"HP-UX ", b"AIX ", b"==> ", b"[", b"==", b"--", b"##", b"**", b"++", b"~~",
+    b"Host", b"host", b"HOST",
 )  # fmt: skip
 ENDS: Final = (b" >>", b" => {", b"] =>", b"] => ")
 # A text of files of /proc and /sys names a host with one of these lines only.
 SIGN: Final = re.compile(
-    rb"^(?:Linux |==> (?!/(?:proc|sys)/)|(?:==|--|##|\*\*|\+\+|~~)[ \t=*#+~-]*\w|(?i:host)|\[?[\w.-]+@"
+    rb"^(?:Linux |Every |==> (?!/(?:proc|sys)/)|(?:==|--|##|\*\*|\+\+|~~)[ \t=*#+~-]*\w|(?i:host)|\[?[\w.-]+@"
     rb"|\[?(?:[A-Za-z][\w.-]*[\d.][\w.-]*|\d+(?:\.\d+){3})\]?:?\r?$)|(?: >>| => \{?)$",
     re.ASCII | re.MULTILINE,
 )
@@ -43,6 +44,7 @@ BANNERS: Final = (
     # sysstat; uname -a; OSWatcher's first line; sar of Solaris, HP-UX and AIX.
     re.compile(rb"Linux \S+ \((?P<host>[^()\s]+)\)[ \t]+\S", re.ASCII),
     re.compile(rb"Linux (?P<host>[\w.-]+) \d+\.\d+\S* #", re.ASCII),
+    re.compile(rb"Every \d{1,6}[.,]\ds: .{1,400}?  +(?P<host>[\w.-]{1,80}): \w{3} \w{3} ", re.ASCII),
     re.compile(rb"\w+ OSW(?:bb)? v\S+ (?P<host>[\w.-]+)", re.ASCII),
     re.compile(rb"(?:SunOS|HP-UX|AIX) (?P<host>[\w.-]+)[ \t]+(?:\d|[A-Z]\.\d)", re.ASCII),
 )

@@ -19,6 +19,10 @@ LABEL: Final = re.compile(
     r"(?:date|time|timestamp|started|now|begin|collected|captured|taken|generated)(?: ?[:=]| at| on)[ \t]*",
     re.IGNORECASE | re.ASCII,
 )
+# The first line of a screen of watch(1).
+WATCH: Final = re.compile(
+    r"Every \d{1,6}[.,]\ds: .{1,400}?  +(?:[\w.-]{1,80}: )?(?P<time>\w{3} \w{3} +\d{1,2} \d\d:\d\d:\d\d \d{4})"
+)
 CLOCK_LINE: Final = re.compile(r"\d{1,2}:\d\d:\d\d(?: [AP]M)?", re.ASCII)
 FRACTIONAL: Final = re.compile(r"\d{10}\.\d{1,9}", re.ASCII)
 # 20261121_130001, 20261121T130001Z, 20261121 13:00:01
@@ -50,6 +54,10 @@ def parse_time_line(text: str) -> Timestamp | None:
         stamp = parse_time_line(found["words"] or f"{found['day']} {found['clock']}") if found is not None else None
         # ExaWatcher puts the month first.
         return replace(stamp, is_call=True, other_s=None) if stamp is not None else None
+    watched = WATCH.fullmatch(text) if text.startswith("Every ") else None
+    if watched is not None:
+        stamp = parse_time_line(watched["time"])
+        return replace(stamp, is_call=True) if stamp is not None else None
     stamp = parse_timestamp(text) or _parse_bare(text)
     if stamp is not None:
         return stamp

@@ -50,7 +50,7 @@ TOTAL: Final = re.compile(
     r"\s*(?P<one>\d+[.,]\d\d),\s*(?P<five>\d+[.,]\d\d),\s*(?P<fifteen>\d+[.,]\d\d)\s*",
     re.IGNORECASE | re.ASCII,
 )
-WAIT: Final = re.compile(r"\s*Please wait\.*\s*")
+WAIT: Final = re.compile(r"\s*Please wait\.*")
 # The name of a process may hold blanks and slashes; with -L the name of the thread stands after it (illumos).
 PROCESS: Final = re.compile(r"(?P<name>[^\[]*[^\[\s])/(?P<number>\d{1,9})(?P<thread> \[.*)?")
 NUMBER_LIKE: Final = re.compile(r"[-+]?[.,]?\d[\d.,]*[KMGTP%]?|-", re.ASCII)
@@ -132,7 +132,10 @@ class Reader(LineReader[PrstatLayout]):
 
     def take_line(self, line: Line) -> Outcome:
         """Return a header, a time, the totals or a row."""
-        if not line.text.strip(" \t") or WAIT.fullmatch(line.text):
+        # The first header is written over it, in a file behind it.
+        wait = WAIT.match(line.text)
+        line = line if wait is None else Line(line.text[wait.end() :], line.offset)
+        if not line.text.strip():
             return LineKind.IGNORED
         total = TOTAL.fullmatch(line.text)
         if total is not None:
