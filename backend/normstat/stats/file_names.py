@@ -11,6 +11,8 @@ OPTION_WORD: Final = re.compile(r"-[A-Za-z]{1,5}")
 WORDS: Final = frozenset(
     {"-my", "-day", "-today", "-daily", "-may", "-july", "-by", "-only", "-busy", "-copy", "-try", "-any", "-sys"}
 )
+# Commands that are called otherwise than their tools.
+SHORT_NAMES: Final = {"stap": "systemtap", "stp": "systemtap"}
 DAYS: Final = (
     re.compile(r"(?<!\d)(?P<year>\d\d)\.(?P<month>\d\d)\.(?P<day>\d\d)\.\d{4}(?!\d)"),
     re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<by>[-_.]?)(?P<month>\d\d)(?P=by)(?P<day>\d\d)(?!\d)"),
@@ -35,6 +37,16 @@ def command_in_name(name: str, tool: str) -> str:
     words = re.split(r"[ _]+", options) if is_tool else []
     is_command = all(OPTION_WORD.fullmatch(word) or re.fullmatch(r"\d{1,6}", word) for word in words)
     return " ".join([tool, *words]) if words and is_command and not WORDS.intersection(words) else ""
+
+
+def words_in_name(path: str) -> set[str]:
+    """Return the words of a file's name that may name a tool.
+
+    >>> sorted(words_in_name("web1_stap-iotop.txt"))
+    ['iotop', 'stap', 'systemtap', 'txt', 'web']
+    """
+    words = set(re.findall(r"[a-z]+", path.lower()))
+    return words | {SHORT_NAMES[word] for word in words & SHORT_NAMES.keys()}
 
 
 def day_in_name(path: str) -> dt.date | None:

@@ -4,7 +4,6 @@ Specs are candidates when a line is one of their headers or marks. Each candidat
 beginning of the bytes, and the one that accounts for most of it with the least refused wins.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +15,7 @@ from normstat.stats.engine.header import HeaderLine, find_header, split_header
 from normstat.stats.engine.hosts import ANOTHER_HOST
 from normstat.stats.engine.line_engine import clean_line
 from normstat.stats.engine.line_prefix import strip_prefix
+from normstat.stats.file_names import words_in_name
 from normstat.stats.part_files import is_of_part, is_part_file, without_parts
 from normstat.stats.pattern import join_patterns
 from normstat.stats.readers import READERS, read
@@ -71,7 +71,7 @@ def guess_spec(data: bytes, name: str = "") -> Spec | None:
     if is_part_file(name) or is_of_part(texts, name):
         return None
     headers = [line for line in map(split_header, [*texts, *folded_headers(printed)]) if line is not None]
-    words = set(re.findall(r"[a-z]+", name.lower()))
+    words = words_in_name(name)
     specs = list(load_catalogue().specs.values())
     candidates = [spec for spec in specs if _could_be(spec, *_english(spec, texts, headers))]
     best = _best([_try(spec, head, words) for spec in candidates])

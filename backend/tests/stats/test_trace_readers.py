@@ -229,3 +229,10 @@ def test_a_page_of_prose_is_no_tracers() -> None:
         + "Nothing here was printed by a tool, and it goes on.\n" * 100
     )
     assert guess_spec(page.encode(), "README.md") is None
+
+
+def test_a_file_called_after_the_command_of_systemtap_is_systemtaps() -> None:
+    """Its tables have any columns, so the text alone does not say who printed them."""
+    text = b" PID  COMMAND  CONNECTS  FAILS\n 1234 curl           12      1\n 5678 java            3      0\n"
+    assert guess_spec(text) is None
+    assert guess_spec(text, "stap_tcp.txt") is require_spec("systemtap")

@@ -13,7 +13,7 @@ from normstat.ingest.imports.import_options import ImportOptions
 from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.engine.hosts import ANOTHER_HOST
 from normstat.stats.engine.timeline import Timeline
-from normstat.stats.file_names import command_in_name
+from normstat.stats.file_names import command_in_name, words_in_name
 from normstat.stats.guess import guess_spec, is_long_header
 from normstat.stats.pattern import compile_pattern
 from normstat.stats.readers import read
@@ -116,7 +116,7 @@ def look_at(head: bytes, path: str, options: ImportOptions, *, is_all: bool, com
 def _guess(head: bytes, name: str) -> Spec | None:
     """Return who printed it. Most files of a sosreport are nobody's, and a part of each is enough to see that."""
     is_long = len(head) > QUICK_BYTES + QUICK_TAIL_BYTES
-    if is_long and b"\n" in head[:QUICK_BYTES] and not _words(name) & _tools():
+    if is_long and b"\n" in head[:QUICK_BYTES] and not words_in_name(name) & _tools():
         begin = head[:QUICK_BYTES].rpartition(b"\n")
         end = head[-QUICK_TAIL_BYTES:].partition(b"\n")
         if guess_spec(begin[0] + begin[1] + end[2], name) is None:
@@ -126,17 +126,13 @@ def _guess(head: bytes, name: str) -> Spec | None:
     return spec if spec is not None or len(first) == len(head) else guess_spec(head, name)
 
 
-def _words(name: str) -> set[str]:
-    return set(re.findall(r"[a-z]+", name.lower()))
-
-
 def _tools() -> set[str]:
     return {spec.tool.lower() for spec in load_catalogue().specs.values()}
 
 
 def _is_plainly(spec: Spec, head: bytes, name: str) -> bool:
     """Return whether the name says the tool of a spec that reads nearly anything, or a line bears one of its marks."""
-    if spec.tool.lower() in _words(name):
+    if spec.tool.lower() in words_in_name(name):
         return True
     lines = head.decode("utf-8", "replace").splitlines()[:MARKED_LINES]
     return any(compile_pattern(spec, mark).fullmatch(line[:MAX_MARKED_LENGTH]) for mark in spec.marks for line in lines)

@@ -343,7 +343,7 @@ def _shape_of(line: bytes) -> str:
     """Return how a line below a name begins, if calls of a tool can begin with it; "" for others: a value below its name.
 
     >>> [_shape_of(line) for line in (b" r  b   swpd", b"10:00:01 up 3 days", b"Sat Nov 28 10:00:01 UTC 2026", b"    value 3")]
-    ['r', '0:0:0', 'time', '']
+    ['r', '0', 'time', '']
     """
     words = line.split()
     if parse_time_line(line.decode("utf-8", "backslashreplace")) is not None:
