@@ -132,8 +132,8 @@ FORMS: Final = (
         FormKind.TAGS,
     ),
     PrefixForm("name and tab", re.compile(rf"(?P<tag>{_NAME})\t", re.ASCII), FormKind.TAGS),
-    # knife ssh.
-    PrefixForm("name and blank", re.compile(rf"(?P<tag>{_NAME}) ", re.ASCII), FormKind.TAGS),
+    # knife ssh. Words of tools that begin a line have neither digit nor dot.
+    PrefixForm("name and blank", re.compile(r"(?P<tag>(?=[A-Za-z-]*[\d.])[A-Za-z][\w.-]{0,80}) ", re.ASCII), FormKind.TAGS),
     PrefixForm("clock", re.compile(rf"(?P<time>{_EPOCH}|{_CLOCK}){_END}", re.ASCII), FormKind.CLOCKS),
 )
 FORM_OF: Final = {form.name: form for form in FORMS}
