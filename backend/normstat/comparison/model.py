@@ -78,7 +78,7 @@ class Finding(Documented):
     sparkline: Sparkline | None
     """Null where the finding is not drawn: only the strongest members of the first groups are."""
     expected: float | None = None
-    """What people expect of the series. Null: nobody said."""
+    """What people expect of the series. Null: unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from normstat.samples.lookup import StatRef, list_host_stats, require_host
 from normstat.stats.catalogue import load_catalogue
 from normstat.watch.rule_book import read_watch_book
 from normstat.watch.rule_budget import RuleStopped, rule_budget
-from normstat.watch.rules.past import read_inputs
+from normstat.watch.rules.past import read_counts, read_inputs
 from normstat.watch.rules.rule_file import COLOURS, Colour, WatchInput, WatchRule
 from normstat.watch.rules.rule_frame import FieldSource, build_frame, choose_inputs, find_sources
 from normstat.watch.rules.rule_run import UNKNOWN, RuleRun, run_rule, without_reports_before
@@ -130,7 +130,8 @@ async def read_status(session: AsyncSession, host: str, at: datetime) -> HostSta
     stats = {stat.name: stat for stat in await list_host_stats(session, host_id)}
     row = await session.get_one(Host, host_id)
     rules = (await read_watch_book(session)).rules_for(host, [*row.tags, *row.agent_tags])
-    reader = _Reader(session, host_id, stats, rules, at)
+    counts = await read_counts(session, host_id, at)
+    reader = _Reader(session, host_id, stats, rules, at, counts)
     judged: dict[str, list[_Judged]] = {}
     for rule in rules:
         found = await reader.judge(rule)
@@ -145,7 +146,7 @@ async def read_status(session: AsyncSession, host: str, at: datetime) -> HostSta
         if subsystem in judged:
             rows.append(_to_row(subsystem, judged[subsystem], se))
         elif se is not None or any(_may_be_on(rule, system) for rule in own):
-            rows.append(SubsystemStatus(subsystem, None, None, "", "", "", [], 0, _name_need(own, stats, system), se))
+            rows.append(SubsystemStatus(subsystem, None, None, "", "", "", [], 0, _name_need(own, stats, system, counts), se))
     worst = max((COLOURS.index(own.colour) for own in rows if own.colour is not None), default=None)
     return HostStatus(host, at, None if worst is None else COLOURS[worst], said.get("Overall"), rows)
 
@@ -154,9 +155,15 @@ class _Reader:
     """Judges rules at a moment; what several of them read is read once."""
 
     def __init__(
-        self, session: AsyncSession, host_id: int, stats: Mapping[str, StatRef], rules: Sequence[WatchRule], at: datetime
+        self,
+        session: AsyncSession,
+        host_id: int,
+        stats: Mapping[str, StatRef],
+        rules: Sequence[WatchRule],
+        at: datetime,
+        counts: Mapping[str, int],
     ) -> None:
-        self._session, self._host_id, self._stats, self._at = session, host_id, stats, at
+        self._session, self._host_id, self._stats, self._at, self._counts = session, host_id, stats, at, counts
         shared = [rule for rule in rules if rule.span_s <= MAX_SHARED_SPAN_S]
         self._span_s = max((rule.span_s for rule in shared), default=0.0)
         self._keys: dict[str, set[str]] = {}
@@ -168,7 +175,7 @@ class _Reader:
 
     async def judge(self, rule: WatchRule) -> _Judged | None:
         """Return the last states of a rule. Missing: None where it cannot be judged"""
-        if choose_inputs(rule, list(self._stats))[1]:
+        if choose_inputs(rule, list(self._stats), self._counts)[1]:
             return None
         for length in (RECENT, RARE):
             try:
@@ -188,10 +195,10 @@ class _Reader:
                 self._sides[stat, length] = await self._read(stat, keys | self._keys.get(stat, set()), length, self._span_s)
             return self._sides[stat, length]
 
-        chosen, sides = await read_inputs(rule, list(self._stats), read)
+        chosen, sides = await read_inputs(rule, list(self._stats), read, self._counts)
         if not chosen:
             return None
-        run = await work_budget.run_in_thread(lambda: run_rule(rule, build_frame(rule, chosen, sides)))
+        run = await work_budget.run_in_thread(lambda: run_rule(rule, build_frame(rule, chosen, sides, self._counts)))
         return _take_last(without_reports_before(run, (self._at - length).timestamp()))
 
     async def _read(self, stat: str, keys: frozenset[str], length: timedelta, span_s: float) -> StatSide:
@@ -235,12 +242,14 @@ def _os_of(source: FieldSource) -> str:
     return load_catalogue().stats[source.stat][0].os
 
 
-def _name_need(rules: Sequence[WatchRule], stats: Mapping[str, StatRef], system: str) -> str:
+def _name_need(
+    rules: Sequence[WatchRule], stats: Mapping[str, StatRef], system: str, counts: Mapping[str, int]
+) -> str:  # fmt: skip
     """Return a field that one of these rules needs and the host does not send, of the system's own tools if possible.
 
     Empty where the host sends them, but not now
     """
-    missing = [wanted for rule in rules for wanted in choose_inputs(rule, list(stats))[1][:1]]
+    missing = [wanted for rule in rules for wanted in choose_inputs(rule, list(stats), counts)[1][:1]]
     first = [sources[0] for wanted in missing if (sources := _sources_on(wanted, system))]
     return str(min(first, key=lambda source: _os_of(source) != system)) if first else ""
 

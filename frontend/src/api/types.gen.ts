@@ -6381,7 +6381,7 @@ export interface components {
       direction: "up" | "down" | "same";
       /**
        * Expected
-       * @description What people expect of the series. Null: nobody said.
+       * @description What people expect of the series. Null: unknown.
        */
       expected?: number | null;
       /**

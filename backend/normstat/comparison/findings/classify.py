@@ -43,7 +43,7 @@ from normstat.stats.spec import Field, Kind, Worse
 DECADES: Final = 5.0
 UNBOUNDED_IMPACT: Final = 0.5
 # Less of a total, or of what a series usually is, is nothing.
-LEAST_OF_TOTAL: Final = 0.01
+MIN_SHARE_OF_TOTAL: Final = 0.01
 # Kinds of change for a time, in which the lowest samples say more than the mean.
 FALLS: Final = frozenset({"stall", "bottom"})
 # A change for the better ranks a little lower.
@@ -349,7 +349,7 @@ class _Kinds:
     def decades_lost(self) -> float:
         """Return how many decades below the baseline's median the samples fall, on average, more than those of the baseline do."""
         usual = abs(float(self._baseline.median[self._row]) + self._level)
-        floor = max(self._digit, LEAST_OF_TOTAL * usual, 1e-9)
+        floor = max(self._digit, MIN_SHARE_OF_TOTAL * usual, 1e-9)
         sides = (self._window, self._baseline)
         values = (np.clip(side.quantiles[self._row].astype(np.float64) + self._level, 0.0, None) for side in sides)
         now, before = (float(np.clip(np.log10((usual + floor) / (own + floor)), 0.0, None).mean()) for own in values)
@@ -387,7 +387,7 @@ def _impact(field: Field, change: Change, baseline_total: float, presence: float
     if field.kind is Kind.PERCENT:
         return presence * min(1.0, part * abs(other - one) / 100)
     total = max(baseline_total, one)
-    floor = max(10.0**-field.decimals, LEAST_OF_TOTAL * total)
+    floor = max(10.0**-field.decimals, MIN_SHARE_OF_TOTAL * total)
     incident_total = max(0.0, total + other - one)
     return presence * max(impact_of_totals(total, incident_total, floor), _impact_of_decades(lost))
 
