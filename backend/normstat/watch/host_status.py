@@ -131,7 +131,7 @@ async def read_status(session: AsyncSession, host: str, at: datetime) -> HostSta
     row = await session.get_one(Host, host_id)
     rules = (await read_watch_book(session)).rules_for(host, [*row.tags, *row.agent_tags])
     counts = await read_counts(session, host_id, at)
-    reader = _Reader(session, host_id, stats, rules, at, counts)
+    reader = _Reader(session, host_id, stats, rules, at, counts=counts)
     judged: dict[str, list[_Judged]] = {}
     for rule in rules:
         found = await reader.judge(rule)
@@ -161,6 +161,7 @@ class _Reader:
         stats: Mapping[str, StatRef],
         rules: Sequence[WatchRule],
         at: datetime,
+        *,
         counts: Mapping[str, int],
     ) -> None:
         self._session, self._host_id, self._stats, self._at, self._counts = session, host_id, stats, at, counts
