@@ -22,7 +22,7 @@ READS_OLD_NAMES = {"backend/normstat/codecs/array_codec.py"}
 
 # Files that still have tell-tales. Lower the number when lines go, and never raise it.
 TELL_TALES = Path(__file__).parent / "tell_tales.txt"
-MAX_TELL_TALES = 279
+MAX_TELL_TALES = 278
 
 
 @cache
@@ -99,7 +99,7 @@ def sentences() -> Iterator[tuple[str, str]]:
         if place not in TELLS_OF_WORDS:
             yield place, path.read_text()
     for path in sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.toml"), *PAGE.rglob("*.ts"), *PAGE.rglob("*.tsx")]):
-        if (place := str(path.relative_to(CHECKOUT))) not in READS_OLD_NAMES:
+        if (place := str(path.relative_to(CHECKOUT))) not in READS_OLD_NAMES and ".gen." not in place:
             yield place, path.read_text()
 
 

@@ -147,7 +147,7 @@ def test_limits_of_containers_and_gpus(
 def test_only_new_memory_errors_of_a_gpu_count() -> None:
     # One GPU had errors before, one has its first that was corrected, one that was not.
     n = np.arange(20)
-    sums = {
+    sums: dict[tuple[str, str], np.ndarray | int] = {
         ("0", "sbecc"): 7,
         ("0", "dbecc"): 2,
         ("1", "sbecc"): n // 10,
