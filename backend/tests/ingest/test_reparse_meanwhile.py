@@ -155,7 +155,7 @@ async def test_columns_that_come_with_the_last_bytes(agent: Agent, db: Database,
     """A column unknown to the spec arrives when the host is locked already, and its table must not be changed then."""
     text = await old_stream(agent, db.sessions)
     more = b"1795300000\nUser Calls Wait Odd\nuser9 1 1.5 7\n"
-    lock_host = StreamReparse._lock_host
+    lock_host = StreamReparse._lock_hosts
     n_calls = 0
 
     async def lock_after_more_came(self: StreamReparse, session: WriteSession) -> Host:
@@ -169,7 +169,7 @@ async def test_columns_that_come_with_the_last_bytes(agent: Agent, db: Database,
                 connection.execute("DELETE FROM stat_fields WHERE key = 'odd'")
         return await lock_host(self, session)
 
-    monkeypatch.setattr(StreamReparse, "_lock_host", lock_after_more_came)
+    monkeypatch.setattr(StreamReparse, "_lock_hosts", lock_after_more_came)
     await reparse_stream(db.url)
     assert n_calls == 2
     await assert_as_fresh(agent, db.engine, db.url, text + more)
