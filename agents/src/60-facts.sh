@@ -87,7 +87,9 @@ print_tool_facts() {
     for pt_tool in bpftrace dtrace intrstat jstack lockstat mcelog mdb operf perf plockstat pstack stap strace trace-cmd trapstat truss; do
         ! has "$pt_tool" || pt_tools="$pt_tools $pt_tool"
     done
-    print_fact tools "${pt_tools# }"
+    # The word tells a host without any from one whose agent does not look.
+    pt_tools=${pt_tools# }
+    print_fact tools "${pt_tools:-none}"
     if [ ! -f "$work/probes" ]; then
         if has dtrace; then
             # Below a line of headings.
