@@ -137,7 +137,7 @@ fmt: setup-dev ## format the code
 	@cd backend && ../$(BIN)/ruff format . && ../$(BIN)/ruff check --fix .
 	@$(NPM) run --silent fmt
 
-# What a push needs. `make test-all` selects everything (docs/testing.md).
+# What a push needs. `make test-all` selects everything (CONTRIBUTING.md).
 MARKS := not matrix and not heavy
 EXAMPLES := push
 

@@ -80,7 +80,7 @@ put_files() {
     install -m 755 "$here/normstat.sh" "$1/usr/bin/normstat"
     install -m 640 "$here/normstat.env" "$1/etc/normstat/normstat.env"
     install -m 644 "$here/normstat.service" "$1/usr/lib/systemd/system/normstat.service"
-    for file in operations security cli metrics; do
+    for file in install configure run recover security cli; do
         install -m 644 "$checkout/docs/$file.md" "$1/usr/share/doc/normstat-server/"
     done
 }

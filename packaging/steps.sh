@@ -28,7 +28,7 @@ after_install() {
     fi
     if [ "$1" != upgrade ]; then
         echo "normstat-server: create the database, then start the server:" \
-            "see /usr/share/doc/normstat-server/operations.md, From packages"
+            "see /usr/share/doc/normstat-server/install.md, From packages"
     fi
 }
 

@@ -1,19 +1,31 @@
 """The settings of the server: the only place that reads the environment.
 
-Every variable is named NORMSTAT_<FIELD>; DATABASE_URL is accepted too, because hosting platforms set it. What the environment does
-not say may be in files: a secret in a file of its name, in the folder that systemd gives a service (CREDENTIALS_DIRECTORY), and
-everything in one file of lines NAME=VALUE, which NORMSTAT_ENV_FILE names.
+Every variable is named NORMSTAT_<FIELD>; DATABASE_URL is accepted too, because hosting platforms set it. Where the environment
+lacks a setting, these are read, in this order: the file of lines NAME=VALUE that NORMSTAT_ENV_FILE names, files named as the
+variables in the folder that systemd gives a service (CREDENTIALS_DIRECTORY), and normstat.toml, with keys named as the fields.
 """
 
+import difflib
 import os
+import re
+import tomllib
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SecretsSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
 
 from normstat.runtime.ingest_limits import MAX_HOSTS, MAX_NEW_HOSTS, MAX_NEW_INSTANCES, MAX_NEW_STREAMS, IngestLimits
 
@@ -21,6 +33,8 @@ from normstat.runtime.ingest_limits import MAX_HOSTS, MAX_NEW_HOSTS, MAX_NEW_INS
 # and webhooks (tests/db/test_connection_budget.py counts them).
 CONNECTIONS_BESIDE_POOL = 13
 MIB = 1024 * 1024
+# Read where NORMSTAT_CONFIG names no other file. Never one in the current folder, which another account may own.
+DEFAULT_CONFIG: Final = Path("/etc/normstat/normstat.toml")
 
 
 def _split(value: object) -> object:
@@ -36,6 +50,19 @@ class Settings(BaseSettings):
     """All settings, with the defaults that `make run` uses."""
 
     model_config = SettingsConfigDict(env_prefix="NORMSTAT_", frozen=True, extra="ignore", populate_by_name=True)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Return where settings come from, the strongest first."""
+        file = TomlConfigSettingsSource(settings_cls, config_file())
+        return init_settings, env_settings, dotenv_settings, file_secret_settings, file
 
     database_url: str = Field(
         default="postgresql://normstat@127.0.0.1/normstat",
@@ -185,7 +212,7 @@ class Settings(BaseSettings):
     max_share_links: int = Field(default=200, ge=1, description="valid share links of an account")
     max_host_groups: int = Field(default=1_000, ge=1, description="host groups of an account")
     agent_token_days: int = Field(
-        default=0, ge=0, le=100_000, description="agents change a token that is bound to their host after so many days; 0: never"
+        default=0, ge=0, le=100_000, description="agents rotate a token that is bound to their host after this many days; 0: never"
     )
     import_dir: Path | None = Field(default=None, description="folder for files waiting to be imported; None: a temporary one")
     import_max_upload_bytes: int = Field(default=8 << 30, description="largest file that /imports accepts; larger is 413")
@@ -229,7 +256,7 @@ class Settings(BaseSettings):
         default=400, ge=0, le=100_000, description="alerts that ended this many days ago are deleted, with their messages; 0: never"
     )
     audit_days: int = Field(
-        default=0, ge=0, le=100_000, description="entries of the audit log are deleted after so many days, 30 at least; 0: never"
+        default=0, ge=0, le=100_000, description="entries of the audit log are deleted after this many days, at least 30; 0: never"
     )
     audit_syslog: str | None = Field(
         default=None, description="where the audit log is sent, too: udp://HOST:PORT, tcp://HOST:PORT or unix:/PATH (RFC 5424)"
@@ -264,27 +291,117 @@ class Settings(BaseSettings):
 
 @cache
 def load_settings() -> Settings:
-    """Return the settings of this process, read once; a value that cannot be used ends the process with a sentence about it."""
-    # Accounts that may not read the file use the environment alone.
-    env_file, secrets_dir = _readable(os.environ.get("NORMSTAT_ENV_FILE")), _readable(os.environ.get("CREDENTIALS_DIRECTORY"))
+    """Return the settings of this process, read once; a bad setting ends the process with a sentence that names it."""
+    config = os.environ.get("NORMSTAT_CONFIG")
+    if config and not os.access(config, os.R_OK):
+        raise SystemExit(f"normstat: NORMSTAT_CONFIG names {config}, which cannot be read")
     try:
-        return Settings(_env_file=env_file, _secrets_dir=secrets_dir)  # type: ignore[call-arg]  # pydantic-settings' own
+        unknown = unknown_settings()
+        if config_file() is not None and unknown:
+            raise SystemExit("normstat: " + "; ".join(unknown))
+        return Settings(_env_file=_env_file(), _secrets_dir=_secrets_dir())  # type: ignore[call-arg]  # pydantic-settings' own
+    except tomllib.TOMLDecodeError as error:
+        raise SystemExit(f"normstat: {config_file()} is not valid TOML: {error}") from None
     except ValidationError as error:
+        sources = find_sources()
         # Without the value: it may be a secret.
-        wrong = [f"NORMSTAT_{'_'.join(map(str, one['loc'])).upper()}: {one['msg']}" for one in error.errors(include_input=False)]
-        raise SystemExit(f"normstat: wrong settings: {'; '.join(wrong)}") from None
+        wrong = [_say_what_is_wrong(str(one["loc"][0]), one["msg"], sources) for one in error.errors(include_input=False)]
+        raise SystemExit(f"normstat: {'; '.join(wrong)}") from None
+
+
+def _say_what_is_wrong(place: str, message: str, sources: Mapping[str, str]) -> str:
+    """Return a sentence about a bad value; pydantic names the field or one of its variables."""
+    field = _field_of(place) or place
+    said = re.sub(r"^[A-Z][a-z]+ should ", "must ", message).replace(" items after validation", " characters")
+    return f"{setting_variable(field)} ({sources.get(field, 'default')}) {said}"
+
+
+def config_file() -> Path | None:
+    """Return the normstat.toml that is read; None where there is none, or this account may not read it."""
+    path = Path(os.environ.get("NORMSTAT_CONFIG") or DEFAULT_CONFIG)
+    return path if os.access(path, os.R_OK) else None
+
+
+def _env_file() -> str | None:
+    """Return the file of lines NAME=VALUE; None where there is none, or this account may not read it."""
+    return _readable(os.environ.get("NORMSTAT_ENV_FILE"))
+
+
+def _secrets_dir() -> str | None:
+    return _readable(os.environ.get("CREDENTIALS_DIRECTORY"))
 
 
 def _readable(path: str | None) -> str | None:
     return path if path and os.access(path, os.R_OK) else None
 
 
+def setting_variables(field: str) -> list[str]:
+    """Return the environment variables of a setting, the one to document first."""
+    alias = Settings.model_fields[field].validation_alias
+    if alias is None:
+        return [f"NORMSTAT_{field.upper()}"]
+    return [str(name) for name in (alias.choices if isinstance(alias, AliasChoices) else [alias])]
+
+
+def setting_variable(field: str) -> str:
+    """Return the environment variable of a setting."""
+    return setting_variables(field)[0]
+
+
+def _field_of(key: str) -> str | None:
+    """Return the setting that a source or an error means by a field's name or one of its variables; None: it is not a setting."""
+    if key in Settings.model_fields:
+        return key
+    return next((field for field in Settings.model_fields if key.upper() in setting_variables(field)), None)
+
+
+def find_sources() -> dict[str, str]:
+    """Return where each setting that is not at its default comes from, by field."""
+    env_file, secrets_dir, file = _env_file(), _secrets_dir(), config_file()
+    sources: list[tuple[str, PydanticBaseSettingsSource]] = [("environment", EnvSettingsSource(Settings))]
+    if env_file:
+        sources.append((env_file, DotEnvSettingsSource(Settings, env_file=env_file)))
+    if secrets_dir:
+        sources.append(("a credential of systemd", SecretsSettingsSource(Settings, secrets_dir=secrets_dir)))
+    if file:
+        sources.append((str(file), TomlConfigSettingsSource(Settings, file)))
+    found: dict[str, str] = {}
+    for where, source in sources:
+        for key in source():
+            if (field := _field_of(key)) is not None:
+                found.setdefault(field, where)
+    return found
+
+
+def unknown_settings() -> list[str]:
+    """Return a sentence for each key of normstat.toml that is not a setting, with the one that it resembles."""
+    file = config_file()
+    if file is None:
+        return []
+    with file.open("rb") as stream:
+        unknown = [key for key in tomllib.load(stream) if key not in Settings.model_fields]
+    return [f"{file} has an unknown setting {key!r}{_suggest(key, list(Settings.model_fields))}" for key in unknown]
+
+
+def misspelled_variables() -> list[str]:
+    """Return a sentence for each environment variable that resembles a setting's but is not one.
+
+    Other variables that begin with NORMSTAT_ belong to the agent, the client and the build.
+    """
+    known = [name for field in Settings.model_fields for name in setting_variables(field)]
+    unknown = [name for name in os.environ if name.startswith("NORMSTAT_") and name not in known]
+    return [f"{name} is not a setting{guess}" for name in unknown if (guess := _suggest(name, known))]
+
+
+def _suggest(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
 def name_of_database_url() -> str | None:
     """Return the variable or the file that names the database; None where the default is used."""
-    named = next((name for name in ("NORMSTAT_DATABASE_URL", "DATABASE_URL") if name in os.environ), None)
-    if named is None and "database_url" in load_settings().model_fields_set:
-        return os.environ.get("NORMSTAT_ENV_FILE") or "a credential of systemd"
-    return named
+    named = next((name for name in setting_variables("database_url") if name in os.environ), None)
+    return named or find_sources().get("database_url")
 
 
 def adopt_environment(environment: Mapping[str, str]) -> None:

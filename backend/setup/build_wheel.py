@@ -14,6 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from normstat.runtime.installed_files import find_commit
+
 CHECKOUT: Final = Path(__file__).resolve().parents[2]
 # The first instant that a zip file can name.
 FIRST_INSTANT: Final = "315532800"
@@ -49,6 +51,9 @@ def copy_sources(sources: Path, page: Path) -> None:
     for name in AGENT_FILES:
         (bundled / "agents" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(CHECKOUT / "agents" / name, bundled / "agents" / name)
+    commit = find_commit()
+    if commit is not None:
+        (bundled / "commit").write_text(commit + "\n", encoding="ascii")
     for path in sources.rglob("*"):
         path.chmod(0o755 if path.is_dir() or path.name in PROGRAMS else 0o644)
 

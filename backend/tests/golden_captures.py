@@ -1,6 +1,6 @@
 """The captures and what the reader makes of them as JSON. Used by the golden test and by `make golden`.
 
-They are in golden/ and in the folders of single tools (docs/add-a-tool.md), in either by where they come from:
+They are in golden/ and in the folders of single tools (docs/add-ons.md), in either by where they come from:
 
 recorded/   output that a tool printed, on a machine of ours or in a published text; its .toml says what was cut or added
 synthetic/  output that was written by hand, after a release's layout, a manual page or a source

@@ -201,14 +201,41 @@ def test_no_two_classes_have_one_name() -> None:
     assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
 
 
+@functools.cache
+def anchors(page: Path) -> set[str]:
+    """The anchors of the headings of a page, as GitHub makes them."""
+    headings = re.findall(r"^#{1,6} (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_links_between_documents_lead_somewhere() -> None:
     broken = []
     for path in (path for path in tree_files() if path.suffix == ".md"):
         for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
-            place = target.partition("#")[0]
-            if place and "://" not in place and not (path.parent / place).exists():
+            place, _, anchor = target.partition("#")
+            page = path.parent / place if place else path
+            if "://" not in place and not (page.exists() and (not anchor or page.suffix != ".md" or anchor in anchors(page))):
                 broken.append(f"{path.relative_to(CHECKOUT)}: {target}")
     assert not broken, "\n".join(broken)
+
+
+def test_pages_that_the_program_names_exist() -> None:
+    """In help, errors and comments."""
+    named = {
+        f"{path.relative_to(CHECKOUT)}: {name}"
+        for path in tree_files()
+        if path.suffix in {".py", ".toml", ".sh", ".env", ".yml", ".yaml", ".service", ".ipynb"}
+        or path.name in {"Makefile", "normstat-agent"}
+        for name in re.findall(r"(?<![\w/])docs/[\w/-]+\.md(?! of )", path.read_text(errors="replace"))
+        if not (CHECKOUT / name).exists()
+    }
+    assert not named
+
+
+def test_the_index_of_the_documentation_has_every_page() -> None:
+    index = (CHECKOUT / "docs/README.md").read_text()
+    missing = [page.name for page in (CHECKOUT / "docs").glob("*.md") if page.name != "README.md" and f"]({page.name}" not in index]
+    assert not missing, f"add these to docs/README.md: {missing}"
 
 
 def test_tree_names_no_machine_and_no_registry() -> None:

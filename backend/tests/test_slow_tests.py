@@ -15,7 +15,7 @@ def test_the_list_names_the_slow_tests() -> None:
     marked = {name for path in TESTS.rglob("test_*.py") for name in marked_slow(path)}
     listed = SLOW_LIST.read_text().split()
     assert listed == sorted(marked), f"{SLOW_LIST.name} must name what is marked slow, in order"
-    assert len(listed) <= MAX_SLOW_TESTS, "more tests are slow than before (docs/testing.md)"
+    assert len(listed) <= MAX_SLOW_TESTS, "more tests are slow than before (CONTRIBUTING.md)"
 
 
 def marked_slow(path: Path) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Read samples, baselines, comparisons and events of a normstat server, and note some: docs/client.md.
+"""Read samples, baselines, comparisons and events of a normstat server, and note some: docs/cli.md.
 
 What belongs here: the client for other people's programs, which needs nothing but Python. Nothing of the server is imported.
 """

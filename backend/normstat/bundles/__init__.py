@@ -1,4 +1,4 @@
-"""Bundles: one file that carries a host and a window from one server to another, digit for digit (docs/bundles.md).
+"""Bundles: one file that carries a host and a window from one server to another, digit for digit (docs/reports.md).
 
 Responsible for: the file's format, what goes into it, and opening one, also a hostile one. Never: how bytes become samples, which
 is ingest's: a bundle carries raw bytes, and they are read again where they arrive. Entry points: `bundle_service.stream_bundle`

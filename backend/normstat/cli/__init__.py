@@ -54,6 +54,7 @@ COMMANDS: Final = {
     "storage": "Show what uses the disk, how fast it grows, and when it will be full.",
     "host": "Delete hosts.",
     "doctor": "Say what is wrong with an installation.",
+    "config": "Check and show the settings, with the source of each.",
     "cluster": "Spread the database over several machines with Citus.",
     "backup": "Back up the database into a folder.",
     "restore": "Restore a backup into an empty database.",
@@ -68,7 +69,7 @@ COMMANDS: Final = {
 }
 
 # These start a database, serve one that the environment names, need none, or look for it themselves.
-WITHOUT_LOOKUP: Final = frozenset({"up", "serve", "own-database", "parse", "trace-log", "openapi", "gen"})
+WITHOUT_LOOKUP: Final = frozenset({"up", "serve", "own-database", "parse", "trace-log", "openapi", "gen", "config"})
 
 
 # These write no log.
@@ -89,7 +90,8 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the name and the loaded command that the arguments begin with, and the other arguments."""
         name, command, others = super().resolve_command(ctx, args)
-        if name is not None and name not in WITHOUT_LOOKUP:
+        # Completion by the shell lists options only: it needs no database.
+        if name is not None and name not in WITHOUT_LOOKUP and not ctx.resilient_parsing:
             # Settings take time to import: not for the list of commands.
             from normstat.cli.local_database import use_running_database  # noqa: PLC0415
 
@@ -130,17 +132,22 @@ app = typer.Typer(
     help="Know what is normal for your system, or every number is a guess.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
 
 
 def _print_version(is_asked: bool) -> None:
     if is_asked:
-        typer.echo(f"normstat {__version__}")
+        # Reads a file or asks git: not for other commands.
+        from normstat.runtime.installed_files import find_commit  # noqa: PLC0415
+
+        commit = find_commit()
+        typer.echo(f"normstat {__version__}" + (f" (commit {commit})" if commit else ""))
         raise typer.Exit
 
 
-VersionOption = Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")]
+VersionOption = Annotated[
+    bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and the commit.")
+]
 
 
 @app.callback()

@@ -32,7 +32,7 @@ def doctor(
     strict: Annotated[bool, typer.Option("--strict", help="exit with 1 for warnings, too")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON object")] = False,
 ) -> None:
-    """Say what is wrong with this installation; exit with 1 when something is. docs/operations.md explains each check."""
+    """Say what is wrong with this installation; exit with 1 when something is. docs/run.md explains each check."""
     place, about = _find_installation()
     results = asyncio.run(examine(place))
     counts = count_by_status(results)

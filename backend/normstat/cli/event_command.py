@@ -16,7 +16,7 @@ from normstat.records import event_rows
 from normstat.records.event_rows import EventDraft, EventFilter, EventRecord, EventSource
 from normstat.stats.fact_words import EventKind
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="Note, list and delete events: docs/events.md.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Note, list and delete events: docs/artefacts.md.")
 
 AUTHOR: Final = "command line"
 MAX_LISTED: Final = 1000

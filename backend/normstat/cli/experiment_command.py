@@ -24,7 +24,7 @@ from normstat.experiments.experiment_rows import ExperimentPage
 from normstat.experiments.run_facts import describe_run, facts_of
 from normstat.experiments.scaling_fits import ScalingFit
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="List experiments and what they say: docs/experiments.md.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="List experiments and what they say: docs/artefacts.md.")
 
 
 @app.callback()

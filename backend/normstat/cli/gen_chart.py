@@ -4,23 +4,16 @@ import json
 from pathlib import Path
 from typing import Final
 
-from pydantic import AliasChoices
-
 import normstat
-from normstat.settings import Settings
+from normstat.settings import Settings, setting_variable
 
 VALUES_SCHEMA: Final = Path(normstat.__file__).parents[2] / "packaging/helm/normstat/values.schema.json"
 
 
 def list_settings() -> dict[str, str]:
     """Return the variables of the server's settings with their descriptions."""
-    found = {}
-    for name, field in Settings.model_fields.items():
-        alias = field.validation_alias
-        variable = alias.choices[0] if isinstance(alias, AliasChoices) else alias or f"NORMSTAT_{name.upper()}"
-        if str(variable).startswith("NORMSTAT_"):
-            found[str(variable)] = field.description or ""
-    return found
+    named = {setting_variable(name): field.description or "" for name, field in Settings.model_fields.items()}
+    return {variable: text for variable, text in named.items() if variable.startswith("NORMSTAT_")}
 
 
 def render_values_schema() -> str:

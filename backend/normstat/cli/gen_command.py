@@ -1,5 +1,5 @@
-"""`normstat gen`: rewrites generated pages of docs/ (stats, next questions, rules), the settings that the Helm chart knows, and the
-table of the API's routes.
+"""`normstat gen`: rewrites generated pages of docs/ (stats, next questions, rules, the table of settings), the settings that the
+Helm chart knows, and the table of the API's routes.
 
 Tests check that they are current.
 """
@@ -16,6 +16,7 @@ from normstat.api.http.router import render_route_table
 from normstat.cli.gen_chart import VALUES_SCHEMA, render_values_schema
 from normstat.cli.gen_questions import render_questions_page
 from normstat.cli.gen_rules import render_rules_page
+from normstat.cli.gen_settings import SETTINGS_PAGE, render_settings_page
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Shape, Spec, Stat
 
@@ -56,12 +57,13 @@ SHAPES: Final = {
 @app.command()
 def gen(*, check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 when a page is stale.")] = False) -> None:
     """Rewrite docs/stats.md from the specs, docs/next-questions.md from its rule file, docs/rules.md from the built-in rules,
-    the settings in the schema of the Helm chart, and the table of the API's routes from their modules.
+    the settings in docs/configure.md and in the schema of the Helm chart, and the table of the API's routes from their modules.
     """
     pages = (
         (STATS_PAGE, render_stats_page()),
         (QUESTIONS_PAGE, render_questions_page()),
         (RULES_PAGE, render_rules_page()),
+        (SETTINGS_PAGE, render_settings_page()),
         (VALUES_SCHEMA, render_values_schema()),
         (ROUTE_TABLE, render_route_table()),
     )

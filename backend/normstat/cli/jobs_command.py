@@ -11,7 +11,7 @@ from normstat.db.session import WriteSession
 from normstat.jobs import job_list
 from normstat.jobs.job_list import JobFilter, JobInfo
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, stop and retry background jobs: docs/operations.md.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, stop and retry background jobs: docs/run.md.")
 
 STOPPED_BY: Final = "stopped at the command line"
 MAX_LISTED: Final = 50

@@ -18,7 +18,7 @@ from normstat.runtime.logs import configure_logging
 from normstat.settings import load_settings
 
 app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Create, list and revoke tokens that hosts enrol with: docs/operations.md."
+    add_completion=False, no_args_is_help=True, help="Create, list and revoke tokens that hosts enrol with: docs/run.md."
 )
 UNITS: Final = {"m": 60, "h": 3600, "d": 86400}
 MAX_LISTED: Final = 200

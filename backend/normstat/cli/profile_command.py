@@ -13,7 +13,7 @@ from normstat.profiles.profile_jobs import ProfileState, list_states
 from normstat.runtime.logs import configure_logging
 from normstat.settings import load_settings
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show and build the profiles of baselines: docs/baselines.md.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show and build the profiles of baselines: docs/comparison.md.")
 
 # Progress is printed this often.
 SHOW_S: Final = 5.0

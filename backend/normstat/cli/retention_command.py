@@ -17,7 +17,7 @@ from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.settings import load_settings
 
 app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Show and set how long samples and raw bytes are kept: docs/operations.md."
+    add_completion=False, no_args_is_help=True, help="Show and set how long samples and raw bytes are kept: docs/run.md."
 )
 
 CREATED_BY: Final = "command line"

@@ -16,7 +16,7 @@ from normstat.samples.rollups.rollup_states import RollupState, count_marks, dro
 from normstat.settings import load_settings
 from normstat.window import from_us
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show, drop and rebuild rollups: docs/operations.md.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show, drop and rebuild rollups: docs/run.md.")
 
 # Interval between two reports of the remaining work.
 SHOW_S: Final = 5.0

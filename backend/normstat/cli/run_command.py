@@ -48,7 +48,7 @@ def run(  # noqa: PLR0917 (options of a command, given by name)
     output: Annotated[bool, typer.Option("--output/--no-output", help="keep what it prints as artefacts of the host")] = True,
     keep_going: Annotated[bool, typer.Option("--keep-going", help="repeat also after a run that fails")] = False,
 ) -> None:
-    """Run a command as a run of an experiment: docs/experiments.md. Its exit status is passed on; 125 if normstat itself fails."""
+    """Run a command as a run of an experiment: docs/artefacts.md. Its exit status is passed on; 125 if normstat itself fails."""
     try:
         patterns = [parse_result_pattern(text) for text in result or []]
         asked = {

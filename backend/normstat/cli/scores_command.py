@@ -18,9 +18,7 @@ from normstat.watch.scores.score_history import MIN_NAMED, ScoreHistory, ScoreSt
 from normstat.watch.scores.score_job import backfill
 from normstat.window import Window, from_us, to_us
 
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Show and make the scores of hosts: docs/continuous-comparison.md."
-)
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show and make the scores of hosts: docs/watching.md.")
 
 PIECE_MINUTES: Final = 6 * 60
 HostArgument = Annotated[str, typer.Argument(help="name of the host")]

@@ -12,7 +12,7 @@ from normstat.db.session import WriteSession
 from normstat.runtime.logs import configure_logging
 from normstat.settings import load_settings
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show and reset second factors: docs/operations.md.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show and reset second factors: docs/configure.md.")
 
 
 @app.callback()

@@ -10,7 +10,7 @@ from normstat.db.schema.models import Session
 from normstat.db.session import WriteSession
 from normstat.errors import NotFound
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="List and end the sessions of accounts: docs/operations.md.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="List and end the sessions of accounts: docs/run.md.")
 
 
 @app.callback()

@@ -28,7 +28,7 @@ def storage(context: typer.Context) -> None:
 
 @app.command()
 def check() -> None:
-    """Read all that is stored and say what is damaged; exit with 3 when something is. docs/operations.md says what helps."""
+    """Read all that is stored and say what is damaged; exit with 3 when something is. docs/recover.md says what helps."""
 
     def work() -> Inspection:
         with ProgressDisplay("checked") as show:

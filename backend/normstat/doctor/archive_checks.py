@@ -18,7 +18,7 @@ def check_archiving(facts: ArchiveFacts) -> CheckResult:
     """Check that all of the log is archived soon: what is not archived cannot be recovered."""
     if not facts.is_on:
         found = "archive_mode is off: a lost disk costs all since the last backup, and there is no recovery to a point in time"
-        return not_checked(CHECK, found, "see docs/operations.md, Continuous backup; a standby or pg_receivewal may do it, too")
+        return not_checked(CHECK, found, "see docs/recover.md, Continuous backup; a standby or pg_receivewal may do it, too")
     if facts.failed_at is not None and (facts.archived_at is None or facts.failed_at > facts.archived_at):
         times = f"{facts.n_failed} failures, the last one {describe_age(facts.now - facts.failed_at)} ago"
         found = f"{facts.failed_segment} cannot be archived ({times})"

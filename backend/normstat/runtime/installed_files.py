@@ -4,6 +4,7 @@ A wheel carries them in `normstat/bundled/` (`make wheel`). In a checkout they a
 Only the standard library: `normstat up` and the list of commands import this.
 """
 
+import subprocess
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,24 @@ MIGRATIONS: Final = ("migrations", "migrations", "env.py")
 def is_checkout() -> bool:
     """Return whether this package runs from a checkout, and not from an installed wheel."""
     return (CHECKOUT / "backend" / "pyproject.toml").is_file()
+
+
+def find_commit() -> str | None:
+    """Return the commit that this program was built from, or that the checkout is at; None where neither is known."""
+    if not is_checkout():
+        file = BUNDLED / "commit"
+        return file.read_text(encoding="ascii").strip() if file.is_file() else None
+    try:
+        asked = subprocess.run(  # noqa: S603 (words of ours)
+            ["git", "-C", str(CHECKOUT), "rev-parse", "--short=12", "HEAD"],  # noqa: S607 (where it is differs)
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=5,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return asked.stdout.strip() or None
 
 
 def program_dir() -> Path:

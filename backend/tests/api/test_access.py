@@ -65,7 +65,7 @@ def assert_envelope(response: httpx.Response, status: int, code: str) -> None:
 
 
 def test_every_route_is_in_the_document_with_its_role(app: FastAPI) -> None:
-    # What Prometheus reads is described in docs/metrics.md.
+    # What Prometheus reads is described in docs/run.md.
     routes = [route for route in app.routes if isinstance(route, APIRoute) and route.path != "/metrics"]
     assert {(method, route.path) for route in routes for method in (route.methods or set()) - {"HEAD"}} == {
         (method, path) for method, path, _ in OPERATIONS.values()

@@ -15,7 +15,7 @@ from tests.api.samples import VMSTAT
 from tests.api.server import serving
 from tests.ingest.sending import Agent
 
-DOCUMENT = Path(__file__).parents[3] / "docs/metrics.md"
+DOCUMENT = Path(__file__).parents[3] / "docs/run.md"
 
 
 # Of a server with a certificate only; tests/attack/test_tls.py looks at it.

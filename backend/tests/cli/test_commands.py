@@ -2,13 +2,14 @@
 
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 
 import pytest
 from typer.testing import CliRunner
 
-from normstat import cli
+from normstat import __version__, cli
 
 SUFFIX = "_command"
 
@@ -39,6 +40,18 @@ def test_the_list_of_commands_needs_no_database_library() -> None:
     *shown, modules = done.stdout.strip().splitlines()
     assert all(any(name in line for line in shown) for name in cli.COMMANDS)
     assert not {"sqlalchemy", "alembic", "numpy", "fastapi"} & set(json.loads(modules))
+
+
+def test_the_version_names_the_commit() -> None:
+    done = CliRunner().invoke(cli.app, ["--version"])
+    assert re.fullmatch(rf"normstat {re.escape(__version__)} \(commit [0-9a-f]{{12,}}\)\n", done.output)
+
+
+def test_the_shell_completes_options_without_looking_for_a_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search for running databases would delay the prompt, and write into it."""
+    monkeypatch.setattr("normstat.cli.local_database.use_running_database", lambda: pytest.fail("a database was looked for"))
+    words = {"_NORMSTAT_COMPLETE": "complete_bash", "COMP_WORDS": "normstat jobs re", "COMP_CWORD": "2"}
+    assert CliRunner().invoke(cli.app, env=words, prog_name="normstat").stdout.split() == ["retry"]
 
 
 def test_a_mistyped_command_is_guessed() -> None:

@@ -1,4 +1,4 @@
-"""The template of docs/add-a-tool.md: copied as one folder beside the readers, it is a tool like all others."""
+"""The template of docs/add-ons.md: copied as one folder beside the readers, it is a tool like all others."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def test_the_template_reads_its_capture_however_it_is_cut() -> None:
 
 @pytest.mark.matrix
 def test_a_copied_folder_is_all_that_a_tool_needs(tmp_path: Path) -> None:
-    """As docs/add-a-tool.md says: copy the folder, rename it, and the program knows the tool; the tests know its captures."""
+    """As docs/add-ons.md says: copy the folder, rename it, and the program knows the tool; the tests know its captures."""
     backend = Path(normstat.__file__).parents[1]
     shutil.copytree(backend / "normstat", tmp_path / "normstat", ignore=shutil.ignore_patterns("__pycache__"))
     tool = tmp_path / "normstat" / "stats" / "readers" / "mytool"

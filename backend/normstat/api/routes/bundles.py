@@ -57,7 +57,7 @@ async def export_bundle(
 ) -> StreamingResponse:
     """Return a host and a window as one file for another normstat: raw bytes, events, baselines, artefacts, reports and more.
 
-    docs/bundles.md describes it.
+    docs/reports.md describes it.
     """
     request = BundleRequest(host, window, principal.name, tuple(baseline or ()), reports=tuple(report or ()))
     # An unknown name is an error here; a later error aborts the answer, and a bundle that was cut off says so when it is opened.

@@ -1,4 +1,4 @@
-"""The newest values in the Prometheus text format, for a scrape (docs/connect.md)."""
+"""The newest values in the Prometheus text format, for a scrape (docs/import.md)."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Final

@@ -1,4 +1,4 @@
-"""OpenTelemetry metrics by OTLP over HTTP: series of collectors and programs become hosts with stats (docs/connect.md)."""
+"""OpenTelemetry metrics by OTLP over HTTP: series of collectors and programs become hosts with stats (docs/import.md)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Prometheus remote-write: series of exporters become hosts with stats (docs/connect.md)."""
+"""Prometheus remote-write: series of exporters become hosts with stats (docs/import.md)."""
 
 from functools import partial
 from typing import Final

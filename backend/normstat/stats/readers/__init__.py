@@ -1,7 +1,7 @@
 """Find the readers, and read a piece of a stream with the one that its spec names.
 
 A reader is a module in a package of this folder. It exports `LAYOUT`, the model of its `[layout]` (stats/layout.py), and `Reader`,
-the class of one call; specs name it by the module's name. Adding one needs no other edit: see docs/add-a-tool.md.
+the class of one call; specs name it by the module's name. Adding one needs no other edit: see docs/add-ons.md.
 A reader never imports another reader; what they share is in `stats.engine`.
 """
 

@@ -1,0 +1,36 @@
+"""Generates the table of settings in docs/configure.md from the settings themselves."""
+
+from pathlib import Path
+from typing import Final
+
+from pydantic import SecretStr
+from pydantic_core import PydanticUndefined
+
+import normstat
+from normstat.settings import MIB, Settings, setting_variable
+
+SETTINGS_PAGE: Final = Path(normstat.__file__).parents[2] / "docs/configure.md"
+BEGIN: Final = "<!-- settings: written by make gen -->\n"
+END: Final = "<!-- end of settings -->\n"
+
+
+def render_settings_page() -> str:
+    """Return the page with the table as the settings are; the text around it is written by hand."""
+    before, _, rest = SETTINGS_PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    lines = ["| setting | default | meaning |", "|---|---|---|"]
+    for name, field in Settings.model_fields.items():
+        text = (field.description or "").replace("|", "\\|")
+        lines.append(f"| `{setting_variable(name)}` | {_say_default(field.default)} | {text} |")
+    return before + BEGIN + "\n".join(lines) + "\n" + END + after
+
+
+def _say_default(value: object) -> str:
+    """Return a default as it would be set, and large sizes in MiB too."""
+    if value in (None, (), PydanticUndefined) or isinstance(value, SecretStr):
+        return ""
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, int) and value >= MIB and value % MIB == 0:
+        return f"`{value}` ({value // MIB} MiB)"
+    return f"`{value}`"
