@@ -29,7 +29,7 @@ YIELD := nice -n 3
 STAGE := sh $(CURDIR)/backend/setup/stage.sh
 
 .PHONY: help setup setup-dev page run serve run-agent dev check check-backend check-page fmt test test-all test-deps test-stages test-databases \
-	agent agent-packages server-packages server-deb server-rpm agent-deb agent-rpm chart wheel test-fast test-changed test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page bench-page clean
+	agent agent-packages server-packages server-deb server-rpm agent-deb agent-rpm chart wheel test-fast test-changed test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page bench-page man clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -219,6 +219,9 @@ gen: setup-dev ## rewrite what is derived: docs/stats.md, openapi.json, the page
 	@$(BIN)/normstat openapi > frontend/openapi.json
 	@$(NPM) run --silent gen
 	@$(BIN)/python backend/client/generate_models.py
+
+man: setup-dev ## write the manual pages of the commands and of the agent to build/man
+	@$(BIN)/python backend/setup/man_pages.py build/man
 
 lock: setup-dev ## pin the Python packages again
 	@sh backend/setup/lock.sh $(VENV)
