@@ -42,6 +42,11 @@ def _split(value: object) -> object:
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
+def _lower(value: object) -> object:
+    """Return a word in lower case, as `NORMSTAT_LOG_LEVEL=INFO` is usual too."""
+    return value.lower() if isinstance(value, str) else value
+
+
 # One variable with commas, not JSON.
 CommaSeparated = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
@@ -271,7 +276,9 @@ class Settings(BaseSettings):
     notify_socket: str | None = Field(
         default=None, validation_alias="NOTIFY_SOCKET", description="where systemd learns that the server is ready; systemd sets it"
     )
-    log_level: str = Field(default="info", description="debug, info, warning or error")
+    log_level: Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(_lower)] = Field(
+        default="info", description="debug, info, warning or error"
+    )
 
     @property
     def agent_token_max_age(self) -> timedelta | None:
@@ -293,13 +300,15 @@ class Settings(BaseSettings):
 def load_settings() -> Settings:
     """Return the settings of this process, read once; a bad setting ends the process with a sentence that names it."""
     config = os.environ.get("NORMSTAT_CONFIG")
-    if config and not os.access(config, os.R_OK):
+    if config and not _is_readable_file(Path(config)):
         raise SystemExit(f"normstat: NORMSTAT_CONFIG names {config}, which cannot be read")
     try:
         unknown = unknown_settings()
         if config_file() is not None and unknown:
             raise SystemExit("normstat: " + "; ".join(unknown))
         return Settings(_env_file=_env_file(), _secrets_dir=_secrets_dir())  # type: ignore[call-arg]  # pydantic-settings' own
+    except UnicodeDecodeError:
+        raise SystemExit(f"normstat: {config_file()} is not UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise SystemExit(f"normstat: {config_file()} is not valid TOML: {error}") from None
     except ValidationError as error:
@@ -319,7 +328,11 @@ def _say_what_is_wrong(place: str, message: str, sources: Mapping[str, str]) -> 
 def config_file() -> Path | None:
     """Return the normstat.toml that is read; None where there is none, or this account may not read it."""
     path = Path(os.environ.get("NORMSTAT_CONFIG") or DEFAULT_CONFIG)
-    return path if os.access(path, os.R_OK) else None
+    return path if _is_readable_file(path) else None
+
+
+def _is_readable_file(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.R_OK)
 
 
 def _env_file() -> str | None:
@@ -380,7 +393,10 @@ def unknown_settings() -> list[str]:
         return []
     with file.open("rb") as stream:
         unknown = [key for key in tomllib.load(stream) if key not in Settings.model_fields]
-    return [f"{file} has an unknown setting {key!r}{_suggest(key, list(Settings.model_fields))}" for key in unknown]
+    return [
+        f"{file} has an unknown setting {key!r}{_suggest(key.lower().removeprefix('normstat_'), list(Settings.model_fields))}"
+        for key in unknown
+    ]
 
 
 def misspelled_variables() -> list[str]:

@@ -45,7 +45,7 @@ def test_sources_are_shown_and_the_environment_wins(fresh_settings: Path, monkey
     env_file = tmp_path / "normstat.env"
     env_file.write_text("NORMSTAT_WORKERS=4\nNORMSTAT_METRICS_TOKEN=a-long-token\nNORMSTAT_PORT=80\n")
     monkeypatch.setenv("NORMSTAT_ENV_FILE", str(env_file))
-    monkeypatch.setenv("NORMSTAT_LOG_LEVEL", "warning")
+    monkeypatch.setenv("NORMSTAT_LOG_LEVEL", "WARNING")
     shown = config("show", "--changed", "--json")
     assert json.loads(shown.stdout) == {
         "NORMSTAT_DATABASE_URL": {"value": "postgresql://a@db/a", "source": str(fresh_settings)},
@@ -66,7 +66,9 @@ def test_sources_are_shown_and_the_environment_wins(fresh_settings: Path, monkey
         ("workers = 0", "NORMSTAT_WORKERS ({file}) must be greater than or equal to 1"),
         ("database_url = 5", "NORMSTAT_DATABASE_URL ({file}) must be a valid string"),
         ('secret_key = "short"', "NORMSTAT_SECRET_KEY ({file}) must have at least 32 characters, not 5"),
+        ('log_level = "loud"', "NORMSTAT_LOG_LEVEL ({file}) must be 'debug', 'info', 'warning' or 'error'"),
         ("worker = 2", "{file} has an unknown setting 'worker'; did you mean workers?"),
+        ("NORMSTAT_WORKERS = 2", "{file} has an unknown setting 'NORMSTAT_WORKERS'; did you mean workers?"),
         ("[server]\nworkers = 2", "{file} has an unknown setting 'server'"),
         ("workers = ", "{file} is not valid TOML: Invalid value (at end of document)"),
     ],
@@ -86,3 +88,10 @@ def test_a_bad_setting_of_the_environment_is_a_sentence(monkeypatch: pytest.Monk
     assert (done.exit_code, done.output) == (1, "normstat: NORMSTAT_WORKRES is not a setting; did you mean NORMSTAT_WORKERS?\n")
     monkeypatch.setenv("NORMSTAT_CONFIG", str(tmp_path / "none"))
     assert config("check").output == f"normstat: NORMSTAT_CONFIG names {tmp_path}/none, which cannot be read\n"
+    monkeypatch.setenv("NORMSTAT_CONFIG", str(tmp_path))
+    assert config("check").output == f"normstat: NORMSTAT_CONFIG names {tmp_path}, which cannot be read\n"
+
+
+def test_a_file_in_another_encoding_is_a_sentence(fresh_settings: Path) -> None:
+    fresh_settings.write_bytes('oidc_label = "Anmeldung f\u00fcr alle"\n'.encode("latin-1"))
+    assert config("check").output == f"normstat: {fresh_settings} is not UTF-8\n"
