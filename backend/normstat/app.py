@@ -73,7 +73,7 @@ MAX_SAMPLE_BODY_BYTES = 4 * 1024 * 1024
 # Connections reserved for agents, independent of users' requests: two batches that are stored, and two tokens that are looked up.
 INGEST_POOL_SIZE = BATCHES_AT_ONCE + 2
 LOOKUPS_AT_ONCE = 2
-# Connections that nobody needed for so long are closed.
+# Connections idle for this long are closed.
 UNNEEDED_S = 120.0
 # For a last word to the database at the end.
 END_S = 1.0

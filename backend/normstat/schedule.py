@@ -24,10 +24,10 @@ log = structlog.get_logger()
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# How often a process tries to become the leader: so long nobody watches rules after the leader was killed.
+# How often a process tries to become the leader: upper bound of the gap in rule evaluation after the leader dies.
 CHECK_S: Final = 10.0
 SEALING_EVERY_S: Final = 300
-# Rules see what arrived within so many seconds, and an alarm is that late at most.
+# Rules see new samples within this many seconds, and an alarm is at most that late.
 WATCH_S: Final = 10
 ALERTS_S: Final = 5
 AUDIT_S: Final = 10

@@ -217,7 +217,7 @@ class Settings(BaseSettings):
     max_share_links: int = Field(default=200, ge=1, description="valid share links of an account")
     max_host_groups: int = Field(default=1_000, ge=1, description="host groups of an account")
     agent_token_days: int = Field(
-        default=0, ge=0, le=100_000, description="agents rotate a token that is bound to their host after this many days; 0: never"
+        default=0, ge=0, le=100_000, description="rotate host-bound agent tokens after this many days; 0: never"
     )
     import_dir: Path | None = Field(default=None, description="folder for files waiting to be imported; None: a temporary one")
     import_max_upload_bytes: int = Field(default=8 << 30, description="largest file that /imports accepts; larger is 413")
@@ -261,7 +261,7 @@ class Settings(BaseSettings):
         default=400, ge=0, le=100_000, description="alerts that ended this many days ago are deleted, with their messages; 0: never"
     )
     audit_days: int = Field(
-        default=0, ge=0, le=100_000, description="entries of the audit log are deleted after this many days, at least 30; 0: never"
+        default=0, ge=0, le=100_000, description="delete entries of the audit log after this many days, at least 30; 0: never"
     )
     audit_syslog: str | None = Field(
         default=None, description="where the audit log is sent, too: udp://HOST:PORT, tcp://HOST:PORT or unix:/PATH (RFC 5424)"

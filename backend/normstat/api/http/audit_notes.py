@@ -1,6 +1,6 @@
 """Which requests the audit log names, and what it says of them.
 
-A request that changes something is noted in the transaction of the change, so that neither is there without the other. Exports,
+A request that changes something is noted in the transaction of the change, so that neither is stored without the other. Exports,
 and what is stored later or piece by piece (uploads, artefacts, bundles, notes of reports), are noted when they were answered.
 Requests of agents are not noted: the streams are the account of what they sent.
 """
@@ -22,10 +22,11 @@ READING: Final = "changes_nothing"
 BY_LINK: Final = "permitted_by_link"
 # Marks a route that takes a body but changes nothing: it is not in the audit log.
 changes_nothing: Final = marking(READING, value=True)
-# Marks a route for which the link that came in a message is the permission.
+# Marks a route whose permission is the link in a message.
 permitted_by_link: Final = marking(BY_LINK, value=True)
 EXPORT_ENDINGS: Final = (".csv", ".jsonl", ".parquet", ".html", ".pdf", ".svg", ".txt", "/bundle")
-# Members of a body that say what it is about. Names to keep, not names to leave out: so a new secret is left out by itself.
+# Members of a body that say what it is about. They are listed by name, so that a new secret is left out by
+# default.
 KEPT: Final = (
     "name", "title", "host", "hosts", "role", "is_disabled", "stat", "field", "start", "end", "until", "reason",
     "baseline_id", "baseline", "kind", "samples_days", "rollups_days", "chunks_days", "enabled", "is_enabled", "tags", "members",
@@ -49,7 +50,7 @@ def note_of(scope: Scope) -> str | None:
 
 
 def entry_of(scope: Scope, *, action: str, body: Mapping[str, object] | None = None) -> AuditEntry | None:
-    """Return the entry of a request that was allowed. Missing: None where nobody was logged in, and no link stands for it."""
+    """Return the entry of a request that was allowed. Missing: None without a login and without a link as permission."""
     state: dict[str, object] = scope.get("state", {})
     principal = state.get("principal")
     if isinstance(principal, Principal):

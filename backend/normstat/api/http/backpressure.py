@@ -1,7 +1,7 @@
-"""How much of what agents send may be in this process at once: what is beyond is sent away.
+"""Bound how much of what agents send this process holds at once; requests over the limit get 503.
 
-A request counts little when its head is here, and then by the bytes that have arrived: what is only announced takes no memory, and
-no place from others. Each token may take a part of the whole, so that one of them cannot keep all the others out. Unpacked bytes
+A request counts little when only its head has arrived, and then by the bytes received: announced bytes take no memory, and
+no capacity from others. Each token may take a share of the whole, so that one of them cannot starve the others. Unpacked bytes
 have a budget of their own, and requests wait in turn for their share of it, token by token: they have been read already, and each
 gets it, since one alone always fits.
 """
@@ -27,12 +27,12 @@ from normstat.ingest.protocol import Frame, read_body
 log = structlog.get_logger()
 
 RETRY_AFTER_S: Final = 5
-# So long a request waits for others before it is sent away, and so long it may take to arrive. Agents give up after 60 s.
+# Maximum wait for other requests before a request is refused, and maximum time for it to arrive. Agents give up after 60 s.
 MAX_WAIT_S: Final = 15.0
 MAX_READ_S: Final = 50.0
-# A token that nobody remembers is looked up within this time, or its request is sent away.
+# Maximum wait for the lookup of a token that is not cached before its request is refused.
 MAX_LOOKUP_WAIT_S: Final = 5.0
-# A burst is over when nobody was sent away for this long.
+# A burst is over when no request was refused for this long.
 BURST_END_S: Final = 10.0
 # Counted from the start: a request has a head, a task and buffers, too.
 MIN_BYTES: Final = 16 * 1024
@@ -42,14 +42,14 @@ COPIES: Final = 3
 EVERYBODY: Final = ""
 # Unpacking this much takes less time than a hop to another thread and back.
 INLINE_BYTES: Final = 128 * 1024
-# A gzip member ends in the size of what is in it.
+# A gzip member ends with the size of its unpacked content.
 GZIP_SIZE_BYTES: Final = 4
 
 
 class Lobby:
-    """Requests with a token that this process has not seen: few are looked up at once, some wait, more are sent away.
+    """Requests with a token that this process has not seen: few are looked up at once, some wait, the rest are refused.
 
-    Whoever makes up tokens gets no further, and holds nothing that known agents need.
+    Invented tokens cannot starve known agents.
     """
 
     def __init__(self, *, n_at_once: int, n_waiting: int) -> None:
@@ -91,11 +91,11 @@ class GateLimits:
 
 
 class Gate:
-    """Who is let in: so many requests and so many bytes of bodies at once, and so many bytes unpacked."""
+    """Admission of agents' requests: limits how many are held at once, the bytes of their bodies, and the bytes unpacked."""
 
     def __init__(self, limits: GateLimits) -> None:
         self._limits = limits
-        # One body always fits.
+        # Always enough for one body.
         self._n_bytes = max(limits.n_bytes, limits.max_body_bytes + MIN_BYTES)
         self._n_bytes_of_token = max(int(self._n_bytes * limits.token_share), limits.max_body_bytes + MIN_BYTES)
         self._n_requests_of_token = max(1, int(limits.n_requests * limits.token_share))
@@ -110,7 +110,7 @@ class Gate:
 
     @contextmanager
     def admit(self, token_id: int) -> Iterator["Ticket"]:
-        """Let a request of that token in; it counts as long as the block runs.
+        """Admit a request of that token; it counts as long as the block runs.
 
         Raises: Overloaded
         """
@@ -145,7 +145,7 @@ class Gate:
         self._bytes[token_id] += n_bytes
 
     def refuse(self) -> NoReturn:
-        """Count a request that is sent away; the log has the first of a burst, and how many they were.
+        """Count a refused request; the first of a burst is logged, and at its end their number.
 
         Raises: Overloaded, always
         """
@@ -173,7 +173,7 @@ class Gate:
 
     @asynccontextmanager
     async def room(self, n_bytes: int, *, token_id: int) -> AsyncIterator[None]:
-        """Count so many unpacked bytes as long as the block runs.
+        """Count this many unpacked bytes as long as the block runs.
 
         Raises: Overloaded when others need too long
         """
@@ -182,7 +182,7 @@ class Gate:
             yield
 
     async def _unpack(self, held: AsyncExitStack, body: bytes, *, is_gzip: bool, token_id: int) -> list[Frame]:
-        # What a gzip body says of its size is right for those of agents; where it is not, the largest size is counted.
+        # The size in a gzip body is right for those of agents; where it cannot be, the largest size is counted.
         largest = self._limits.max_plain_bytes
         said = min(_plain_size(body, is_gzip=is_gzip), largest)
         if said < largest:
@@ -201,7 +201,7 @@ class Gate:
 
 
 class Ticket:
-    """A request that was let in."""
+    """An admitted request."""
 
     def __init__(self, gate: Gate, token_id: int) -> None:
         self._gate = gate
@@ -228,7 +228,7 @@ class Ticket:
 
     @asynccontextmanager
     async def body(self, request: Request, *, size_of: Callable[[bytes], int]) -> AsyncIterator[bytes]:
-        """Provide its body, which counts as so many unpacked bytes as long as the block runs.
+        """Provide its body, which counts as this many unpacked bytes as long as the block runs.
 
         Raises: TooSlow, Overloaded, and what `size_of` raises
         """

@@ -1,4 +1,4 @@
-"""Results of comparisons, kept by their complete inputs, within a number of bytes; who asks for the same meanwhile waits for it."""
+"""Results of comparisons, cached by their complete inputs up to a number of bytes; concurrent requests share one run."""
 
 import asyncio
 from collections import OrderedDict
@@ -32,7 +32,7 @@ Make = Callable[[Progress], Awaitable[ComparisonResult]]
 
 
 class _Flight:
-    """A comparison that is being made, and all who wait for it."""
+    """A running comparison, and the requests that wait for it."""
 
     def __init__(self) -> None:
         self.task: asyncio.Task[ComparisonResult] | None = None
@@ -40,12 +40,15 @@ class _Flight:
         self._listeners: list[Progress] = []
 
     async def tell(self, done: int, total: int, what: str) -> None:
-        """Report the progress to all who wait."""
+        """Report the progress to all waiting requests."""
         for listener in list(self._listeners):
             await listener(done, total, what)
 
     async def wait(self, progress: Progress | None) -> ComparisonResult:
-        """Return the result. When the last one who waits is cancelled, so is the work, and has ended before this raises."""
+        """Return the result.
+
+        When the last waiting request is cancelled, so is the work, which has ended before this raises.
+        """
         assert self.task is not None
         self.n_waiting += 1
         if progress is not None:
@@ -63,7 +66,7 @@ class _Flight:
 
 
 class ComparisonCache:
-    """The results of one process; the one that was not asked for the longest goes first."""
+    """The results of one process; the least recently used is dropped first."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -72,7 +75,7 @@ class ComparisonCache:
         self.n_bytes = 0
 
     async def find(self, key: str, make: Make, progress: Progress | None = None) -> ComparisonResult:
-        """Return the result of this key: kept, or made now, once for all who ask for it at the same time.
+        """Return the result of this key: cached, or made now, once for all concurrent requests.
 
         Raises: what `make` raises
         """
@@ -106,7 +109,7 @@ class ComparisonCache:
                     del self._flights[key]
 
         flight.task = asyncio.create_task(work())
-        # Where nobody waits any more, nobody asks for the error.
+        # When no request waits any more, the error is not retrieved.
         flight.task.add_done_callback(lambda task: task.cancelled() or task.exception())
         return flight
 

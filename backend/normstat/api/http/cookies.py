@@ -1,7 +1,7 @@
 """The cookies of a login. Over TLS their names begin with `__Host-`.
 
-Browsers take such a cookie from this very host over TLS only, for all paths: neither another server of the domain nor somebody who
-changes unencrypted answers can plant one. Without TLS they refuse such names.
+Browsers take such a cookie from this very host over TLS only, for all paths: neither another server of the domain nor an attacker
+who changes unencrypted answers can plant one. Without TLS they refuse such names.
 """
 
 from datetime import timedelta
@@ -27,7 +27,7 @@ def needs_tls(request: HTTPConnection) -> bool:
 
 
 def read_cookie(request: HTTPConnection, name: str) -> str | None:
-    """Return the value of a cookie of ours. Missing: None, also when it has the name of the other way, by TLS or without."""
+    """Return the value of a cookie of ours. Missing: None, also when its name is the one for the other transport (TLS or plain)."""
     return request.cookies.get(_full_name(request, name))
 
 

@@ -67,7 +67,7 @@ WriteSession = Annotated[AsyncSession, Depends(write_session, scope="function")]
 
 @contextmanager
 def noting_refused_tokens(request: Request, state: AppState) -> Iterator[None]:
-    """Log which token was refused and why, and let the error propagate."""
+    """Log which token was refused and why, and raise the error again."""
     try:
         yield
     except TokenRefused as refused:

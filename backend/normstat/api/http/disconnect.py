@@ -8,7 +8,7 @@ from fastapi import Request
 from starlette.exceptions import HTTPException
 
 T_ = TypeVar("T_")
-# The status that proxies log for a client that closed its connection; nobody reads it.
+# The status that proxies log for a client that closed its connection; it is never sent.
 CLIENT_GONE: Final = 499
 
 

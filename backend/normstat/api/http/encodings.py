@@ -1,4 +1,4 @@
-"""In which form bodies are sent: compressed as the client accepts it."""
+"""Compress response bodies in an encoding that the client accepts."""
 
 import re
 import zlib

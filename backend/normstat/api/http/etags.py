@@ -1,4 +1,4 @@
-"""Answers that are not sent again to who has them."""
+"""Conditional requests: a client that has the current answer gets 304."""
 
 from typing import Annotated
 
@@ -8,5 +8,5 @@ IfNoneMatch = Annotated[str | None, Header(max_length=1000, include_in_schema=Fa
 
 
 def has_answer(if_none_match: str | None, etag: str) -> bool:
-    """Return whether the client names this ETag as one that it has."""
+    """Return whether the client already has the answer with this ETag."""
     return if_none_match is not None and etag in {each.strip().removeprefix("W/") for each in if_none_match.split(",")}

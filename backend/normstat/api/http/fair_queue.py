@@ -1,4 +1,4 @@
-"""A capacity that many share: places, or bytes. Requests wait for their part of it, key by key."""
+"""A capacity shared by many: slots, or bytes. Requests wait for their share of it, key by key."""
 
 import asyncio
 import contextlib
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
 
-# None is no key: it means that nobody waits.
+# None is no key: it means that no request waits.
 Key = TypeVar("Key", str, int)
 _Waiting = tuple[int, "asyncio.Future[None]"]
 
@@ -19,7 +19,7 @@ class QueueIsFull(Exception):
 class FairQueue(Generic[Key]):
     """A capacity in units, shared by keys: addresses, accounts or tokens.
 
-    Keys take turns: the one that was served last is the next one's last. The requests of one key are served in their order. A key
+    Keys take turns: the one just served goes to the end. The requests of one key are served in their order. A key
     that has its share is passed over. A request that needs more than is free holds back all others, so that large ones are not
     starved by small ones.
     """
@@ -70,7 +70,7 @@ class FairQueue(Generic[Key]):
                 await turn
         except (TimeoutError, asyncio.CancelledError):
             if turn.done() and not turn.cancelled():
-                # Its turn came at the last moment; nobody uses it.
+                # Its turn came as it timed out; pass it on.
                 self.leave(key, size)
             else:
                 self._give_up(key, (size, turn))
@@ -87,7 +87,7 @@ class FairQueue(Generic[Key]):
         self._held[key] -= size
         if not self._held[key]:
             del self._held[key]
-        # It was served without waiting, perhaps, while others joined the queue behind its next requests.
+        # It may have been served without waiting while others joined the queue behind its next requests.
         if key in self._waiting:
             self._waiting.move_to_end(key)
         self._call_next()
@@ -130,7 +130,7 @@ class FairQueue(Generic[Key]):
                 turn.set_result(None)
 
     def _find_next(self) -> Key | None:
-        """Return the key whose turn it is. Missing: None if nobody waits, or nothing fits now."""
+        """Return the key whose turn it is. Missing: None if no request waits, or none fits now."""
         for key, queue in self._waiting.items():
             size = queue[0][0]
             if self._held[key] + size > self.max_per_key:

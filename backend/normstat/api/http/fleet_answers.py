@@ -1,4 +1,4 @@
-"""Answers of the fleet page, kept for a few seconds: all screens that are open ask for the same."""
+"""Answers of the fleet page, cached for a few seconds: all open screens ask for the same."""
 
 import asyncio
 import hashlib
@@ -20,7 +20,7 @@ from normstat.db.host_limits import read_visible_names
 from normstat.db.limited_session import all_hosts, limited_account
 from normstat.db.session import open_read_session
 
-# As it is now, and at another moment, of which late samples are rare.
+# For the present, and for a moment in the past, for which late samples are rare.
 LIVE_S: Final = 3.0
 PAST_S: Final = 30.0
 MAX_ANSWERS: Final = 16
@@ -99,7 +99,7 @@ async def limit_body(sessions: async_sessionmaker[AsyncSession], body: FleetBody
 
 
 async def respond(body: FleetBody, if_none_match: str | None, accept_encoding: str) -> Response:
-    """Return an answer in an encoding that the asker takes; nothing but its ETag where the asker has it."""
+    """Return an answer in an encoding that the client accepts, or 304 with its ETag if the client has it."""
     headers = {"ETag": body.etag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding, Authorization, Cookie"}
     if has_answer(if_none_match, body.etag):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)

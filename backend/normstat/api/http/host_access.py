@@ -1,4 +1,4 @@
-"""What an account that is limited to host groups may ask for: decided for each route, before it runs.
+"""What an account limited to host groups may request: decided for each route, before it runs.
 
 A route without `open_to_limited` is refused to limited accounts, so that a new one shows nothing by oversight. The sessions of an
 open route are limited (db/host_limits.py), and every host that its request names must be visible.
@@ -60,11 +60,11 @@ async def limit_request(request: Request, sessions: Sessions, principal: Princip
     assert isinstance(route, APIRoute)
     access: LimitedAccess | None = mark_of(request.scope, MARK)
     if access is None:
-        raise NotAllowed(f"{LIMITED}, and this is about all hosts or about the server; ask an administrator")
+        raise NotAllowed(f"{LIMITED}, and this concerns all hosts or the server; ask an administrator")
     body = await _read_json(request, route)
     hosts = [*_values(request, HOST_KEYS), *_find(body, HOST_KEYS)]
     if access.needs_host and not hosts:
-        raise NotAllowed(f"{LIMITED}: name the hosts, of those that it sees")
+        raise NotAllowed(f"{LIMITED}: name hosts that it sees")
     async with open_read_session(sessions) as session:
         for hidden in await find_hidden_names(session, hosts):
             # The same for a host that does not exist.
@@ -74,7 +74,7 @@ async def limit_request(request: Request, sessions: Sessions, principal: Princip
         id_ = request.path_params.get("id", "")
         if access.whole is not None and id_.isdecimal() and await has_hidden_host(session, access.whole, int(id_)):
             raise NotAllowed(
-                f"{LIMITED}, and this {access.whole} is also for hosts that it does not see; only who sees them all can change it"
+                f"{LIMITED}, and this {access.whole} has hosts that it does not see; only an account that sees all can change it"
             )
 
 

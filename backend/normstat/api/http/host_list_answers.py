@@ -1,4 +1,4 @@
-"""The list of all hosts, made again in the background while somebody looks at it, where there are too many to make it each time.
+"""The list of all hosts; where they are too many to make it at each request, it is refreshed in the background while it is in use.
 
 A list of ten thousand hosts takes a second to make: sums over all streams. Which hosts there are, and their tags, are checked at
 each request, so what a person changed is seen at once, at each of several servers; what agents sent, within seconds.
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 # A list of fewer hosts is made each time.
 MANY: Final = 300
-# A list is made again when it is so old, or later, so that at most a tenth of the time goes into it.
+# Minimum age of a list before it is made again; later where it is slow, so that at most a tenth of the time goes into it.
 FRESH_S: Final = 5.0
 MAX_SHARE: Final = 0.1
-# Nobody looks any more when nobody asked for so long.
+# The list is not in use when no request asked for it within this time.
 WATCHED_S: Final = 60.0
 
 Sessions = async_sessionmaker[AsyncSession]
@@ -58,7 +58,7 @@ class HostListAnswers:
         from normstat.query import host_lists  # noqa: PLC0415
 
         async with open_read_session(self._sessions) as session:
-            # Those of a limited account are few, and nobody else's.
+            # A limited account sees few hosts, and its list fits no other account.
             if limited_account() is not None:
                 return await _make_body(session)
             self._asked_at = self._clock()
@@ -75,7 +75,7 @@ class HostListAnswers:
             return (kept or await self._make()).body
 
     async def run(self, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        """Make the list again before it is too old, while somebody asks for it; until cancelled."""
+        """Refresh the list before it is too old, while it is in use; until cancelled."""
         while True:
             await self._asked.wait()
             kept = self._kept

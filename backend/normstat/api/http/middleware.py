@@ -71,7 +71,7 @@ def _route_of(scope: Scope) -> str | None:
 
 
 def _note_in_audit_log(scope: Scope, status: int) -> None:
-    """Note what was answered and is not in the audit log yet: exports, and changes that are made after the answer."""
+    """Note an answered request that is not in the audit log yet: exports, and changes that are made after the answer."""
     state = scope.get("state", {})
     if status >= 400 or state.get("is_audited") or "principal" not in state:
         return

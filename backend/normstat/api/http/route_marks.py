@@ -1,4 +1,4 @@
-"""What a route says of itself beside its path: marks on its function, set by decorators that stand under that of the route.
+"""Metadata of a route besides its path: marks on its function, set by decorators that stand under that of the route.
 
 Marks: `host_access.open_to_limited`, `row_budgets.makes_rows`, `audit_notes.changes_nothing`, `audit_notes.permitted_by_link`.
 """

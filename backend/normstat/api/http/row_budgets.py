@@ -18,7 +18,7 @@ MARK: Final = "row_budget"
 def makes_rows(budget: RowBudget) -> Callable[[Endpoint], Endpoint]:
     """Count the rows that the route below makes against a budget. It stands between the decorator of the route and the function.
 
-    Routes of agents, and runs, which may make an experiment, ask for room themselves.
+    Routes of agents check the budget themselves, and so do runs, which may create an experiment.
     """
     return marking(MARK, budget)
 

@@ -1,4 +1,4 @@
-"""Bounds how many expensive answers are made at once; further requests wait for a while, and are then asked to come again."""
+"""Bound how many expensive answers are made at once; further requests wait for a while, and then get 503."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -12,12 +12,12 @@ from normstat.errors import Overloaded
 T = TypeVar("T")
 
 RETRY_AFTER_S: Final = 10
-# Requests that wait for a place, for each place there is; each costs a connection and some kilobytes.
+# Maximum number of waiting requests per slot; each costs a connection and some kilobytes.
 MAX_WAITING: Final = 16
 
 
 class Slots:
-    """Places for answers of one kind in one process.
+    """Slots for answers of one kind in one process.
 
     One account never holds all of them, so that a single user cannot keep all others out.
     """
@@ -29,12 +29,12 @@ class Slots:
 
     @property
     def n_held(self) -> int:
-        """Places that are taken."""
+        """The number of slots in use."""
         return self._queue.n_held
 
     @asynccontextmanager
     async def hold(self, account: str) -> AsyncIterator[None]:
-        """Hold a place as long as the block runs.
+        """Hold a slot as long as the block runs.
 
         Raises: Overloaded when none becomes free in time, or too many wait already
         """
@@ -48,7 +48,7 @@ class Slots:
             self._queue.leave(account)
 
     async def run(self, account: str, work: Callable[[], T]) -> T:
-        """Return what `work` returns, which runs in a thread and holds a place.
+        """Return what `work` returns, which runs in a thread and holds a slot.
 
         Raises: Overloaded; what `work` raises
         """
@@ -59,6 +59,6 @@ class Slots:
         queue = self._queue
         return Overloaded(
             f"{self._what.capitalize()} running: {queue.n_held} ({queue.held_by(account)} of them yours). "
-            f"At most {queue.capacity} run at once, {queue.max_per_key} of one account. Try again in a moment",
+            f"At most {queue.capacity} run at once, {queue.max_per_key} per account. Try again in a moment",
             {"retry_after_s": RETRY_AFTER_S, "max_at_once": queue.capacity},
         )

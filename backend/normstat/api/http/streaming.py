@@ -12,7 +12,7 @@ from starlette.types import Message, Receive, Scope, Send
 log = structlog.get_logger()
 
 Pieces = AsyncGenerator[bytes]
-# Bytes sent at once. The server's buffer takes a whole part, and the next one when it has drained: small parts show whether the
+# Bytes sent at once. The server's buffer takes a whole part, and the next one once it has drained: small parts show whether the
 # client reads, and an unread answer costs little memory.
 PART_BYTES: Final = 64 * 1024
 
@@ -103,6 +103,6 @@ async def _end(pieces: Pieces, coming: asyncio.Task[bytes | None] | None) -> Non
         coming.cancel()
         await asyncio.wait({coming})
         if not coming.cancelled():
-            # Whoever waited for it has seen the error, or nobody waits any more.
+            # The waiting request has seen the error, or none waits any more.
             coming.exception()
     await pieces.aclose()

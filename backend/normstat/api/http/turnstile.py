@@ -1,6 +1,6 @@
-"""How many requests are worked on at once: the others wait for their turn, address by address.
+"""Bound how many requests are worked on at once; the others wait for their turn, address by address.
 
-An event loop that has thousands of requests in hand gives each of them a step before anybody gets the next one: /health, which
+An event loop with thousands of requests gives each of them a step before any gets the next one: /health, which
 needs a few steps, would wait for all of them again and again.
 """
 
@@ -15,20 +15,20 @@ from normstat.errors import Overloaded
 
 RETRY_AFTER_S: Final = 5
 MAX_WAIT_S: Final = 15.0
-# Of all places, for one address. Two batches of agents that share an address have room, and some that are being read.
+# Maximum share of the slots for one address: room for two batches of agents behind one address, and some requests being read.
 ADDRESS_SHARE: Final = 0.625
 
 
 def make_turnstile(n_places: int) -> FairQueue[str]:
-    """Return the places for requests, shared by addresses."""
+    """Return the slots for requests, shared by addresses."""
     return FairQueue(n_places, max_per_key=max(1, int(n_places * ADDRESS_SHARE)))
 
 
 class TurnstileMiddleware:
-    """Lets requests wait for a place before anything is done for them.
+    """Makes requests wait for a slot before any work is done for them.
 
-    A request gives its place up while it waits for its client, and when its answer begins: neither a slow client nor a stream that
-    goes on for minutes keeps others out. Paths in `open_paths` need none.
+    A request gives its slot up while it waits for its client, and when its answer begins: neither a slow client nor a stream that
+    goes on for minutes blocks others. Paths in `open_paths` need none.
     """
 
     def __init__(self, app: ASGIApp, *, turnstile: FairQueue[str], open_paths: frozenset[str]) -> None:

@@ -62,7 +62,7 @@ async def delete_alert_channel(id: IdPath, session: WriteSession) -> Empty:  # n
 @router.post("/{id}/test", dependencies=[NEEDS_ADMINISTRATOR], responses=guarded_answers(BadRequest, NotFound))
 async def test_alert_channel(id: IdPath, state: State) -> ChannelTestResult:  # noqa: A002
     """Send a test message through a channel, and return what the receiver said. It takes up to 30 seconds."""
-    # No connection is held while a slow receiver is waited for.
+    # No database connection is held while a slow receiver answers.
     async with open_read_session(state.sessions) as session:
         record = await alert_channel_rows.read_channel(session, id)
     try:

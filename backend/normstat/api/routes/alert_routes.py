@@ -49,7 +49,7 @@ async def list_alert_routes(session: ReadSession) -> AlertRouteList:
 
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, Conflict))
 async def create_alert_route(body: AlertRoutePut, principal: Administrator, session: WriteSession) -> AlertRouteInfo:
-    """Create a route, the last one in the order. An enabled one also takes what is on now."""
+    """Create a route, the last one in the order. An enabled one also takes the present episodes."""
     record = await channel_book.create_route(session, body.name, body.settings, is_enabled=body.is_enabled, by=principal.name)
     return _to_info(record, {})
 

@@ -1,4 +1,4 @@
-"""The bodies of alerts: channels, routes, and what a trial says."""
+"""The bodies of alerts: channels, routes, and the result of a trial."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -114,7 +114,7 @@ class RouteTrialResult(Documented):
     end: datetime
     n_alerts: int
     n_messages: int
-    """What one channel of the route would have got: a message to several channels counts once."""
+    """What one channel of the route would have received: a message to several channels counts once."""
     n_a_week: float
     """Messages a week."""
     messages: list[TriedMessage]
@@ -161,7 +161,7 @@ class AlertRouteOrder(Body):
 
 
 class RouteTry(Body):
-    """A route to hold against the past."""
+    """A route to try on past episodes."""
 
     settings: RouteSettings
     start: Instant
@@ -169,7 +169,7 @@ class RouteTry(Body):
 
 
 class AlertAcknowledge(Body):
-    """A note of who looks after an alert."""
+    """A note about who looks after an alert."""
 
     note: Note = ""
 

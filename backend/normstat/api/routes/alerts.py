@@ -70,7 +70,7 @@ async def acknowledge_alert(
     principal: Operator,
     session: WriteSession,
 ) -> AlertInfo:
-    """Note that somebody looks after an alert and its episodes: it does not escalate or repeat any more."""
+    """Acknowledge an alert and its episodes: it no longer escalates or repeats."""
     await alert_notes.acknowledge_alert(session, id, by=principal.name, note=body.note)
     return await alert_lists.read_alert(session, id)
 
@@ -78,7 +78,7 @@ async def acknowledge_alert(
 @router.delete("/alerts/{id}/acknowledge", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
 @open_to_limited()
 async def take_back_alert_acknowledgement(id: IdPath, session: WriteSession) -> AlertInfo:  # noqa: A002
-    """Note that nobody looks after an alert any more, nor after its episodes that last."""
+    """Withdraw the acknowledgement of an alert and of its episodes that last."""
     await alert_notes.take_back_alert_acknowledgement(session, id)
     return await alert_lists.read_alert(session, id)
 

@@ -1,4 +1,4 @@
-"""Two artefacts compared, and what follows from one together with the series of its host."""
+"""Compare two artefacts, and draw conclusions from one together with the series of its host."""
 
 from typing import Annotated, Final
 
@@ -32,7 +32,7 @@ def read_request(  # noqa: PLR0917 (parameters of a route, given by name)
     ] = "",
     group: Annotated[list[str] | None, Query(description="keys to group and sum by, e.g. lock", max_length=5)] = None,
     normalisation: Annotated[
-        Normalisation | None, Query(description="how totals are made comparable; default: per second if both durations are known")
+        Normalisation | None, Query(description="how totals are normalised; default: per second if both durations are known")
     ] = None,
     search: Annotated[str, Query(description="words that the key must have", max_length=200, pattern=NO_NUL)] = "",
     queue_limit: Annotated[

@@ -37,7 +37,7 @@ ERRORS: Final = (BadRequest, NotFound, DamagedArtefact)
 SVG: Final = "image/svg+xml"
 PDF: Final = "application/pdf"
 CSV: Final = "text/csv"
-# An SVG of a stranger's log must not run anything, even if somebody opens it alone.
+# An SVG of an untrusted log must not run anything, even when it is opened by itself.
 SANDBOX: Final = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 
 
@@ -228,7 +228,7 @@ def _source(known: artefact_rows.Artefact, log: LogPart, chosen: LogChoice) -> L
 
 
 async def _ask(session: ReadSession, chosen: LogChoice, answer: Callable[[LogPart], Answer]) -> Answer:
-    """Return the answer about the log, computed beside the event loop."""
+    """Return the answer about the log, computed off the event loop."""
     log = await load_part(session, chosen.artefact, chosen.part, LogPart)
     return await anyio.to_thread.run_sync(answer, log)
 

@@ -160,7 +160,7 @@ async def _ask(
     chosen: tuple[str, str | None, str | None],
     answer: Callable[[LogPart, Mask], Answer],
 ) -> Answer:
-    """Return the answer about the chosen events, computed beside the event loop."""
+    """Return the answer about the chosen events, computed off the event loop."""
     found = await load_part(session, artefact_id, position, LogPart)
     where, start, end = chosen
 

@@ -69,10 +69,10 @@ Command = Annotated[str, Query(description="the command that printed it", max_le
 FileName = Annotated[str, Query(description="name of the file; its words may tell the tool", max_length=1000, pattern=NO_NUL)]
 Start = Annotated[Instant | None, Query(description="when the tool began; default: the first time that the text prints, else now")]
 End = Annotated[Instant | None, Query(description="when it ended")]
-Spec = Annotated[str | None, Query(description="the spec that reads it, where the text leaves a doubt", max_length=100)]
+Spec = Annotated[str | None, Query(description="the spec that reads it, instead of detecting it", max_length=100)]
 Zone = Annotated[str | None, Query(description="zone of times that do not name theirs, e.g. Europe/Berlin; UTC", max_length=100)]
 EffectQuery = Annotated[
-    Effect | None, Query(description="how much the tool disturbed what it watched; default: what is known of it")
+    Effect | None, Query(description="how much the tool disturbed what it watched; default: what is known about the tool")
 ]
 ExitStatus = Annotated[int | None, Query(description="how the command ended; 0 is success", ge=0, le=65535)]
 RAW_BODY: Final = {
@@ -97,7 +97,7 @@ class ArtefactUpdate(Body):
 
 
 class ReportedArtefact(Body):
-    """What an agent's text became. `tool` is empty where no reader knows it."""
+    """The artefact made of an agent's text. `tool` is empty where no reader recognises it."""
 
     id: int
     host: str
@@ -186,7 +186,7 @@ async def put_artefact(  # noqa: PLR0917 (parameters of a route, given by name)
     request: Request,
     state: State,
     agent: Agent,
-    host: Annotated[Name | None, Query(description="the host; needed where the token is for any host")] = None,
+    host: Annotated[Name | None, Query(description="the host; required if the token is for any host")] = None,
     name: FileName = "",
     title: Title = "",
     question: Question = "",
@@ -226,7 +226,7 @@ async def get_artefact(id: IdPath, session: ReadSession) -> ArtefactDetails:  # 
 @router.put("/artefacts/{id}", responses=guarded_answers(BadRequest, NotFound, DamagedArtefact, Overloaded))
 @open_to_limited()
 async def update_artefact(id: IdPath, body: ArtefactUpdate, principal: Operator, state: State) -> Artefact:  # noqa: A002
-    """Change what people say of an artefact: its time, title, question, command and effect.
+    """Change the description of an artefact: its time, title, question, command and effect.
 
     With another command its text is read again.
     """
@@ -367,7 +367,7 @@ async def _received(request: Request, state: AppState) -> AsyncIterator[Path]:
         path = await file.keep()
         yield path
     except ClientDisconnect:
-        raise BadRequest("The text was cut off on its way; nothing was kept") from None
+        raise BadRequest("The upload was cut off; nothing was stored") from None
     finally:
         file.close()
         if path is not None:

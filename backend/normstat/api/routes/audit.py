@@ -29,9 +29,9 @@ PAGE: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord(Documented):
-    """Something that somebody did, or was refused.
+    """Something that an account or a client did, or was refused.
 
-    account: its name; null where nobody was logged in
+    account: its name; null without a login
     means: what proved who it was; `none` for logins themselves and for strangers
     token_id: the API token, if it came with one
     target: what it was done to, from the path and the body; never a secret
@@ -139,7 +139,7 @@ async def _lines(state: AppState, wanted: AuditFilter, to_line: Callable[[AuditE
     yield head.encode()
     before: int | None = None
     while True:
-        # A short transaction for each page: whoever reads slowly keeps none open.
+        # A short transaction for each page: a slow reader keeps none open.
         async with open_read_session(state.sessions) as session:
             rows = await audit_rows.list_entries(session, wanted, before_id=before, limit=PAGE)
         yield "".join(map(to_line, rows)).encode()

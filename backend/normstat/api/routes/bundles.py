@@ -1,4 +1,4 @@
-"""Bundles: a host and a window in one file, for another normstat; and such a file from another one."""
+"""Bundles: export a host and a window as one file for another normstat, and import such a file."""
 
 import asyncio
 from pathlib import Path
@@ -48,7 +48,7 @@ async def export_bundle(
     state: State,
     principal: Viewer,
     baseline: Annotated[
-        list[Name] | None, Query(max_length=20, description="names of baselines whose samples come too, of whatever time")
+        list[Name] | None, Query(max_length=20, description="names of baselines whose samples are included, whatever their time")
     ] = None,
     report: Annotated[
         list[Annotated[int, Field(ge=1, le=2**63 - 1)]] | None,
@@ -99,7 +99,7 @@ async def create_bundle_import(
             await file.write(data)
         path = await file.keep()
     except ClientDisconnect:
-        raise BadRequest("The bundle was cut off on its way; nothing was loaded") from None
+        raise BadRequest("The upload was cut off; nothing was loaded") from None
     finally:
         file.close()
     is_queued = False

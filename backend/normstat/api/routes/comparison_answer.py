@@ -1,4 +1,4 @@
-"""Run the comparisons that requests ask for, a bounded number at once; an answer that is still right is given again."""
+"""Run the comparisons that requests ask for, a bounded number at once; a cached result is returned if nothing changed."""
 
 from typing import Final
 
@@ -30,7 +30,8 @@ async def find_result(
     Raises: BadRequest, NotFound, NoData; Overloaded when others take too long; TooLarge when it needs too much memory
     """
     request = inputs.to_request()
-    # One for both: what a standby has not seen yet must not be kept as the answer to what the primary knows.
+    # One database for both: a result without changes that the standby has not replayed must not be cached under the primary's
+    # inputs.
     sessions = make_sessions(await state.reads.choose(account))
     async with open_read_session(sessions) as session:
         fingerprint = await read_fingerprint(session, request)
@@ -49,7 +50,7 @@ async def find_result(
                 body = await anyio.to_thread.run_sync(to_json, whole.comparison)
         return ComparisonResult(body, whole.rows)
 
-    # What a limited account is told names no other hosts: the hosts of an event, for one.
+    # The result for a limited account names no other hosts, such as the hosts of an event.
     key = fingerprint.key if limited_account() is None else f"{fingerprint.key} for account {limited_account()}"
     return await state.comparisons.find(key, make, progress)
 

@@ -76,7 +76,7 @@ class ComparisonInputs(AgainstInputs):
         return ComparisonRequest(hosts, Window(self.start, self.end), against, self.divisor, self.limit)
 
     def pinned(self, version: int | None) -> Self:
-        """Return the same with the version of the baseline that was used, as the newest may change."""
+        """Return the inputs with the version of the baseline that was used, as the newest may change."""
         return self if self.baseline is None else self.model_copy(update={"version": version})
 
     def to_parameters(self) -> dict[str, str | int | list[str]]:

@@ -36,7 +36,7 @@ async def read_cpu_balance(
     found = await find_stat(session, stat)
     idle = None if found is None else _field_of(found, "cpu.idle")
     if found is None or idle is None:
-        raise NotFound(f"{shorten(stat)} has no idle time of CPUs; use a stat such as mpstat_linux", {"stat": stat})
+        raise NotFound(f"{shorten(stat)} has no CPU idle time; use a stat such as mpstat_linux", {"stat": stat})
     wait = _field_of(found, "cpu.wait")
     return await busy_cpus.read_balance(session, host, host_id, found, idle=idle, wait=wait, window=window, width=width)
 

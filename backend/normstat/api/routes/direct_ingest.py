@@ -18,7 +18,7 @@ from normstat.api.http.state import AppState
 
 @dataclass(frozen=True, slots=True)
 class _Route:
-    """What metrics look at."""
+    """The route as the metrics see it."""
 
     path: str
 

@@ -1,4 +1,4 @@
-"""What is wrong with the installation, as `normstat doctor` says it, for the page."""
+"""The checks of `normstat doctor`, for the page."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ router = LazyRouter(tags=["doctor"])
 
 
 class InstallationCheck(Body):
-    """What a check found. `expected` and `advice` are "" where it is ok; of one that was not checked, `found` says why."""
+    """What a check found. `expected` and `advice` are "" where it is ok; if it was not checked, `found` says why."""
 
     check: str
     status: CheckStatus

@@ -28,7 +28,7 @@ class EventCreate(Body):
 
 
 class EventUpdate(Body):
-    """All of an event that can be changed: nothing may be left out but `end` (a moment) and `hosts` (all of them)."""
+    """The changeable members of an event, all required except `end` (without it, a moment) and `hosts` (without it, all)."""
 
     text: EventText
     at: Instant

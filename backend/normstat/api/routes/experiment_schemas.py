@@ -41,7 +41,7 @@ class ExperimentCreate(Body):
 
 
 class ExperimentUpdate(Body):
-    """All of an experiment that can be changed."""
+    """The changeable members of an experiment."""
 
     name: Name
     title: Title
@@ -97,7 +97,7 @@ class RunReport(Body):
 
 
 class RunUpdate(Body):
-    """All of a run that people may change. `excluded_reason`: why it does not count, empty if it does.
+    """The changeable members of a run. `excluded_reason`: why it does not count, empty if it does.
 
     `results` and `artefacts` null: they stay. Results that follow from others are not sent.
     """
@@ -110,7 +110,7 @@ class RunUpdate(Body):
 
 
 class ArtefactRunsCreate(Body):
-    """Make runs of what an artefact of IOzone or time(1) holds; each gets `factors` too."""
+    """Create runs from an artefact of IOzone or time(1); each gets `factors` too."""
 
     experiment: Name
     artefact: Annotated[int, Field(ge=1, le=2**63 - 1)]

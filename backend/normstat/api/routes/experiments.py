@@ -1,4 +1,4 @@
-"""Experiments: named sets of runs with factors, what each run measured, and what they say together."""
+"""Experiments: named sets of runs with factors, the results of each run, and their analysis."""
 
 from typing import Annotated, Final, Literal
 
@@ -62,7 +62,7 @@ async def list_experiments(
 @open_to_limited()
 @makes_rows(row_budgets.EXPERIMENTS)
 async def create_experiment(body: ExperimentCreate, principal: Operator, session: WriteSession) -> Experiment:
-    """Make an experiment without runs. The first run of a new name makes one, too."""
+    """Create an experiment without runs. The first run under a new name creates one, too."""
     return await experiment_rows.create_experiment(session, body.name, body.title, body.note, principal.name)
 
 
@@ -104,7 +104,7 @@ async def create_run(body: RunCreate, principal: Operator, session: WriteSession
 @open_to_limited()
 @makes_rows(row_budgets.RUNS)
 async def create_artefact_runs(body: ArtefactRunsCreate, principal: Operator, session: WriteSession, state: State) -> Experiment:
-    """Make runs of what an artefact holds: rows of IOzone, of a matrix of IOzone runs, of time(1)."""
+    """Create runs from an artefact: rows of IOzone, of a matrix of IOzone runs, of time(1)."""
     await _require_room_for_name(session, state, body.experiment, principal.name)
     return await add_artefact_runs(session, body.experiment, body.artefact, body.factors, principal.name)
 

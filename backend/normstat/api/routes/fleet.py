@@ -36,7 +36,7 @@ async def read_fleet(
 ) -> Response:
     """Return all hosts in the hour before a moment, each beside its own normal.
 
-    An answer is given again for a few seconds, and not sent again to who has it (`ETag`, `If-None-Match`). With fewer
+    An answer is cached for a few seconds, and a client that has it gets 304 (`ETag`, `If-None-Match`). With fewer
     `n_minutes_read` than `n_minutes` the hour is still being read: ask again.
     """
     now = datetime.now(UTC)

@@ -44,7 +44,7 @@ Tag = Annotated[str | None, Query(min_length=1, max_length=MAX_TAG_LENGTH, patte
 @router.get("/host-metrics", responses=guarded_answers(BadRequest, NotFound))
 @open_to_limited()
 async def list_host_metrics(session: ReadSession, host: Hosts = None, group: Group = None, tag: Tag = None) -> HostMetrics:
-    """List what a graph of these hosts can show: quantities that different tools measure alike, and every field that they sent."""
+    """List the metrics that a graph of these hosts can show: quantities that several tools measure, and every field sent."""
     await refresh_catalogue(session)
     names = await _name_hosts(session, host, group, tag)
     known = await _find_known(session, names)
@@ -84,7 +84,7 @@ async def read_series_of_hosts(
 ) -> Response:
     """Return a metric of many hosts: a line for each, or one line over all of them in steps of time.
 
-    What a host has instead of a line is said in `left_out`.
+    `left_out` has the hosts without a line, each with the reason.
     """
     await refresh_catalogue(session)
     runs = _parse_runs(run) if run else [HostRun(name) for name in await _name_hosts(session, host, group, tag)]

@@ -27,8 +27,8 @@ router = LazyRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER]
 async def list_hosts(request: Request, state: State, if_none_match: IfNoneMatch = None) -> Response:
     """List all hosts by name.
 
-    From 300 hosts on, what agents sent may be some seconds old (ten at ten thousand hosts); which hosts there are and their tags
-    never are. The list is not sent again to who has it (`ETag`, `If-None-Match`).
+    From 300 hosts on, data of agents may be some seconds old (ten at ten thousand hosts); the set of hosts and their tags
+    never are. A client that has the list gets 304 (`ETag`, `If-None-Match`).
     """
     return await respond(await state.host_list.find(), if_none_match, request.headers.get("accept-encoding", ""))
 
@@ -43,7 +43,7 @@ async def get_host(host: HostPath, session: ReadSession) -> HostDetail:
 @router.get("/{host}/facts", responses=guarded_answers(NotFound))
 @open_to_limited()
 async def read_facts(host: HostPath, session: ReadSession) -> HostFacts:
-    """Return what a host is (system, CPUs, memory, mounted file systems), and how that changed."""
+    """Return the facts of a host (system, CPUs, memory, mounted file systems), and how they changed."""
     return await fact_history.read_host_facts(session, host)
 
 

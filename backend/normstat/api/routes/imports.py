@@ -1,4 +1,4 @@
-"""Files of tool output that were recorded earlier: handed over here, loaded in the background."""
+"""Imports: upload recorded tool output, which is loaded in the background."""
 
 import asyncio
 import datetime as dt
@@ -42,14 +42,18 @@ Date = Annotated[dt.date | None, Query(description="first day of files with cloc
 Start = Annotated[Instant | None, Query(description="instant of the first report of files without times")]
 Interval = Annotated[float | None, Query(description="seconds from one report to the next where no times say it", gt=0)]
 FirstIsReal = Annotated[bool, Query(description="the first report covers an interval, not the time since boot")]
-EachHost = Annotated[bool, Query(description="load the lines of each host that a file names into that host, not only the first's")]
+EachHost = Annotated[
+    bool, Query(description="load the lines of each host named in a file into that host, not only those of the first one")
+]
 Title = Annotated[
     str | None,
     Query(
-        description="what a tracer's program was asked; it begins the names of its series", max_length=MAX_LENGTH, pattern=NO_NUL
+        description="the question that a tracer's program answers; the names of its series begin with it",
+        max_length=MAX_LENGTH,
+        pattern=NO_NUL,
     ),
 ]
-Spec = Annotated[str | None, Query(description="the spec that reads it, where its beginning does not show it", max_length=100)]
+Spec = Annotated[str | None, Query(description="the spec that reads it, instead of detecting it", max_length=100)]
 
 
 @router.post(
@@ -100,7 +104,7 @@ async def create_import(  # noqa: PLR0917 (parameters of a route, given by name)
 
 
 def _require_all_hosts(principal: Principal, *, each_host: bool) -> None:
-    """Refuse files that choose their hosts themselves to an account that is limited to host groups."""
+    """Refuse files that name their own hosts from an account limited to host groups."""
     if each_host and principal.is_limited:
         raise NotAllowed(f"{LIMITED}; it cannot load a file into each host that the file names")
 
@@ -114,7 +118,7 @@ async def _keep(request: Request, state: AppState, row: ImportRow, asked_by: str
             await file.write(data)
         path = await file.keep()
     except ClientDisconnect:
-        raise BadRequest("The file was cut off on its way; nothing was loaded") from None
+        raise BadRequest("The upload was cut off; nothing was loaded") from None
     finally:
         file.close()
     row.file_path = str(path)
@@ -123,7 +127,7 @@ async def _keep(request: Request, state: AppState, row: ImportRow, asked_by: str
 
 
 class RetryRequest(Body):
-    """One file of an import, and what it lacked; the rest is as it was given with the upload."""
+    """One file of an import with the missing parameters; the others stay as given with the upload."""
 
     position: Annotated[int, Field(ge=0)]
     zone: Annotated[str | None, Field(max_length=100)] = None
@@ -145,7 +149,7 @@ async def retry_import(
     principal: Operator,
     session: WriteSession,
 ) -> Import:
-    """Try one file of an ended import again with what it lacked; the upload is not needed again."""
+    """Try one file of an ended import again with the missing parameters, without uploading it again."""
     row = await import_rows.find_ended(session, id)
     file = await import_rows.read_file(session, id, body.position)
     old = options_of(row)
@@ -244,14 +248,14 @@ async def list_imports(
 @router.get("/imports/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
 @open_to_limited()
 async def get_import(id: IdPath, session: ReadSession) -> Import:  # noqa: A002
-    """Give an import with its files."""
+    """Return an import with its files."""
     return await import_rows.read_import(session, id)
 
 
 @router.delete("/imports/{id}", status_code=204, dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
 @open_to_limited()
 async def delete_import(id: IdPath, session: WriteSession) -> None:  # noqa: A002
-    """Forget an import, and stop it when it waits or runs. What it loaded stays."""
+    """Delete an import from the list, and stop it if it waits or runs. Loaded data stays."""
     path = await import_rows.delete_import(session, id)
     if path is None:
         raise NotFound(f"There is no import {id}", {"id": id})

@@ -80,7 +80,7 @@ async def _take(state: AppState, agent: AgentPrincipal, headers: Headers, frames
 
 
 async def submit(state: AppState, job: IngestRequest) -> list[Ack]:
-    """Store what an agent or another sender brought, together with what others bring; all is committed on return.
+    """Store the request of an agent or another sender in one transaction with others; it is committed on return.
 
     Raises: what storing raises, NotAuthenticated for a token that was revoked in the meantime, Overloaded, DatabaseAway
     """

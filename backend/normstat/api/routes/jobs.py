@@ -28,9 +28,9 @@ async def list_jobs(
     kind: Annotated[JobKind | None, Query(description="only jobs of this kind")] = None,
     state: Annotated[JobState | None, Query(description="only jobs in this state")] = None,
     host: Annotated[str | None, Query(description="only jobs of this host", max_length=200, pattern=NO_NUL)] = None,
-    limit: Annotated[int, Query(description="at most so many", ge=1, le=MAX_LISTED)] = MAX_LISTED,
+    limit: Annotated[int, Query(description="maximum number of jobs", ge=1, le=MAX_LISTED)] = MAX_LISTED,
 ) -> JobList:
-    """List jobs: those that are queued or run first, then the latest."""
+    """List jobs: queued and running ones first, then the latest."""
     return JobList(await job_list.list_jobs(session, JobFilter(kind, state, host), limit))
 
 

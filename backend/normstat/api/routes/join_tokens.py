@@ -33,7 +33,7 @@ async def list_join_tokens(session: ReadSession) -> JoinTokenList:
 
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, Conflict))
 async def create_join_token(body: JoinTokenCreate, principal: Administrator, state: State, session: WriteSession) -> NewJoinToken:
-    """Create a token that hosts enrol with: so many of them, until it expires."""
+    """Create a token that a limited number of hosts can enrol with, until it expires."""
     wanted = JoinTokenRequest(
         name=body.name,
         lifetime=timedelta(seconds=body.lifetime_s),

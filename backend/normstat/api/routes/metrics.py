@@ -1,4 +1,4 @@
-"""`/metrics`: the figures of the server in Prometheus text, for those on this machine, or who have the token of its own."""
+"""`/metrics`: the metrics of the server in Prometheus text, for clients on this machine or with the metrics token."""
 
 import secrets
 from collections.abc import Iterable, Sequence
@@ -36,7 +36,7 @@ FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-real-ip")
 
 @router.get(PATH, include_in_schema=False)
 async def get_metrics(request: Request, state: State, credentials: Credentials) -> Response:
-    """Give the figures of all processes of this server."""
+    """Return the metrics of all processes of this server."""
     _require_access(request, state, credentials)
     measure(state)
     async with open_read_session(state.sessions) as session:
@@ -47,7 +47,7 @@ async def get_metrics(request: Request, state: State, credentials: Credentials) 
 
 
 def _require_access(request: Request, state: AppState, credentials: HTTPAuthorizationCredentials | None) -> None:
-    """Require the token, where one is set; else a client on this machine that no proxy stands before.
+    """Require the token if one is set; otherwise a client on this machine without a proxy in between.
 
     Raises: NotAuthenticated, NotFound
     """
@@ -90,7 +90,7 @@ def measure(state: AppState) -> None:
 
 
 def _count_connections(engine: AsyncEngine) -> tuple[int, int]:
-    """Return the connections that are in use, and those that may still be."""
+    """Return the number of connections in use, and of those still available."""
     pool = engine.pool
     assert isinstance(pool, QueuePool)
     return pool.checkedout(), pool.size() - pool.checkedout()
@@ -125,7 +125,7 @@ class _OfDatabase(Collector):
             used = GaugeMetricFamily("normstat_standby_used", "1 while graphs, comparisons and exports are read from the standby")
             used.add_metric([], self.standby.state is StandbyState.USED)
             yield used
-            # Without a value while it is unknown: 0 would be one.
+            # No value while it is unknown: 0 would be a value.
             for name, text, value in (
                 ("normstat_standby_lag_seconds", "How far the data of the standby are behind", self.standby.lag_s),
                 ("normstat_standby_lag_bytes", "Write-ahead log that the standby has not replayed", self.standby.lag_bytes),

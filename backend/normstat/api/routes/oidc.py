@@ -1,4 +1,4 @@
-"""Login by an OpenID Connect provider: there, and back."""
+"""Login by an OpenID Connect provider: redirect to it, and handle its response."""
 
 import base64
 import binascii
@@ -54,7 +54,7 @@ class CallbackQuery(Body):
 
 
 def safe_next(path: str | None) -> str:
-    """Return the path to open after the login. Missing: the page of hosts for anything that is no path of this page."""
+    """Return the path to open after the login. Missing: the page of hosts for anything that is not a path of this page."""
     return path if path is not None and NEXT.fullmatch(path) and not path.startswith("/login") else START
 
 
@@ -93,7 +93,7 @@ def make_oidc_login(settings: Settings, prefix: str) -> OidcLogin | None:
         raise BadRequest("NORMSTAT_OIDC_ISSUER is set; set NORMSTAT_OIDC_CLIENT_ID too, and the secret that the provider gave")
     roles = GroupRoles(settings.oidc_admin_groups, settings.oidc_operator_groups, settings.oidc_viewer_groups)
     if not any((roles.administrator, roles.operator, roles.viewer)):
-        raise BadRequest("NORMSTAT_OIDC_ISSUER is set, but no group has a role; NORMSTAT_OIDC_VIEWER_GROUPS=* lets everybody in")
+        raise BadRequest("NORMSTAT_OIDC_ISSUER is set, but no group has a role; NORMSTAT_OIDC_VIEWER_GROUPS=* admits every user")
     secret = settings.oidc_client_secret
     provider = ProviderSettings(
         issuer=settings.oidc_issuer,
@@ -158,7 +158,7 @@ async def finish_provider_login(
     oidc = _require(state.oidc)
     began = decode_login(cookies.read_cookie(request, COOKIE))
     answer = await _finish(oidc, login_handler, began, asked)
-    # Used up, whatever came of it.
+    # Used up, whatever the result.
     cookies.delete_cookie(request, answer, COOKIE)
     return answer
 
@@ -168,7 +168,7 @@ async def _finish(
 ) -> RedirectResponse:
     code, returned, issuer = asked.code, asked.state, asked.iss
     if began is None or returned is None or not hmac.compare_digest(returned.encode("utf-8", "replace"), began[0].state.encode()):
-        # A login that another browser began, or that took too long: nothing of the request counts.
+        # A login that another browser began, or that took too long: the request is ignored.
         return _to_login_page("expired")
     login, next_path = began
     if code is None:

@@ -33,7 +33,8 @@ async def list_processes(
     command: CommandQuery = None,
     search: Annotated[str, Query(max_length=200, pattern=NO_NUL, description="part of the command, or the PID")] = "",
     stat: Annotated[
-        str | None, Query(min_length=1, max_length=63, pattern=NO_NUL, description="the stat to read; default: which tells most")
+        str | None,
+        Query(min_length=1, max_length=63, pattern=NO_NUL, description="the stat to read; default: the most informative one"),
     ] = None,
     sort: Annotated[
         str | None, Query(max_length=63, pattern=NO_NUL, description="a quantity of the list's fields; default: the first one")
@@ -42,7 +43,7 @@ async def list_processes(
 ) -> ProcessList:
     """List the commands or processes that have samples in the window, with the mean and maximum of each quantity.
 
-    Those come first that did most over the whole window; of sizes (memory, threads), those with the largest maximum.
+    Sorted by the total over the window; sizes (memory, threads) by their maximum.
     """
     return await process_list.read_processes(
         session, ProcessRequest(host, window, by == "command", stat, command, search, sort, limit)
@@ -59,8 +60,8 @@ async def read_process(
     command: Annotated[str, Query(min_length=1, max_length=1000, pattern=NO_NUL, description="as the list names it")],
     pid: Annotated[int | None, Query(ge=0, le=2**31 - 1, description="of a process; without it, the command")] = None,
 ) -> ProcessDetail:
-    """Return what is known of one command or process: the stats with series of it; of a process its user, parent, arguments,
-    beginning and end, read from the raw output.
+    """Return what is known about one command or process: the stats with its series; for a process its user, parent, arguments,
+    start and end, read from the raw output.
     """
     return await process_details.read_process(session, host, window, command=command, pid=pid)
 

@@ -19,7 +19,7 @@ router = LazyRouter(prefix="/reparses", tags=["reparses"])
 @open_to_limited(needs_host=True)
 @makes_rows(row_budgets.JOBS)
 async def create_reparse(body: ReparseCreate, principal: Operator, session: WriteSession) -> Reparse:
-    """Have streams read again with today's specs; everybody sees the old samples until the new ones are in place."""
+    """Queue a reparse of streams with the current specs; the old samples stay visible until the new ones replace them."""
     await refresh_catalogue(session)
     scope = ReparseScope(host=body.host, stream_id=body.stream_id, spec=body.spec, is_outdated_only=body.is_outdated_only)
     return await reparse_rows.add_reparse(session, scope, created_by=principal.name)
@@ -35,7 +35,7 @@ async def list_reparses(session: ReadSession) -> ReparseList:
 @router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
 @open_to_limited()
 async def get_reparse(id: IdPath, session: ReadSession) -> Reparse:  # noqa: A002
-    """Show how far a reparse is."""
+    """Return the progress of a reparse."""
     return await reparse_rows.read_reparse(session, id)
 
 

@@ -123,7 +123,7 @@ class TemplateCreate(Body):
 
 
 class MarkdownPreview(Body):
-    """Markdown to show as it will be exported."""
+    """Markdown to preview as it will be exported."""
 
     markdown: Annotated[str, Field(max_length=100_000, pattern=NO_NUL)]
 
@@ -340,7 +340,7 @@ async def export_report_html(
     """Return a report as one HTML file: also its preview."""
     document = await read_document(state, id, principal.name)
     page = await state.report_slots.run(principal.name, partial(render_document, document))
-    # The page of normstat shows it in a frame; it runs nothing there, nor opened by itself.
+    # normstat's page shows it in a frame; it runs no scripts, neither there nor opened by itself.
     framed = {"X-Frame-Options": "SAMEORIGIN", "Content-Security-Policy": f"{POLICY}; frame-ancestors 'self'"}
     return HTMLResponse(page, headers=_named(document, "html", is_saved=download) | framed)
 

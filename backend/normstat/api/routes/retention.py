@@ -41,7 +41,7 @@ async def get_retention(session: ReadSession) -> Retention:
 
 @router.put("", responses=guarded_answers(BadRequest))
 async def put_retention(body: RetentionPut, principal: Administrator, session: WriteSession) -> Retention:
-    """Replace all rules; what they let go is removed the next night, or by a run."""
+    """Replace all rules; expired data is removed the next night, or by a run."""
     requests = [RetentionRuleRequest(rule.stat, rule.samples_days, rule.chunks_days) for rule in body.rules]
     await retention_rules.put_rules(session, requests, updated_by=principal.name)
     return await retention_rules.read_retention(session)
@@ -49,5 +49,5 @@ async def put_retention(body: RetentionPut, principal: Administrator, session: W
 
 @router.post("/runs", status_code=202, responses=guarded_answers())
 async def create_retention_run(principal: Administrator, session: WriteSession) -> RetentionRun:
-    """Have the rules applied now, in the background."""
+    """Apply the rules now, in the background."""
     return await retention_rules.add_run(session, created_by=principal.name)

@@ -81,7 +81,7 @@ async def get_rule(rule: RulePath, session: ReadSession) -> RuleDetail:
 
 @router.put("/rules/{rule}", responses=guarded_answers(BadRequest, Conflict))
 async def put_rule(rule: RulePath, body: RulePut, principal: Operator, session: WriteSession) -> RuleDetail:
-    """Save a rule of one's own. It watches only after a backtest of exactly this text, and enabled."""
+    """Save a rule of one's own. It watches only after a backtest of exactly this text and after being enabled."""
     await rule_changes.save_user_rule(session, rule, body.toml, by=principal.name)
     return await _read_detail(session, rule)
 
@@ -95,7 +95,7 @@ async def delete_rule(rule: RulePath, principal: Operator, session: WriteSession
 
 @router.put("/rules/{rule}/enabled", responses=guarded_answers(NotFound, Conflict))
 async def enable_rule(rule: RulePath, body: RuleEnable, principal: Operator, session: WriteSession) -> RuleDetail:
-    """Let a rule watch, or not any more; one that was stopped may run again."""
+    """Enable or disable a rule; enabling also restarts one that was stopped."""
     await rule_changes.enable_rule(session, rule, is_enabled=body.is_enabled, by=principal.name)
     return await _read_detail(session, rule)
 
@@ -112,7 +112,7 @@ async def set_rule_limit(rule: RulePath, body: RuleLimitSet, principal: Operator
 @router.delete("/rule-limits/{id}", responses=guarded_answers(NotFound))
 @open_to_limited(whole=Whole.RULE_LIMIT)
 async def remove_rule_limit(id: IdPath, principal: Operator, session: WriteSession) -> Empty:  # noqa: A002
-    """Remove such a value: the rule's own counts again."""
+    """Remove such a value: the rule's own applies again."""
     await rule_changes.remove_rule_limit(session, id, by=principal.name)
     return Empty()
 
@@ -121,7 +121,7 @@ async def remove_rule_limit(id: IdPath, principal: Operator, session: WriteSessi
 @open_to_limited(needs_host=True)
 @makes_rows(row_budgets.JOBS)
 async def create_backtest(body: BacktestCreate, principal: Operator, session: WriteSession) -> Backtest:
-    """Hold a rule's text against the past of hosts, in the background; stop it by its job."""
+    """Evaluate a rule's text on recorded samples of hosts, in the background; stop it by its job."""
     window = Window(body.start, body.end)
     record = await rule_changes.ask_for_backtest(session, body.toml, list(dict.fromkeys(body.hosts)), window, by=principal.name)
     return _to_backtest(record, body.toml)

@@ -1,4 +1,4 @@
-"""Search: the things that fit some words, for the palette of the page."""
+"""Search by words, for the command palette of the page."""
 
 from functools import lru_cache
 from typing import Annotated, Final

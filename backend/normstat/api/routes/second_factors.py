@@ -111,6 +111,9 @@ async def remove_second_factor(body: SecondFactorCode, principal: ViewerInSetup,
 
 @router.delete("/users/{name}/second-factor", dependencies=[NEEDS_ADMINISTRATOR], responses=guarded_answers(NotFound))
 async def reset_second_factor(name: UserPath, principal: Administrator, session: WriteSession) -> Empty:
-    """Remove the second factor of an account whose phone is lost, and end its sessions. An API token cannot, of administrators."""
+    """Remove the second factor of an account whose phone is lost, and end its sessions.
+
+    An API token cannot do so for administrators.
+    """
     await second_factor.reset_of(session, principal, name)
     return Empty()

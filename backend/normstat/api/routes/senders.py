@@ -1,4 +1,4 @@
-"""What the routes for other monitoring systems share: their token, their body, and storing the texts of hosts."""
+"""Shared by the routes for other monitoring systems: their token, their body, and storing the texts of hosts."""
 
 import asyncio
 import base64
@@ -71,7 +71,7 @@ Sender = Annotated[AgentPrincipal, Depends(require_sender)]
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """What became of a request: samples stored, samples refused but kept as rejected lines, samples of no host and why."""
+    """The result of a request: samples stored, samples kept as rejected lines, samples without a host and why."""
 
     n_samples: int
     n_refused: int
@@ -167,7 +167,7 @@ def _job_of(agent: AgentPrincipal, host: str, key: str, text: bytes) -> IngestRe
 
 
 def require_hosts(delivered: Delivered) -> None:
-    """Raise BadRequest when samples belong to no host: nobody would see it anywhere else."""
+    """Raise BadRequest when samples belong to no host: it would be visible nowhere else."""
     if delivered.n_without_host:
         raise BadRequest(
             f"{delivered.n_without_host} samples were not stored: {delivered.reason}. The other {delivered.n_samples} were stored",

@@ -96,7 +96,7 @@ async def read_statistics(
 ) -> PanelStatistics:
     """Return number, lowest, mean, 95 % quantile, highest and last of each series over all samples of the window.
 
-    They are never computed from the points of a graph. `source` says what they were read from, `note` what is missing and why.
+    They are never computed from the points of a graph. `source` names what they were read from, `note` what is missing and why.
     """
     if (baseline_start is None) != (baseline_end is None) or (baseline is not None and baseline_start is not None):
         raise BadRequest("Give `baseline`, or `baseline_start` with `baseline_end`, or none of them")

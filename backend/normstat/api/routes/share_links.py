@@ -1,4 +1,4 @@
-"""Share links: one saved comparison or one report for whoever has the link, without a login."""
+"""Share links: they show one saved comparison or one report without a login."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal
@@ -151,7 +151,7 @@ async def open_share_link(body: ShareLinkOpen, request: Request, state: State) -
 
 
 async def _draw(state: AppState, link: OpenedLink) -> tuple[str, str]:
-    """Return the title and the page; nothing of it is read that is not of the comparison or report.
+    """Return the title and the page, made from the comparison or report alone.
 
     Raises: NotFound for one that is deleted, or has a host that the maker of the link may no longer see
     """

@@ -1,4 +1,4 @@
-"""What the database takes on disk, and deletions of hosts."""
+"""Disk use of the database, and deletions of hosts."""
 
 from dataclasses import replace
 
@@ -15,13 +15,13 @@ router = LazyRouter(tags=["storage"])
 
 @router.get("/storage", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
 async def get_storage(state: State, session: ReadSession) -> StorageInfo:
-    """Show what takes the disk, how fast it grows, and when it will be full."""
+    """Return what uses the disk, how fast it grows, and when it will be full."""
     return replace(await state.storage.read(session), standby=state.reads.info)
 
 
 @router.delete("/hosts/{host}", status_code=202, responses=guarded_answers(NotFound))
 async def delete_host(host: HostPath, principal: Administrator, session: WriteSession) -> HostDeletion:
-    """Delete a host with everything of it, in the background; its name is free at once, and its agent tokens are revoked."""
+    """Delete a host with all its data, in the background; its name is free at once, and its agent tokens are revoked."""
     return await host_deletion.request_deletion(session, host, requested_by=principal.name)
 
 

@@ -76,7 +76,7 @@ async def rotate_agent_token(
     session: WriteSession,
     state: State,
 ) -> Empty:
-    """Let the agent take a new token; the old one stays valid until the new one is used, or for so many days."""
+    """Let the agent take a new token; the old one stays valid until the new one is used, or for `within_days`."""
     within = None if body.within_days is None else timedelta(days=body.within_days)
     await ask_rotation(session, id, by=principal.name, within=within)
     state.agents.forget(id)

@@ -42,7 +42,7 @@ async def get_host_status(
     session: ReadSession,
     at: Annotated[Instant | None, Query(description="the moment whose last reports are judged; default: now")] = None,
 ) -> HostStatus:
-    """Return the state of each subsystem of a host by the rules, with what to do, and what `live_test.se` said of it."""
+    """Return the state of each subsystem of a host by the rules, with what to do, and the verdict of `live_test.se`."""
     return await read_status(session, host, at or datetime.now(UTC))
 
 
@@ -56,7 +56,7 @@ async def read_fleet_use(
 ) -> Response:
     """Return the worst of utilisation, saturation and errors of each resource of every host.
 
-    An answer is given again for a few seconds, and not sent again to who has it (`ETag`, `If-None-Match`).
+    An answer is cached for a few seconds, and a client that has it gets 304 (`ETag`, `If-None-Match`).
     """
 
     async def make() -> tuple[FleetBody, bool]:

@@ -1,4 +1,4 @@
-"""Watching: what is on now, episodes, states over time, mutes."""
+"""Watching: the current state, episodes, states over time, mutes."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
@@ -41,7 +41,7 @@ HostsQuery = Annotated[list[str] | None, Query(alias="host", description="only o
 @router.get("/watch", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
 @open_to_limited()
 async def read_watch(session: ReadSession) -> WatchNow:
-    """Return what is on now, the worst first, and what is watched."""
+    """Return the current episodes and states, the worst first, and the watched hosts."""
     return await read_watch_now(session, datetime.now(UTC))
 
 
@@ -50,7 +50,7 @@ async def read_watch(session: ReadSession) -> WatchNow:
 async def read_open(
     session: ReadSession, at: Annotated[Instant | None, Query(description="the moment; default: now")] = None
 ) -> OpenNow:
-    """Return how much is on, in short: how many entries wait for somebody, and the worst state of each host."""
+    """Return a summary: the number of entries that are not acknowledged, and the worst state of each host."""
     return await read_open_now(session, at, now=datetime.now(UTC))
 
 
@@ -76,7 +76,7 @@ async def list_watch_mutes(session: ReadSession) -> WatchMuteList:
 @open_to_limited(needs_host=True)
 @makes_rows(row_budgets.WATCH_MUTES)
 async def create_watch_mute(body: WatchMuteCreate, principal: Operator, session: WriteSession) -> WatchMuteRecord:
-    """Mute episodes of a host, a tag, a rule or an instance for a time: they are found and listed, and wake nobody."""
+    """Mute episodes of a host, a tag, a rule or an instance for a time: recorded and listed, but not notified."""
     start = body.start or datetime.now(UTC)
     if body.end is not None and body.end <= start:
         raise BadRequest(f"end {body.end.isoformat()} is not after start {start.isoformat()}")
@@ -137,14 +137,14 @@ async def acknowledge_episode(
     principal: Operator,
     session: WriteSession,
 ) -> EpisodeInfo:
-    """Note that somebody looks after an episode."""
+    """Acknowledge an episode."""
     return await episode_notes.acknowledge_episode(session, id, by=principal.name, note=body.note)
 
 
 @router.delete("/episodes/{id}/acknowledge", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
 @open_to_limited()
 async def take_back_acknowledgement(id: IdPath, session: WriteSession) -> EpisodeInfo:  # noqa: A002
-    """Note that nobody looks after an episode any more."""
+    """Withdraw the acknowledgement of an episode."""
     return await episode_notes.take_back_acknowledgement(session, id)
 
 

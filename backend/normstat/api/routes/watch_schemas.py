@@ -73,7 +73,7 @@ class RuleReading(Documented):
 
 @dataclass(frozen=True, slots=True)
 class WatchRuleInfo(Documented):
-    """A rule, and what it is doing."""
+    """A rule and its state."""
 
     name: str
     title: str
@@ -83,9 +83,9 @@ class WatchRuleInfo(Documented):
     is_builtin: bool
     is_enabled: bool
     is_watching: bool
-    """Whether it is held against what arrives: enabled, readable and not stopped."""
+    """Whether it is evaluated on arriving samples: enabled, readable and not stopped."""
     stopped_why: str
-    """What it took too much of; empty while it may run."""
+    """The limit that stopped it; empty while it may run."""
     problem: str
     """Why its text cannot be read; empty if it can."""
     n_hosts: int
@@ -146,14 +146,14 @@ class PastEpisode(Documented):
 
 @dataclass(frozen=True, slots=True)
 class BacktestHost(Documented):
-    """What a rule found in the past of a host."""
+    """What a rule found in a host's recorded samples."""
 
     host: str
     problem: str
     """Why it could not be judged; empty if it was."""
     n_reports: int
     seconds: dict[str, float]
-    """How long the worst instance was of each colour."""
+    """How long the worst instance had each colour."""
     unknown_s: float
     n_episodes: int
     n_a_week: float
@@ -163,7 +163,7 @@ class BacktestHost(Documented):
 
 @dataclass(frozen=True, slots=True)
 class Backtest(Documented):
-    """A rule held against the past of hosts, with its job's progress."""
+    """A rule evaluated on recorded samples of hosts, with its job's progress."""
 
     id: int
     job_id: int
@@ -203,7 +203,7 @@ class RuleDetail(Documented):
     text: RuleReading | None
     """Null where the text cannot be read."""
     has_backtest: bool
-    """Whether its present text was tried on the past."""
+    """Whether its present text has a backtest."""
     limits: list[LimitRecord]
     hosts: list[RuleHost]
     changes: list[RuleChangeInfo]
@@ -257,7 +257,7 @@ class RuleLimitSet(Body):
 
 
 class BacktestCreate(Body):
-    """A rule's text to hold against the past of hosts."""
+    """A rule's text to evaluate on recorded samples of hosts."""
 
     toml: RuleText
     hosts: Annotated[list[Name], Field(min_length=1, max_length=50)]
@@ -266,7 +266,7 @@ class BacktestCreate(Body):
 
 
 class EpisodeAcknowledge(Body):
-    """A note of who looks after an episode."""
+    """A note about who looks after an episode."""
 
     note: Note = ""
 
@@ -279,7 +279,10 @@ class EpisodeIncident(Body):
 
 
 class WatchMuteCreate(Body):
-    """A time in which episodes wake nobody; what is left out is any host, tag, rule or instance. Without `start` it begins now."""
+    """A time in which episodes are not notified; a member left out matches any host, tag, rule or instance.
+
+    Without `start` it begins now.
+    """
 
     host: Name | None = None
     tag: Tag | None = None

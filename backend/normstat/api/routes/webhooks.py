@@ -1,4 +1,4 @@
-"""Webhooks: addresses that are told of changes of events, baselines, comparisons and experiments."""
+"""Webhooks: addresses that receive changes of events, baselines, comparisons and experiments."""
 
 import secrets
 import uuid
@@ -64,7 +64,7 @@ class WebhookInfo:
 
 @dataclass(frozen=True, slots=True)
 class WebhookList:
-    """All webhooks, and what they can be told of."""
+    """All webhooks, and the kinds of changes that they can receive."""
 
     webhooks: list[WebhookInfo]
     topics: list[Topic]
@@ -112,7 +112,7 @@ async def put_webhook(id: IdPath, body: WebhookPut, principal: Administrator, se
 
 @router.delete("/webhooks/{id}", dependencies=[NEEDS_ADMINISTRATOR], responses=guarded_answers(NotFound))
 async def delete_webhook(id: IdPath, session: WriteSession) -> Empty:  # noqa: A002
-    """Delete a webhook, and what waits for it."""
+    """Delete a webhook and its pending deliveries."""
     await webhook_rows.delete_webhook(session, id)
     return Empty()
 
@@ -120,7 +120,7 @@ async def delete_webhook(id: IdPath, session: WriteSession) -> Empty:  # noqa: A
 @router.post("/webhooks/{id}/test", dependencies=[NEEDS_ADMINISTRATOR], responses=guarded_answers(NotFound))
 async def test_webhook(id: IdPath, state: State) -> WebhookTest:  # noqa: A002
     """Send a signed test message, and return what the receiver said. It takes up to 30 seconds."""
-    # No connection is held while a slow receiver is waited for.
+    # No database connection is held while a slow receiver answers.
     async with open_read_session(state.sessions) as session:
         record = await webhook_rows.read_webhook(session, id)
     content = make_content(str(uuid.uuid4()), Topic.TEST, {"webhook": record.name}, datetime.now(UTC))
