@@ -1,4 +1,4 @@
-"""Judge a baseline before it judges: its ends may already show the incident, or a start or a pause."""
+"""Check a baseline before it is used: its ends may already show the incident, or a start or a pause."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from normstat.window import Window
 
 # The baseline is cut into about this many bins, none shorter than a second.
 N_BINS: Final = 64
-# Enough series to tell; more would only take longer.
+# Enough series for the check; more would only take longer.
 MAX_SERIES: Final = 2000
 
 
@@ -65,7 +65,7 @@ def _to_edges(window: Window, bin_s: float) -> FloatArray:
 def _means(side: StatSide, field: str, edges: FloatArray) -> FloatArray:
     """Return the means of a field by instance and bin. Missing: NaN without a sample. Shape: (n_instances, n_bins)"""
     values, n_bins = side.values[field], len(edges) - 1
-    # A report tells of the time before it.
+    # A report covers the time before it.
     places = np.searchsorted(edges, side.times_s, side="left")[side.report] - 1
     is_in = (places >= 0) & (places < n_bins) & np.isfinite(values)
     where = side.instance[is_in].astype(np.int64) * n_bins + places[is_in]

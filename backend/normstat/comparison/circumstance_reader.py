@@ -28,12 +28,12 @@ from normstat.stats.observer_effect import Effect
 from normstat.window import Window, from_us
 
 US_PER_MS: Final = 1000
-# Times of the baseline under a tracer that are told one by one.
+# Maximum number of periods of the baseline under a tracer that are listed one by one.
 MAX_OBSERVED: Final = 3
 
 
 async def read_events(session: AsyncSession, hosts: Sequence[str], incident: Window) -> list[tuple[str, HostEvent]]:
-    """Return the events of the hosts that may be told with an incident, each with its host."""
+    """Return the events of the hosts that may be listed with an incident, each with its host."""
     window = event_window(incident)
     return [(host, event) for host in hosts for event in (await read_host_events(session, host, window)).events]
 
@@ -53,7 +53,7 @@ async def read_circumstances(
     """
     if events is None:
         events = await read_events(session, [host.host for host in hosts], incident)
-    # What was traced in the incident is told as an observer.
+    # A trace made in the incident is reported as an observer.
     plain = [(host, event) for host, event in events if event.kind is not EventKind.TRACER or not _is_within(event, incident)]
     told = describe_events(plain, incident, to_onset(stories, incident), names_hosts=len(hosts) > 1)
     made = await _read_artefacts(session, hosts, host_ids, incident)
@@ -110,7 +110,7 @@ def _to_observers(made: Sequence[ArtefactTime], incident: Window) -> list[Observ
 
 
 def _describe_baseline(host: HostComparison, made: Sequence[ArtefactTime], incident: Window) -> list[Circumstance]:
-    """Return what of the baseline was observed by a heavy tool, the longest first."""
+    """Return the periods of the baseline under a heavy tool, the longest first."""
     own = [window for window in host.windows if window != incident]
     told = []
     for time in made:
@@ -129,7 +129,10 @@ def to_onset(stories: Sequence[Story], incident: Window) -> Onset:
 
 
 async def read_traces(session: AsyncSession, host_id: int, incident: Window, baseline: Windows) -> list[Observer]:
-    """Return the observers whose output the host recorded in the incident. One that covers the whole baseline too is none."""
+    """Return the observers whose output the host recorded in the incident.
+
+    One that also covers the whole baseline does not count.
+    """
     tools = {name: spec.tool for name, spec in load_catalogue().specs.items() if spec.tool in TRACERS}
     observers = []
     for spec, first, last in await read_stream_times(session, host_id, list(tools), incident):

@@ -18,12 +18,12 @@ from normstat.query.stream_losses import StreamLoss
 from normstat.stats.observer_effect import Effect, describe_effect
 from normstat.window import Window, to_us
 
-# Events that are told one by one, and how long before the incident one may be.
+# Maximum number of events listed one by one, and how long before the incident one may be.
 MAX_EVENTS: Final = 5
 LOOK_BACK: Final = timedelta(hours=1)
 # A change of facts is seen by the next report of the facts, once an hour.
 LOOK_AHEAD: Final = timedelta(hours=2)
-# Times of silence that are told one by one.
+# Maximum number of silent periods listed one by one.
 MAX_SILENCES: Final = 3
 MAX_TOOLS: Final = 3
 MAX_TEXT: Final = 160
@@ -44,7 +44,7 @@ class Onset:
 
 
 def event_window(incident: Window) -> Window:
-    """Return the window whose events may be told with an incident."""
+    """Return the window whose events may be listed with an incident."""
     return Window(incident.start - LOOK_BACK, incident.end + LOOK_AHEAD)
 
 

@@ -115,7 +115,7 @@ def _means(values: FloatArray, bins: Sequence[IntArray]) -> FloatArray:
 
 
 def _judge_appeared(series: dict[str, Sides]) -> list[MetricScore]:
-    """Return the metrics that only the incident has. Where the time right before it has a metric, that is not new either."""
+    """Return the metrics that only the incident has. A metric in the time right before it is not new either."""
     known = {name: sides[0][0] for name, sides in series.items() if np.isfinite(sides[0][1]).any()}
     new = [
         name
@@ -132,7 +132,7 @@ def _judge_appeared(series: dict[str, Sides]) -> list[MetricScore]:
     interval = max(_interval(sides) for sides in series.values())
     length = max(max(lasts) - min(firsts) + interval, interval) or 1.0
     windows = np.array([int((float(times[0]) - start) // length) for times in known.values()])
-    # What is there in the first window may have been there for long.
+    # A metric with samples in the first window may have existed long before.
     appeared = {(family, window) for family, window in zip(families.tolist(), windows.tolist(), strict=False) if window}
     n_with_new = np.bincount([family for family, _ in appeared], minlength=n_families).astype(float)
     codes = np.where(families[len(known) :] < n_families, families[len(known) :], -1)

@@ -71,7 +71,7 @@ async def read_rate(session: AsyncSession, host_id: int, text: str, windows: Win
 def divide(side: StatSide, rate: Rate) -> StatSide:
     """Return all values divided by the divisor at that time, without the reports that have no such value near, or zero.
 
-    A report without load says nothing about the cost of a piece of work: it is neither a value nor a missing one.
+    A report without load says nothing about the cost of a unit of work, so it counts neither as a value nor as missing.
     """
     loads = _loads_at(side.times_s, rate)
     is_kept = ~np.isnan(loads) & (loads != 0)
@@ -87,7 +87,7 @@ def divide(side: StatSide, rate: Rate) -> StatSide:
 
 
 def _loads_at(times_s: FloatArray, rate: Rate) -> FloatArray:
-    """Return the divisor at these times: its nearest value. Missing: NaN where there is none near."""
+    """Return the nearest value of the divisor at these times. Missing: NaN where none is near."""
     if not len(rate.times_s):
         return np.full(len(times_s), np.nan)
     interval = float(np.median(np.diff(rate.times_s))) if len(rate.times_s) > 1 else np.inf

@@ -65,7 +65,7 @@ async def read_fingerprint(session: AsyncSession, request: ComparisonRequest) ->
     parts += [(host, sorted(tools)) for host, tools in (await read_tools(session, host_ids)).items()]
     events = await read_events(session, list(host_ids), request.incident)
     parts += events
-    # Those within baselines are told too.
+    # Those within baselines are listed too.
     heavy = await read_artefact_times(session, list(host_ids.values()), effects=(Effect.HEAVY,))
     parts += [(time.host, time.id, time.start, time.end) for time in heavy]
     return Fingerprint(hashlib.sha256(SEPARATOR.join(map(repr, parts)).encode()).hexdigest(), events)

@@ -22,7 +22,7 @@ from normstat.stats.spec import Field
 # Rows of the segments of a column: each has twice as many as the one before.
 MIN_SEGMENT_ROWS: Final = 1 << 12
 MAX_SEGMENT_ROWS: Final = 1 << 20
-# An array of this size has memory of its own. What the process's allocator gets back it keeps, in pieces, for each thread.
+# An array of this size has memory of its own. The process's allocator keeps freed memory in pieces, per thread.
 OWN_MEMORY_BYTES: Final = 1 << 20
 # Memory of this size comes in large pages: a small one takes as long as reading its values does.
 LARGE_PAGES_BYTES: Final = 4 << 20

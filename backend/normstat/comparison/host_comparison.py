@@ -292,7 +292,7 @@ def compare_sides(
     reading = _to_reading(task, all_stats, of_ledger)
     ledger = [] if reading is None else draw_lines(open_book(task.host, reading, around.n_cpus), reading, around.n_cpus)
     candidates = [] if reading is None else find_candidates(reading)
-    # Once for all that ask: a host may have had thousands.
+    # Once for all callers: a host may have had thousands.
     pids = find_pids(all_sides)
     return HostComparison(
         host=task.host,
@@ -329,7 +329,7 @@ def compare_sides(
             commands={str(pid): command for command, of_command in pids.items() for pid in of_command},
         ),
         observers=find_observers(all_stats, scored),
-        # Without load there is no quotient: that is no silence.
+        # Without load there is no quotient, which does not count as a silent tool.
         silences=find_silences(all_stats) if task.divisor is None else [],
         divisor_note="" if task.divisor is None else describe_left_out(task.divisor.name, without_load),
     )
@@ -416,7 +416,7 @@ def _expect(group: FindingGroup, expected: Sequence[ExpectedValue]) -> FindingGr
 
 def _draw(task: Task, groups: list[FindingGroup], stats: Mapping[str, StatPair]) -> list[FindingGroup]:
     """Return the groups with sparklines for the strongest members of the first ones."""
-    # The samples of several hosts are no line.
+    # The samples of several hosts do not form one line.
     windows = task.baseline if len(task.baseline_host_ids) == 1 else ()
     sides = {name: DrawnSides(stat.incident, stat.baseline, task.incident, windows) for name, stat in stats.items()}
     drawn = []

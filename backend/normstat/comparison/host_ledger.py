@@ -1,4 +1,4 @@
-"""The ledger of a host alone, without a comparison of all its series: who took what in a short time."""
+"""The ledger of a host without a comparison of all its series: who used what, answered quickly."""
 
 from datetime import timedelta
 from typing import Final
@@ -36,7 +36,7 @@ def some_windows(baseline: Windows, incident: Window) -> Windows:
 async def read_ledger(
     session: AsyncSession, host_id: int, incident: Window, baseline: Windows, *, max_rows: int
 ) -> list[LedgerLine]:  # fmt: skip
-    """Return the lines of a host, heaviest first. Empty where nothing tells a total. `max_rows`: of each stat and side"""
+    """Return the lines of a host, heaviest first. Empty where no stat has a total. `max_rows`: of each stat and side"""
     windows = some_windows(baseline, incident)
     found = await list_host_stats(session, host_id)
     stats = [stat for stat in found if stat.name in STATS]

@@ -12,7 +12,7 @@ STAT: Final = "linux_command"
 READ, WRITTEN, MEMORY = "kb_rd_per_s", "kb_wr_per_s", "rss_kb"
 # The first snapshot of a process has no rates yet.
 MIN_SAMPLES: Final = 2
-# A few processes hide their I/O from everybody.
+# A few processes hide their I/O even from root.
 MAX_UNSEEN_SHARE: Final = 0.05
 MAX_UNSEEN: Final = 1
 
@@ -56,6 +56,9 @@ def io_gap(sides: Mapping[str, StatSide]) -> IoGap | None:
 
 
 def describe_io_gap(sides: Mapping[str, StatSide]) -> str | None:
-    """Return a clause that says why a disk's line names nobody. Missing: None where all I/O was recorded, or no processes were"""
+    """Return a clause that says why a disk's line names no process.
+
+    Missing: None where all I/O was recorded, or no processes were
+    """
     gap = io_gap(sides)
     return None if gap is None else CLAUSES.get(gap)

@@ -15,12 +15,12 @@ PartKind = Literal["process", "command", "kernel", "others", "remainder"]
 
 @dataclass(frozen=True, slots=True)
 class LedgerPart(Documented):
-    """What one user of a resource took of it. In the unit of the line, or of the part's own `unit`."""
+    """How much of a resource one user took. In the unit of the line, or of the part's own `unit`."""
 
     name: str
     """`python3 (21866)`, `yes (2 processes)`, `interrupts`, `others`, `not seen`."""
     stat: str
-    """The stat that tells it."""
+    """The stat that it was read from."""
     instance: str
     """The process or command in `stat`. Empty for the kernel and the remainder."""
     kind: PartKind
@@ -30,7 +30,7 @@ class LedgerPart(Documented):
     pids: list[int]
     """Process ids that made the change, largest first, at most 20. Empty where no tool reported them."""
     quantity: Quantity
-    """What it is an amount of."""
+    """The quantity."""
     unit: str
     baseline: float
     """Mean of the baseline."""
@@ -107,8 +107,8 @@ class LedgerLine(Documented):
     weight: float
     """Orders the lines: how much of the capacity changed beyond what is normal, 0..1."""
     parts: list[LedgerPart]
-    """Who moved as the total did first, of them those outside their normal range, at most 12; then all others together. With the
-    remainder they are the total."""
+    """The users that moved as the total did come first, those outside their normal range before the rest, at most 12; then all
+    others together. With the remainder they are the total."""
     remainder: LedgerPart | None
     """What no part explains. Null where the total has no parts in its own unit."""
     window_s: float
@@ -121,4 +121,4 @@ class LedgerLine(Documented):
     note: str = ""
     """What was not recorded. Empty: nothing is missing."""
     drawn: DrawnTotal | None = None
-    """Null where the line is nothing."""
+    """Null where the line is not worth reporting."""

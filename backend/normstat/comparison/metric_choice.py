@@ -1,4 +1,4 @@
-"""Which metrics several hosts have: fields of their stats, and quantities that different tools and systems measure alike.
+"""The metrics of several hosts: fields of their stats, and quantities that different tools and systems measure alike.
 
 A quantity is a meaning of the rule file (next_questions/questions.toml) in one dimension. `net.in` is bytes a second in one field
 and packets a second in another: these are two quantities. Fields whose numbers cannot be compared between hosts (counters
@@ -179,8 +179,8 @@ def _choose_field(key: str, hosts: Sequence[KnownHost], stats: Sequence[StatRef]
 
 
 def _usual_reduction(is_of_cpus: bool, field: Field) -> Reduction:  # noqa: FBT001
-    """Return what a host's instances become by default: CPUs their average or sum; of others (disks, interfaces) the worst counts,
-    because those that a tool prints may contain each other.
+    """Return what a host's instances become by default: for CPUs their average or sum; for others (disks, interfaces) the worst
+    one, because those that a tool prints may contain each other.
     """
     if is_of_cpus:
         dimension, _, _ = dimension_of(field)

@@ -147,7 +147,7 @@ class FindingGroup(Documented):
 
 @dataclass(frozen=True, slots=True)
 class StoryProcess(Documented):
-    """A process, or the processes of one command, that did something else in the incident than before."""
+    """A process, or the processes of one command, that behaved differently in the incident."""
 
     host: str
     stat: str
@@ -171,7 +171,7 @@ class StoryLine(Documented):
     """One clause of a story's evidence."""
 
     role: StoryRole
-    """What the resource did, how busy it was, how long a request took, what waited, what failed, or a detail."""
+    """Throughput, utilisation, latency, waiting, errors, or a detail of the resource."""
     text: str
     rank: int
     """Of the group that it is from."""
@@ -179,7 +179,7 @@ class StoryLine(Documented):
 
 @dataclass(frozen=True, slots=True)
 class Story(Documented):
-    """Groups that tell one thing: the processes that did it, what a resource did, and what waited for it."""
+    """Groups with one cause: the processes responsible, the resource, and what waited for it."""
 
     rank: int
     """1 for the story with the highest anomaly score."""
@@ -277,7 +277,7 @@ class ComparedBaseline(Documented):
 
 @dataclass(frozen=True, slots=True)
 class Circumstance(Documented):
-    """What else is known of a host around the incident: an event, a tool that disturbed it, or missing data."""
+    """A circumstance of the incident: an event, a tool that disturbed the host, or missing data."""
 
     kind: CircumstanceKind
     host: str
@@ -365,14 +365,14 @@ class Comparison(Documented):
     elapsed_ms: int
     """Time that the comparison took."""
     stories: list[Story] = field(default_factory=list)
-    """The groups by what they tell, strongest first."""
+    """The groups by story, strongest first."""
     notes: list[str] = field(default_factory=list)
-    """What else to know: small new processes, and how far the baseline can be trusted."""
+    """Notes: small new processes, and how far the baseline can be trusted."""
     circumstances: list[Circumstance] = field(default_factory=list)
     """What else happened around the incident: the events nearest to the onset of the first story first, then tools that disturbed
     the hosts, then missing data."""
     ledger: list[LedgerLine] = field(default_factory=list)
-    """Each resource of each host, and who took it; of each host the heaviest first. Empty where the baseline's samples were not
+    """Each resource of each host, and its users; per host the heaviest first. Empty where the baseline's samples were not
     read."""
     divisor_note: str = ""
     """How many reports were left out because the divisor is zero or missing in them. Empty: none."""

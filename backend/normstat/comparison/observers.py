@@ -69,8 +69,8 @@ def observer_of(stat: str, instance: str) -> str | None:
 
 
 def find_observers(stats: Sequence[StatPair], scored: ScoredSeries | None) -> list[Observer]:
-    """Return the observers among the processes of the incident, by their first sample. One that the baseline has all the time is
-    none: it changes nothing.
+    """Return the observers among the processes of the incident, by their first sample. One that runs throughout the baseline
+    does not count: it changes nothing.
     """
     always = _always_there(scored)
     found: dict[str, list[Observer]] = {}
@@ -103,7 +103,7 @@ def _look(side: StatSide) -> dict[str, _Seen]:
 
 
 def _always_there(scored: ScoredSeries | None) -> set[str]:
-    """Return the observers that a profile has all the time, by their commands."""
+    """Return the observers that run throughout a profile's baseline, by their commands."""
     if scored is None:
         return set()
     baseline = scored.profile.baseline

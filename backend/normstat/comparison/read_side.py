@@ -29,10 +29,10 @@ PIECE_QUANTILE: Final = 0.1
 # Tolerance of the row estimate from the first page.
 ROUGHLY: Final = 1.2
 
-# The time right before an incident that is looked at: so many times the incident's length, so that there are several pieces of it.
+# The time right before an incident that is looked at: as a multiple of the incident's length, so that it has several pieces.
 BEFORE_LENGTHS: Final = 8
 MAX_BEFORE: Final = timedelta(hours=1)
-# Of a column that is put in order, before and after.
+# Copies of a column while it is sorted: before and after.
 MAX_COLUMN_BYTES: Final = 16
 
 

@@ -55,7 +55,7 @@ class ScoredSeries:
 
 NO_TIMES: Final[FloatArray] = np.empty(0)
 T_ = TypeVar("T_")
-# A matrix of so many values, and what is made of it, is small beside the columns, and mostly stays in the processor's cache.
+# Maximum number of values in a matrix: it and what is made of it are small beside the columns, and mostly stay in the CPU's cache.
 CELLS_AT_ONCE: Final = 1 << 18
 # numpy adds up a single row in another order than several, which shows in the seventh digit.
 MIN_ROWS_AT_ONCE: Final = 8
@@ -203,7 +203,7 @@ def _parts_of(side: StatSide | None, keys: Sequence[SeriesKey], profile: HostPro
     series = SideSeries(side)
     for sparse in (False, True):
         own = [row for row in rows if (counts.get(keys[row].instance, 0) < SPARSE_SHARE * n_reports) == sparse]
-        # A column for nothing where there is no sample.
+        # An empty column where there is no sample.
         width = max(1, max((counts.get(keys[row].instance, 0) for row in own), default=0)) if sparse else n_reports
 
         def make(some: Sequence[int], width: int = width, *, sparse: bool = sparse) -> Float32Array:

@@ -42,8 +42,8 @@ def compare_arrays(
 def unusual_of(scores: WindowScores) -> BoolArray:
     """Return which series are unusual: their change is very rare, or rare and strong. Shape: -> (n_series,)
 
-    What moved eight times as far as it does by itself is no chance, even where the baseline is too short to say how rare that is.
-    What never moved does nothing by itself, so its first move has no such size.
+    A move of eight times the natural variability is not chance, even where the baseline is too short to say how rare it is.
+    A series that never moved has no natural variability, so this does not apply to its first move.
     """
     is_strong = (scores.strength >= method.STRONG) & ~scores.is_constant
     return np.asarray(scores.significance >= np.where(is_strong, method.LIKELY, UNUSUAL), np.bool_)

@@ -28,7 +28,7 @@ SUBJECTS: Final = {
     "rhythm": "Its rhythm", "still": "The share of repeated values", "missing": "The share of missing samples",
 }  # fmt: skip
 BY_LOAD: Final = "Its level at this load"
-# The load is told where it explains at least half of the shift.
+# The load is mentioned where it explains at least half of the shift.
 MIN_EXPLAINED: Final = 0.5
 
 

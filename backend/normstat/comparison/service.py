@@ -179,7 +179,7 @@ async def compare_hosts(
             task = await _to_task(session, request, host, host_ids[host], saved)
             result = None
             if max_rows > THINNED_ROWS:
-                # Refused for want of memory, it gives back what it had.
+                # When it is refused for lack of memory, it releases what it had.
                 with suppress(TooLarge), work_budget.host_memory():
                     result = await compare_host(session, task, report, max_rows=max_rows)
             if result is None:
@@ -276,7 +276,7 @@ def _to_notes(hosts: Sequence[HostComparison]) -> list[str]:
     for host in hosts:
         where = f"{host.host}: " if len(hosts) > 1 else ""
         minutes = host.baseline.covered_s / 60
-        # Ten minutes of samples cover an interval less than ten minutes.
+        # Ten minutes of samples cover ten minutes minus one interval.
         if minutes > 0 and round(minutes) < MIN_BASELINE_MINUTES:
             shown = f"only {minutes:.0f} minutes" if minutes >= 1.5 else "only 1 minute" if minutes >= 1 else "less than 1 minute"
             notes.append(f"{where}The baseline has {shown} of data; use at least {MIN_BASELINE_MINUTES}.")

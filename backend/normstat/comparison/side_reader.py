@@ -62,7 +62,7 @@ async def read_sides(
     finally:
         for task in tasks:
             task.cancel()
-        # Where the first one failed, the error of the second is of no interest.
+        # When the first one failed, the error of the second does not matter.
         await asyncio.gather(*tasks, return_exceptions=True)
         # An error would keep this frame, which would keep the error, and all that was read.
         tasks.clear()

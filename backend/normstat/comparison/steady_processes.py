@@ -20,7 +20,7 @@ from normstat.profiles.stored_profile import LoadedProfile
 
 # In this share of the baseline's reports.
 STEADY: Final = 0.98
-# Those that are there most; a host with more has other worries.
+# Maximum number of steady processes per stat, the most present first.
 MAX_PROCESSES: Final = 50
 # Stats that have a row of every process that did something since the last report: one without a row did nothing.
 STEADY_STATS: Final = frozenset({"linux_process", "pidstat_linux"})

@@ -8,7 +8,7 @@ from normstat.stats.spec import Field
 
 
 class StoredColumns(Mapping[str, FloatArray]):
-    """The columns of fields, by key; each is made whenever it is asked for, and kept by nobody here."""
+    """The columns of fields, by key; each is made on access and not cached here."""
 
     def __init__(self, columns: Mapping[str, tuple[Field, StoredArray]]) -> None:
         self._columns = columns

@@ -1,4 +1,4 @@
-"""What a host is besides its findings: its CPUs and memory, and the instances that come and go in its baseline anyway."""
+"""Host context: its CPUs and memory, and the instances that come and go in its baseline anyway."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -35,7 +35,7 @@ def find_surroundings(stats: Sequence[StatPair], scored: ScoredSeries | None) ->
 
 
 def _find_long_enough(stats: Sequence[StatPair], scored: ScoredSeries | None) -> frozenset[str]:
-    """Return the stats with enough reports on both sides: of a single one nobody knows what comes and goes."""
+    """Return the stats with enough reports on both sides: a single one does not show what comes and goes."""
     n_baseline: dict[str, int] = {}
     if scored is not None:
         for series, n in zip(scored.series, scored.profile.baseline.n_reports.tolist(), strict=True):

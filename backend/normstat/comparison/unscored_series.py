@@ -75,7 +75,7 @@ class UnscoredSeries:
             rows = [(instance, key) for instance in values.names if (name, key, instance) not in scored]
             if not rows:
                 continue
-            # Distances from zero: the series has no level. Nobody asks for its rhythm.
+            # Distances from zero: the series has no level. Its rhythm is not needed.
             distances = np.asarray(values.packed(rows), np.float32)
             summary = summarise(distances, rhythm_values=distances[:, :0])
             for row, (instance, _) in enumerate(rows):

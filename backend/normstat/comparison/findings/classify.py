@@ -51,7 +51,7 @@ BETTER_FACTOR: Final = 0.8
 # Below this grade the anomaly score depends mostly on it, above mostly on impact.
 HALF_GRADE: Final = 6.0
 MIN_IMPACT_FACTOR: Final = 0.1
-# Less is nothing.
+# Less is ignored.
 MIN_STRENGTH: Final = 1e-3
 # A percentage from here on is full; this share of samples at the highest value is a limit, if the series has many values.
 FULL_PERCENT: Final = 99.0
@@ -181,7 +181,7 @@ def strongest_ratios(rows: Sequence[int], scores: WindowScores) -> list[float]:
 
 def choose_kinds(significance: FloatArray) -> IntArray:
     """Return the kind that each change is reported as: the most significant one. Shape: (n_kinds + 1, n_series) -> (n_series,)"""
-    # A rhythm is told where the level and the ends are normal: a new level often has one of its own.
+    # A rhythm is reported where the level and the ends are normal: a new level often has one of its own.
     significance = significance.copy()
     plain = [kind for kind in BEFORE_RHYTHM if kind < len(significance)]
     significance[RHYTHM, significance[plain].max(axis=0) >= UNUSUAL] = 0

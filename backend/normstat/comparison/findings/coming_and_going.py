@@ -1,4 +1,4 @@
-"""Findings of what exists on one side only: a process that was not there, an error counter that is new, a disk that is gone.
+"""Findings of series on one side only: a new process, a new error counter, a disk that is gone.
 
 Such a series has no natural variability of its own. It is measured by what comes and goes in the baseline anyway: the largest
 instance of its stat that was there for a part of the baseline only. What is no larger than that, or too small to matter, is no
@@ -30,11 +30,11 @@ from normstat.stats.units import BYTES
 
 # Titles of instances that are processes, or sums of them.
 PROCESS_TITLES: Final = frozenset({"process", "command", "thread", "user", "project", "task", "zone"})
-# What a process must use before its coming or going is worth a finding: of one CPU, and in bytes (a second).
+# Minimum use of a process whose coming or going is a finding: share of one CPU, and bytes (per second).
 MIN_CPU_PCT: Final = 5.0
 MIN_BYTES_PER_S: Final = 1024.0 * 1024.0
 MIN_BYTES: Final = 64 * 1024.0 * 1024.0
-# Beyond this many times what comes and goes anyway, more makes no difference.
+# From this many times what comes and goes anyway, more makes no difference.
 MAX_RATIO: Final = 10_000.0
 # The fields that tell how much CPU time a process uses.
 CPU_FIELDS: Final = ("cpu_pct", "usr_pct", "system_pct", "sys_pct")
@@ -51,13 +51,13 @@ class Unmatched:
 
     @property
     def weight(self) -> float:
-        """Its mean over all reports of the side: it was nothing in the others."""
+        """Its mean over all reports of the side, with 0 where it was absent."""
         return abs(self.values.mean or 0.0) * min(1.0, self.values.n / max(1, self.n_reports))
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a host is otherwise.
+    """The context of a host.
 
     `come_and_go`: by stat and field, the largest weight that an instance has in a window of the incident's length and that is there
     for a part of the baseline only; `totals`: the sum of all instances in the baseline; `long_enough`: stats with enough reports on

@@ -39,7 +39,7 @@ def scale(value: float, unit: str) -> tuple[float, str] | None:
 
 
 def format_digits(value: float) -> str:
-    """Return a number with three significant digits, from a thousand on all its whole ones.
+    """Return a number with three significant digits, from a thousand on with all whole digits.
 
     >>> [format_digits(value) for value in (0, 0.0423, 2.834, 86.4, 24.0, 1894930.2)]
     ['0', '0.0423', '2.83', '86.4', '24', '1,894,930']
@@ -54,7 +54,7 @@ def format_digits(value: float) -> str:
 
 
 def format_human(value: float | None, unit: str) -> str:
-    """Return a value as a person says it: `1.81 GiB/s`, `86 %`, `4,264 /s`. Missing: `no value`.
+    """Return a value in human units: `1.81 GiB/s`, `86 %`, `4,264 /s`. Missing: `no value`.
 
     >>> [format_human(value, unit) for value, unit in ((4264, "1/s"), (11, "1"), (1, "packets"), (4, "state"))]
     ['4,264 /s', '11', '1 packet', 'red']
@@ -64,7 +64,7 @@ def format_human(value: float | None, unit: str) -> str:
     if unit == STATE and (state := name_state(value)) is not None:
         return state
     if unit == "%":
-        # The third digit of a percentage tells nobody anything.
+        # A third digit of a percentage is noise.
         text = f"{value:.0f} %" if abs(value) >= 10 else f"{value:.1f} %"
         return "0 %" if text in ("0.0 %", "-0.0 %") else text
     number, shown = scale(value, unit) or (value, unit.removeprefix("1") if unit == "1" or unit.startswith("1/") else unit)

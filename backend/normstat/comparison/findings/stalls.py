@@ -1,4 +1,4 @@
-"""How a series stalls or bursts, for how long and how often, and with which period it goes up and down.
+"""Find how a series stalls or bursts, for how long and how often, and with which period it goes up and down.
 
 Shares of samples do not say it.
 """
@@ -15,7 +15,7 @@ from normstat.scoring.summary import FloatArray
 # A stall is below this part of the series' own median.
 LOW_PART: Final = 0.25
 MIN_BOUTS: Final = 2
-# Periods that differ more are no period, and a run that is shorter by more than this is a low sample by chance, no stall.
+# Intervals that differ more are not a period, and a run that is shorter by more than this is a low sample by chance, not a stall.
 MAX_SPREAD: Final = 0.5
 
 
@@ -42,7 +42,7 @@ def find_stalls(times_s: FloatArray, values: FloatArray) -> Bouts | None:
 
     Shape: times_s, values (n,), ascending times, without missing values. A sample covers the time since the one before.
     """
-    # The median of what is not nothing: it may be nothing most of the time.
+    # The median of nonzero values: the series may be zero most of the time.
     working = values[values > 0]
     if len(working) == 0:
         return None

@@ -147,7 +147,7 @@ def format_ratio(change_ratio: float) -> str:
 
 
 def is_moved_by_median(baseline: SideValues, incident: SideValues) -> bool:
-    """Return whether the median moved about as the mean did: where a few samples are far out, it says nothing of them."""
+    """Return whether the median moved about as the mean did: a median does not show a few outliers."""
     if baseline.median is None or incident.median is None or baseline.mean is None or incident.mean is None:
         return False
     moved = incident.median - baseline.median

@@ -23,12 +23,12 @@ from normstat.window import Window
 MIN_CHANGES: Final = {"cpu": 5.0, "disk": 5.0, "memory": 64 * 1024.0, "data": 1024.0, "blocked": 0.2, "requests": 50.0}
 # Share of the memory; the larger of the two limits counts.
 MIN_SHARE_OF_MEMORY: Final = 0.01
-# Memory is held, not spent: the part of the incident in which it differs most tells what was held.
+# Memory is held, not spent: the part of the incident in which it differs most shows what was held.
 MEMORY_PARTS: Final = 4
 
 
 def open_book(host: str, reading: Reading, n_cpus: int) -> list[LedgerLine]:
-    """Return the lines of a host, heaviest first. Empty where no stat tells a total, or the baseline is too short."""
+    """Return the lines of a host, heaviest first. Empty where no stat has a total, or the baseline is too short."""
     start_s = reading.incident.start.timestamp()
     found = [_cpu(reading, n_cpus), _memory(reading), *_network(reading), *_processes(reading)]
     lines = [_note_traffic(make_line(host, total, splits, start_s), start_s) for total, splits in filter(None, found)]
@@ -39,7 +39,7 @@ def open_book(host: str, reading: Reading, n_cpus: int) -> list[LedgerLine]:
 
 
 def draw_lines(lines: Sequence[LedgerLine], reading: Reading, n_cpus: int) -> list[LedgerLine]:
-    """Return the lines, with a graph of the total of each that is more than nothing."""
+    """Return the lines, each with a weight above zero with a graph of its total."""
     return [line if line.certainty == "nothing" else replace(line, drawn=_draw(line, reading, n_cpus)) for line in lines]
 
 
@@ -79,7 +79,7 @@ def _totals(resource: Resource, reading: Reading, n_cpus: int) -> list[ResourceT
 
 
 def _note_traffic(line: LedgerLine, start_s: float) -> LedgerLine:
-    """Return the line; where a network carried more, with the reason why nobody is named."""
+    """Return the line; where a network carried more, with the reason why no process is named."""
     if line.resource != "network" or line.certainty == "nothing" or line.outside <= 0:
         return line
     noted = replace(line, note="no recorded tool shows whose traffic it was")
@@ -87,9 +87,9 @@ def _note_traffic(line: LedgerLine, start_s: float) -> LedgerLine:
 
 
 def _note_gap(line: LedgerLine, reading: Reading, start_s: float) -> LedgerLine:
-    """Return the line; where a disk did more, with the reason why nobody is named.
+    """Return the line; where a disk did more, with the reason why no process is named.
 
-    Whoever waits for a disk may not be keeping it busy.
+    A process that waits for a disk may not be the one that keeps it busy.
     """
     is_more = line.outside > 0 or line.is_full
     if not is_more or any(part.quantity in ("written", "read") for part in culprits_of(line)):
@@ -248,7 +248,7 @@ def _rates(
     ]
 
 
-# What it is an amount of, its unit, and the least that counts.
+# The quantity, its unit, and the smallest amount that counts.
 _Measure = tuple[Quantity, str, float]
 
 
@@ -260,9 +260,9 @@ def _split(
     *,
     kernel: tuple[str, Mapping[str, Amounts]] | None = None,
 ) -> LedgerSplit:
-    """Return who took a quantity.
+    """Return the users of a quantity.
 
-    `kernel`: where the parts and the kernel's are the total: the stat that tells the kernel's, and they by name
+    `kernel`: where the parts and the kernel's add up to the total: the stat with the kernel's parts, and these by name
     """
     quantity, unit, least = measure
     users = next((users for users in known if reading.has(users.command or users.process, *users.fields)), None)

@@ -1,4 +1,4 @@
-"""The total of a line over time: what its sentence is about, as a graph."""
+"""The total of a ledger line over time, for its graph."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ def draw_total(baseline: TotalOverTime, incident: TotalOverTime, reading: Readin
 
 
 def _onset_of(incident: TotalOverTime, outside: IntArray, window: Window) -> float:
-    """Return when the first report outside the range was; that of the incident tells of the time from its beginning on."""
+    """Return the time of the first report outside the range; the first one of the incident covers the time from its beginning."""
     return float(incident.times_s[outside[0]]) if outside[0] else window.start.timestamp()
 
 

@@ -107,7 +107,7 @@ def _amount(line: LedgerLine, value: float) -> str:
 
 
 def _factor(line: LedgerLine) -> float:
-    """Return what an amount is told times: CPU time as a share of all CPUs."""
+    """Return the factor for displayed amounts: CPU time is shown as a share of all CPUs."""
     return 100.0 / line.capacity if line.resource == "cpu" and line.capacity else 1.0
 
 

@@ -5,12 +5,12 @@ from typing import Final
 from normstat.comparison.findings.human import describe_range, format_human, format_seconds, join_words
 from normstat.comparison.ledger_model import LedgerLine, LedgerPart
 
-# Users in a sentence, and from whom they took what they took.
+# Maximum number of users in a sentence, and of those from whom they took it.
 MAX_TOLD: Final = 2
 MAX_GIVERS: Final = 2
-# Of the change, to be told of without being outside its own range.
+# Minimum share of the change for a user within its own range to be named.
 MIN_TOLD_SHARE: Final = 0.5
-# Beside the first, so much of its share.
+# Minimum share of further users, relative to the first.
 BESIDE: Final = 0.25
 
 VERBS: Final = {
@@ -46,19 +46,22 @@ def describe(line: LedgerLine, start_s: float) -> str:
 
 
 def describe_certainty(line: LedgerLine) -> str:
-    """Return the sentence of a line as it stands alone: one that is not sure says so."""
+    """Return the sentence of a line by itself: one that is not sure says so."""
     return line.sentence if line.certainty == "sure" else f"Likely: {line.sentence}"
 
 
 def culprits_of(line: LedgerLine) -> list[LedgerPart]:
-    """Return who made the change of a line, as chosen. Empty: nobody"""
+    """Return the users that made the change of a line, as chosen. Empty: none"""
     return [part for part in line.parts if part.is_culprit]
 
 
 def choose_culprits(line: LedgerLine) -> list[LedgerPart]:
-    """Return who made the change of a line: those outside their normal range, or the one that made most of it. Empty: nobody."""
+    """Return the users that made the change of a line: those outside their normal range, or the one that made most of it.
+
+    Empty: none.
+    """
     outside = [part for part in line.parts if part.is_outside and part.kind not in ("others", "remainder")]
-    # On a host that is less busy than normal somebody may have begun, too.
+    # On a host that is less busy than normal, a process may have begun, too.
     only_rose = bool(outside) and all(part.change > 0 for part in outside)
     sign = 1.0 if line.is_full or line.outside >= 0 or only_rose else -1.0
     # Less of what a process does is no reason for more.
@@ -100,7 +103,7 @@ def _unit(part: LedgerPart) -> str:
 
 
 def _factor(part: LedgerPart) -> float:
-    """Return what an amount is told times: of one process that is blocked half of the time, 0.5, as a percentage."""
+    """Return the factor for displayed amounts: one process that is blocked half of the time, 0.5, is shown as a percentage."""
     return 100.0 if part.quantity == "blocked" else 1.0
 
 

@@ -1,4 +1,4 @@
-"""Make a line of the ledger: judge a total and those who took it against the windows of the baseline."""
+"""Make a line of the ledger: judge a total and its users against the windows of the baseline."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,14 +13,14 @@ from normstat.comparison.ledger.readings import STANDS_OUT, ResourceUser, add_up
 from normstat.comparison.ledger.windows import Amounts, Spans
 from normstat.comparison.ledger_model import Certainty, LedgerLine, LedgerPart, PartKind, Quantity, Resource
 
-# How many times what a normal window does, to be sure, and to be likely.
+# How many times the change of a normal window, to be sure, and to be likely.
 SURE: Final = 2.5
 LIKELY: Final = STANDS_OUT
-# A line that weighs less is nothing: with a capacity, without one (twice as much is 0.045), and less than normal that nobody made.
+# Minimum weight of a line: with a capacity, without one (twice as much is 0.045), and for a fall below normal without a user.
 MIN_WEIGHT: Final = 0.02
 MIN_RATE_WEIGHT: Final = 0.045
 MIN_FALL_WEIGHT: Final = 0.15
-# One that weighs less is no more than likely.
+# A line that weighs less is at most likely.
 MIN_SURE_WEIGHT: Final = 0.05
 # At its capacity a total cannot rise.
 FULL: Final = 0.95
@@ -52,9 +52,9 @@ class ResourceTotal:
 
 @dataclass(frozen=True, slots=True)
 class LedgerSplit:
-    """Who took a quantity: processes and commands, and by name what the kernel took, as `stat` tells it.
+    """The users of a quantity: processes and commands, and by name the kernel's parts, from `stat`.
 
-    `is_whole`: together they are the total, but for what nobody saw
+    `is_whole`: together they are the total, except what was not recorded
     """
 
     quantity: Quantity
@@ -75,7 +75,7 @@ class LedgerSplit:
         return [(name, user, float(user.amounts.outside()[0]) / user.noise) for name, user in parts]
 
     def add_up(self) -> Amounts | None:
-        """Return what all took together. Missing: None where nobody is known"""
+        """Return the sum over all users. Missing: None where none is known"""
         parts = [*(user.amounts for user in self.users), *(self.kernel or {}).values()]
         return add_up(parts) if parts else None
 
@@ -88,7 +88,7 @@ def make_line(host: str, total: ResourceTotal, splits: Sequence[LedgerSplit], st
     judged = [(split, split.judge()) for split in splits]
     strongest, weight = abs(outside) / max(amounts.noise(), total.least), abs(outside)
     for user, ratio in ((user, ratio) for split, parts in judged if split.is_whole for _, user, ratio in parts):
-        # What one took from the others is as good as a rise.
+        # What one user took from the others counts as a rise.
         if ratio >= LIKELY:
             strongest, weight = max(strongest, ratio), max(weight, float(user.amounts.outside()[0]))
     weight = min(1.0, weight / capacity) if capacity else _weigh_rate(now, low, high, total.least)
@@ -125,7 +125,7 @@ def make_line(host: str, total: ResourceTotal, splits: Sequence[LedgerSplit], st
 
 def _certainty_of(line: LedgerLine) -> Certainty:
     least = MIN_WEIGHT if line.capacity is not None else MIN_RATE_WEIGHT
-    # That less is used is news where somebody stopped, or where it is much less.
+    # A fall is reported where a user stopped, or where it is large.
     if line.outside < 0 and not culprits_of(line):
         least = MIN_FALL_WEIGHT
     if line.ratio < LIKELY or line.weight < least:
@@ -178,7 +178,7 @@ def _to_parts(judged: Sequence[tuple[LedgerSplit, list[tuple[str, ResourceUser, 
 
 
 def _remainder(total: Amounts, splits: Sequence[LedgerSplit]) -> LedgerPart | None:
-    """Return what no part explains: processes that nobody saw, the kernel. Missing: None without users that are known"""
+    """Return what no part explains: processes that were not recorded, the kernel. Missing: None without known users"""
     split = next((split for split in splits if split.is_whole and split.users), None)
     seen = None if split is None else split.add_up()
     if split is None or seen is None:
@@ -188,7 +188,7 @@ def _remainder(total: Amounts, splits: Sequence[LedgerSplit]) -> LedgerPart | No
 
 
 def _part(name: str, kind: PartKind, split: LedgerSplit, amounts: Amounts) -> LedgerPart:
-    """Return a part that is nobody's in particular."""
+    """Return a part without a particular user."""
     low, high = amounts.normal_range()
     baseline, incident = float(amounts.baseline[0]), float(amounts.incident[0])
     return LedgerPart(

@@ -18,13 +18,13 @@ from normstat.window import Window
 
 # A process began within the incident when it is missing from this many reports before its first one.
 MIN_REPORTS_BEFORE: Final = 2
-# A process stands for itself so many times as far outside its range as one of a normal window.
+# A process is listed by itself when it is this many times as far outside its range as one of a normal window.
 STANDS_OUT: Final = 1.25
-# It stands for its command when it made this share of the command's change.
+# It represents its command when it made this share of the command's change.
 OWN_SHARE: Final = 0.6
-# Where a host had more of them, only commands are told.
+# Where a host had more of them, only commands are listed.
 MAX_PROCESSES: Final = 50_000
-# Of a command's change, to be told of.
+# Minimum share of a command's change for a process to be named.
 TOLD_SHARE: Final = 0.1
 
 
@@ -101,7 +101,7 @@ class Reading:
         return found if users.factor == 1.0 else {name: amounts.times(users.factor) for name, amounts in found.items()}
 
     def amounts(self, stat: str, fields: Sequence[str], spans: Spans, incident: Spans, threads: str = "") -> dict[str, Amounts]:
-        """Return what each instance took: the sum of the fields, nothing where it was not there."""
+        """Return what each instance took: the sum of the fields, 0 where it was absent."""
         sides = self.stats[stat]
         found: dict[str, Amounts] = {}
         before = dict(zip(sides.baseline.names, means(sides.baseline, fields, spans, threads), strict=True))
@@ -176,9 +176,9 @@ class ResourceUser:
 
 
 def find_users(reading: Reading, users: Users, spans: Spans, incident: Spans, least: float) -> list[ResourceUser]:
-    """Return who took something. Together they are all of it.
+    """Return the users of a quantity. Together they are all of it.
 
-    A process that is farther outside its normal range than processes of normal windows are stands for itself, whatever the others
+    A process that is farther outside its normal range than processes of normal windows is listed by itself, whatever the others
     of its command do; several of one command are one.
     """
     by_command = _by_command(reading, users, spans, incident)
@@ -205,7 +205,7 @@ def find_users(reading: Reading, users: Users, spans: Spans, incident: Spans, le
 
 
 def _has_processes(reading: Reading, users: Users) -> bool:
-    """Return whether there are processes to look at: some, and not so many that nobody could wait for it."""
+    """Return whether to look at single processes: there are some, and few enough to do so quickly."""
     if not reading.has(users.process, *users.fields):
         return False
     sides = reading.stats[users.process]

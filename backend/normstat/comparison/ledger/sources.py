@@ -1,4 +1,4 @@
-"""Which stats tell the total of a resource, and which tell who took it; of each the first that both sides have."""
+"""The stats with the total of a resource, and those with its users; of each the first that both sides have."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class CpuTotal:
 
 @dataclass(frozen=True, slots=True)
 class Users:
-    """The commands, and their processes, that take something. `fields` are added up; with `threads` they are the mean of so many.
+    """The commands and processes that use a resource. `fields` are added up; with `threads` they are the mean of that many.
 
     `process`: the stat with their process ids. Empty: none; `is_held`: memory, which a process without a sample may still hold;
     `factor`: to the unit of the ledger
@@ -107,7 +107,7 @@ MEMORY_TOTALS: Final = (
     MemoryTotal("node_memory", "memtotal_bytes", free="memavailable_bytes", factor=1 / 1024),
     MemoryTotal("vmstat_solaris", "", free="memory_free"),
 )
-# What the agent says of a host: its memory, KiB.
+# The memory of a host as its agent reports it, KiB.
 INSTALLED: Final = ("host_facts", "memory_kb")
 MEMORY_USERS: Final = (
     Users("linux_command", "linux_process", ("anon_kb",), is_held=True),

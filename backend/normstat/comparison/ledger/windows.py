@@ -1,4 +1,4 @@
-"""Amounts of many things in the windows of a baseline and in an incident, and what is normal of them."""
+"""Amounts of many things in the windows of a baseline and in an incident, and their normal range."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,11 +8,12 @@ import numpy as np
 
 from normstat.scoring.summary import FloatArray, IntArray
 
-# The windows are as long as the incident, but no longer than this part of the baseline: so many are needed to know what is normal.
+# The windows are as long as the incident, but no longer than this part of the baseline, so that there are enough of them to know
+# what is normal.
 MIN_WINDOWS: Final = 8
-# More windows do not tell more.
+# More windows add no information.
 MAX_WINDOWS: Final = 64
-# Of so many windows one may be anything at either end: a build, a backup, an incident that nobody saw.
+# One in this many windows may be an outlier at either end: a build, a backup, an unnoticed incident.
 WINDOWS_PER_OUTLIER: Final = 8
 # What a normal window reaches beyond the range of the others.
 NOISE_QUANTILE: Final = 0.9
@@ -22,7 +23,7 @@ MIN_REPORTS: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """Means of some things. Shape: windows (n, n_windows), incident (n,). Nothing is missing: what was not there was nothing"""
+    """Means of some things. Shape: windows (n, n_windows), incident (n,). Nothing is missing: 0 where it was absent"""
 
     windows: FloatArray
     incident: FloatArray
@@ -76,7 +77,7 @@ class Spans:
     length_s: float
 
     def place(self, times_s: FloatArray) -> IntArray:
-        """Return which span each report is of; a report tells of the time before it. Missing: -1. Shape: (n_reports,)"""
+        """Return the span of each report; a report covers the time before it. Missing: -1. Shape: (n_reports,)"""
         at = np.searchsorted(self.starts, times_s, side="left") - 1
         is_in = (at >= 0) & (times_s <= self.starts[np.maximum(at, 0)] + self.length_s) if len(self.starts) else at >= 0
         return np.where(is_in, at, -1).astype(np.int64)

@@ -1,4 +1,4 @@
-"""The meanings of the fields of stats, for those who look a metric up by what it measures."""
+"""The meanings of the fields of stats, to look a metric up by what it measures."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ FieldMeanings = Mapping[tuple[str, str], Sequence[tuple[str, str]]]
 def list_field_meanings(stats: Mapping[str, tuple[Spec, Stat]], rules: RuleBook) -> FieldMeanings:
     """Return for each (stat, field) its meanings, each a name and its words.
 
-    A meaning that a field has for some instances only is listed too: `psi_linux` tells of CPUs, disks and memory.
+    A meaning that a field has for some instances only is listed too: `psi_linux` covers CPUs, disks and memory.
     """
     found: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for meaning in rules.meanings.values():

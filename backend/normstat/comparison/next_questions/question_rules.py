@@ -179,10 +179,10 @@ def parse_rules(text: str) -> RuleBook:
     names = [rule.name for rule in rules]
     for name in names:
         if names.count(name) > 1:
-            raise BadRules(f"rule {name}: there are two of that id")
+            raise BadRules(f"rule {name}: there are two with that id")
     for rule in rules:
         if strange := rule.instead_of - set(names):
-            raise BadRules(f"rule {rule.name}: instead_of names {', '.join(sorted(strange))}, and there is no such rule")
+            raise BadRules(f"rule {rule.name}: instead_of names {', '.join(sorted(strange))}, which is not a rule")
     if idle := set(commands) - {command.name for rule in rules for command in rule.commands}:
         raise BadRules(f"commands that no rule offers: {', '.join(sorted(idle))}")
     return RuleBook(meanings, commands, rules)
@@ -250,7 +250,7 @@ def _to_rule(body: object, meanings: Mapping[str, Meaning], commands: Mapping[st
     _only(table, {"id", "when", "ask", "commands", "instead_of"}, where)
     when = tuple(parse_condition(text, meanings, where) for text in _texts(table, "when", where))
     if when[0].is_absent or when[0].over:
-        raise BadRules(f"{where}: the first condition is what the question hangs on; it can be neither a `no` nor a ratio")
+        raise BadRules(f"{where}: the question depends on its first condition, which can be neither a `no` nor a ratio")
     offered = []
     for command in _texts(table, "commands", where):
         if command not in commands:
@@ -293,7 +293,7 @@ def parse_condition(text: str, meanings: Mapping[str, Meaning], where: str = "co
         elif limit := _LIMIT.fullmatch(word):
             limits.append(Limit(bool(limit[1]), limit[2] == ">=", float(limit[3])))
         else:
-            raise BadRules(f"{where}: {text!r} holds {word!r}, which means nothing here")
+            raise BadRules(f"{where}: {text!r} holds {word!r}, which has no meaning here")
     if over and (direction or spreads or kinds or not limits):
         raise BadRules(f"{where}: {text!r} is a ratio; it takes limits and `here`, nothing else")
     return Condition(text, named, over, direction, spreads, kinds, tuple(limits), is_here, is_absent)

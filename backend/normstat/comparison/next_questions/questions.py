@@ -236,7 +236,7 @@ def _meeting(condition: Condition, context: FindingContext) -> list[FindingValue
 
 
 def _spread(context: FindingContext) -> frozenset[str]:
-    """Return the words for how many of the instances changed. A stat of one row has all of its instances, not one of many."""
+    """Return the words for how many of the instances changed. In a stat of one row, that row is all instances, not one of many."""
     words = set()
     share = context.n_members / max(1, context.n_instances)
     if context.n_members == 1 and context.n_instances > 1:

@@ -1,4 +1,4 @@
-"""The processes of stories: who did it, by command, with the process ids and the start where a tool reported them."""
+"""The processes responsible for stories, by command, with the process ids and the start where a tool reported them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

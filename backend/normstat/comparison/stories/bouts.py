@@ -1,4 +1,4 @@
-"""What a resource does again and again: it stops, or something rises for some seconds, and what goes with that."""
+"""Recurring stalls and bursts of a resource, and what happens at the same times."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ MAX_MEANWHILE: Final = 2
 # Stalls without a period are reported from three on, as two may be chance. A period shorter than four reports is noise.
 MIN_IRREGULAR: Final = 3
 MIN_PERIOD: Final = 4
-# How far it must go to be told: points of a percentage, or times what is normal.
+# Minimum excursion to be reported: points of a percentage, or multiples of what is normal.
 MIN_POINTS: Final = 20.0
 MIN_TIMES: Final = 3.0
 # Roles that say what a resource does, before those that wait for it.
@@ -76,7 +76,7 @@ def describe_bouts_of(
     elsewhere: Sequence[tuple[int, FindingGroup, StoryPlace]],
     sides: Mapping[str, StatSide],
 ) -> str | None:
-    """Return what a story's resource does again and again: `every 38 s sd3 stops for 5 s: a request to sd3 took 500 ms (...)`.
+    """Return the recurring behaviour of a story's resource: `every 38 s sd3 stops for 5 s: a request to sd3 took 500 ms (...)`.
 
     `elsewhere`: groups of other resources, of which those are named that stop or rise meanwhile; `sides`: the incident.
     Missing: None where nothing repeats
@@ -96,7 +96,7 @@ def describe_bouts_of(
         if bout.place.meaning not in effects and _goes_with(lead.bouts, bout.bouts):
             effects[bout.place.meaning] = _describe_value(bout)
     head = f"{head} for {length} s"
-    # What waited, then what did not come.
+    # First what waited, then what stopped.
     told = list(reversed(effects.values()))[: MAX_EFFECTS + 1]
     head = f"{head}: {join_words(told)}" if told else head
     meanwhile = _find_meanwhile(lead, elsewhere, sides)
@@ -140,16 +140,16 @@ def _find(group: FindingGroup, place: StoryPlace, sides: Mapping[str, StatSide],
         or finding.baseline.p95 is None
         or not is_usual(finding)
     ):
-        # Where the middle moved, it is another level and no bouts.
+        # Where the median moved, the level changed, and there are no bouts.
         return None
     times, values = samples_of(side, finding.instance, group.field)
     if finding.direction == "up" or finding.kind == "spikes":
         bouts, is_stall = find_bursts(times, values, finding.baseline.p95), False
     elif place.role in ("latency", "wait"):
-        # Who is asked nothing takes no time to answer.
+        # A resource without requests has no latency.
         return None
     else:
-        # What is low now and then anyway does not stop.
+        # A series that is sometimes low anyway does not stall.
         bouts = find_stalls(times, values) if (finding.baseline.p5 or 0.0) > 0 else None
         is_stall = True
     if bouts is None:
@@ -160,13 +160,13 @@ def _find(group: FindingGroup, place: StoryPlace, sides: Mapping[str, StatSide],
     else:
         is_told = bouts.period_s >= MIN_PERIOD * float(np.median(np.diff(times)))
     reached, usual = found.reached or 0.0, finding.baseline.median or 0.0
-    # A CPU that works 12 % of the time and not at all meanwhile stops, though it is 12 points only.
+    # A CPU that is usually 12 % busy and idle meanwhile stalls, though that is only 12 points.
     is_stop = not is_lead and is_stall and reached <= usual / MIN_TIMES
     return found if is_told and (is_stop or is_far(reached, usual, group.unit)) else None
 
 
 def is_far(reached: float, usual: float, unit: str) -> bool:
-    """Return whether somebody would notice how far a series goes from its usual value."""
+    """Return whether a series goes noticeably far from its usual value."""
     if unit == "%":
         return abs(reached - usual) >= MIN_POINTS
     return reached >= MIN_TIMES * usual or reached <= usual / MIN_TIMES

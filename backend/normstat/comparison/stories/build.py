@@ -28,7 +28,7 @@ from normstat.runtime import work_budget
 from normstat.stats.units import BYTES
 from normstat.window import Window
 
-# A detail is evidence of something else: alone it is worth half.
+# A detail is evidence for something else: alone it counts half.
 DETAIL_FACTOR: Final = 0.5
 # Evidence in the order of cause and effect.
 ORDER: Final = ("errors", "work", "busy", "latency", "wait", "detail")
@@ -37,11 +37,11 @@ MAX_IN_SENTENCE: Final = 3
 MIN_SHARE: Final = 0.4
 MAX_PROCESSES_IN_SENTENCE: Final = 2
 MAX_PROCESSES: Final = 10
-# A process is told of with this share of the story's impact at least, and of the bytes that the devices moved more or less: what
+# Minimum share of the story's impact, and of the change in bytes of the devices, for a process to be named: one that
 # reads 8 KiB/s did not keep a disk busy that writes 13 MiB/s.
 MIN_ACTOR_SHARE: Final = 0.1
 MIN_SHARE_OF_BYTES: Final = 0.01
-# A story below both tells of nothing that anybody would notice, unless it is about errors. Its groups stay among the changes.
+# A story below both is not noticeable, unless it is about errors. Its groups stay among the changes.
 MIN_IMPACT: Final = 0.02
 MIN_SCORE: Final = 0.1
 # A service that stalls matters to those who wait for it, however little of the host it uses: 2 % of one of two CPUs.
@@ -123,7 +123,7 @@ def build_stories(
         own_actors = [actor for actor in actors if topic_of[actor.command] == topic]
         stories.append(_build(host, topic, (placed, elsewhere), own_actors, samples))
     stories.sort(key=lambda item: -item.story.anomaly_score)
-    # A weak story needs no culprit.
+    # A weak story names no process.
     least = MIN_SHARE * max((item.story.anomaly_score for item in stories), default=0.0)
     stories = [item for item in stories if _is_noticeable(item, least)]
     new_processes = [process for item in stories for process in item.story.processes if process.change == "new"]
@@ -133,7 +133,7 @@ def build_stories(
 
 
 def _join_by_process(stories: Sequence[HostStory], least: float) -> list[HostStory]:
-    """Return the stories with those that the only new process explains in one: a dd shows as CPU time and as a busy disk."""
+    """Return the stories, merging those that the only new process explains: a dd shows as CPU time and as a busy disk."""
     owner = next(item for item in stories if any(process.change == "new" for process in item.story.processes))
     same = [item for item in stories if item is owner or (_lacks_process(item) and item.story.anomaly_score >= least)]
     if len(same) == 1:
@@ -168,7 +168,7 @@ def _is_noticeable(item: HostStory, least: float) -> bool:
 
 
 def _lacks_process(item: HostStory) -> bool:
-    """Return whether a process would explain the story, and it has none."""
+    """Return whether the story lacks a process that would explain it."""
     return not item.story.processes and item.story.topic in EXPLAINED_BY_PROCESSES
 
 
@@ -211,7 +211,7 @@ def _build(
     if not told:
         told = [line.text for _, line in lines[:1]] or [placed[0][1].sentence.removesuffix(".")]
     _, strongest, lead = placed[0]
-    # Without a name it is said why there is none.
+    # Without a named process the story says why.
     gap = describe_io_gap(incident.sides) if topic == "disk" and not processes and strongest.direction != "down" else None
     told += [gap] if gap else []
     shown = {at for at, _ in lines}

@@ -16,14 +16,14 @@ from normstat.comparison.stories.story_table import title_of
 from normstat.comparison.stories.story_words import is_in_band, is_usual, join_clauses, lower_starter, representative
 
 TOPICS: Final = {"cpu": "cpu", "memory": "memory", "disk": "disk", "network": "network", "processes": "cpu"}
-# What waited for it, or failed, of the series that changed.
+# The roles of series that waited for the resource, or failed.
 CONSEQUENCES: Final = frozenset({"latency", "wait", "errors"})
 MAX_CONSEQUENCES: Final = 2
-# A story that the ledger tells scores so much at least, by how sure it is.
+# Minimum score of a story told by the ledger, by its certainty.
 MIN_SCORES: Final[Mapping[Certainty, float]] = {"sure": 0.3, "likely": 0.15, "nothing": 0.0}
 # No recorded tool shows whose traffic it was.
 NOBODYS: Final = "network"
-# What changed of a resource whose use is as normal counts for less.
+# Changes of a resource whose use is normal count for less.
 UNTOLD_FACTOR: Final = 0.5
 
 
@@ -35,7 +35,7 @@ def lead_with_ledger(
 ) -> list[HostStory]:
     """Return the stories, those that a line of the ledger tells first: each by its sentence, with who did it.
 
-    `groups`: those that the stories name by place; `lines`: of the host, heaviest first; one that is nothing leads no story;
+    `groups`: those that the stories name by place; `lines`: of the host, heaviest first; one not worth reporting leads no story;
     `candidates`: processes that may have caused what no recorded tool attributes
     """
     left = list(stories)
@@ -59,7 +59,7 @@ def lead_with_ledger(
 
 
 def _name_candidates(item: HostStory, candidates: Sequence[Candidate]) -> HostStory:
-    """Return a story whose doers no tool shows with the processes that are new."""
+    """Return a story without recorded processes, with the processes that are new."""
     story = item.story
     if not candidates or story.is_worse is False:
         return item
@@ -156,10 +156,10 @@ def _lead(line: LedgerLine, topic: str, item: HostStory | None, groups: Sequence
     leads_with_bouts = bool(item.bouts) and not culprits
     clauses = [item.bouts, *filter(None, [line.note])] if leads_with_bouts else [sentence.removesuffix(".")]
     if not culprits:
-        # Who came with it may have done it.
+        # Processes that appeared with it may have caused it.
         clauses = [*_name_new(others), *clauses]
     roles = CONSEQUENCES if culprits else CONSEQUENCES | {"work"}
-    # That less waits than usual is no consequence of more work.
+    # Less waiting than usual is not a consequence of more work.
     relief = {at for at, _ in item.lines if line.outside > 0 and groups[at].is_worse is False}
     consequences = [told.text for at, told in item.lines if told.role in roles and at not in relief]
     if not item.bouts:

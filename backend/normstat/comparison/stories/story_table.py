@@ -1,4 +1,4 @@
-"""Read the table of stories (story_table.toml): which story a finding belongs to, and its place there."""
+"""Read the table of stories (story_table.toml): which story a finding belongs to, and its role there."""
 
 import functools
 import tomllib

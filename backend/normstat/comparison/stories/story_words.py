@@ -13,7 +13,7 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary
 
-# Who does the work where a stat has no instances.
+# The subject of a clause where a stat has no instances.
 HOST_SUBJECTS: Final = {"cpu": "the CPUs", "disk": "the disks", "network": "the network", "memory": "the host"}
 # Kinds whose median says little: their ends do.
 HIGH_KINDS: Final = frozenset({"spikes", "zero", "top"})
@@ -43,7 +43,7 @@ def _is_mean_told(finding: Finding) -> bool:
 
 
 def describe_value(finding: Finding, unit: str) -> str:
-    """Return what the series was in the incident: its median, or its mean where that is as before or hides the change."""
+    """Return the value of the series in the incident: its median, or its mean where the median is unchanged or hides the change."""
     return format_human(finding.incident.mean if _is_mean_told(finding) else finding.incident.median, unit)
 
 
@@ -71,7 +71,7 @@ def describe_normal(baseline: SideValues, unit: str) -> str:
 def describe_normal_of(finding: Finding, unit: str) -> str:
     """Return what was normal for the value of `describe_value`: the baseline's band, or its middle where the value is in the band.
 
-    Of a disk that is busy 18 % of the time nobody learns that 0 to 21 % are normal: it was busy 0.9 %, and 21 % now and then.
+    For a disk that is busy 18 % of the time, "normally 0 to 21 %" says little: it was busy 0.9 %, and 21 % now and then.
     """
     before, told = finding.baseline, finding.incident.mean if _is_mean_told(finding) else finding.incident.median
     if not is_in_band(told, before) or finding.kind in HIGH_KINDS or finding.kind in LOW_KINDS:
@@ -116,7 +116,7 @@ def is_in_band(value: float | None, baseline: SideValues) -> bool:
 
 
 def representative(group: FindingGroup) -> Finding:
-    """Return the member that speaks for a group: the sum of the others where all changed, else the strongest."""
+    """Return the member that represents a group: the sum of the others where all changed, else the strongest."""
     for member in group.members:
         if group.n_members == group.n_instances > 1 and is_summary(group.stat, member.instance):
             return member
@@ -124,7 +124,7 @@ def representative(group: FindingGroup) -> Finding:
 
 
 def name_members(group: FindingGroup, finding: Finding, place: StoryPlace) -> str:
-    """Return who a group is about: `vda`, `each CPU`, `vda and 2 more`."""
+    """Return the subject of a group: `vda`, `each CPU`, `vda and 2 more`."""
     name = name_subject(group.stat, finding.instance, place)
     if not finding.instance or is_summary(group.stat, finding.instance):
         return name
@@ -134,7 +134,7 @@ def name_members(group: FindingGroup, finding: Finding, place: StoryPlace) -> st
 
 
 def name_subject(stat: str, instance: str, place: StoryPlace) -> str:
-    """Return who does what a clause tells: `vda`, `CPU 3`, `the disks`."""
+    """Return the subject of a clause: `vda`, `CPU 3`, `the disks`."""
     is_of_cpus = place.meaning.startswith("cpu.")
     if not instance or is_summary(stat, instance):
         return HOST_SUBJECTS.get("cpu" if is_of_cpus else place.topic, "the host")
