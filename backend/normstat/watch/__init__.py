@@ -1,5 +1,5 @@
-"""Watch: rules held against the samples that arrive, the episodes they find, and what silences them.
+"""Watch: rules evaluated on arriving samples, the episodes they find, and mutes.
 
-Never: SQL; what a rule is or means (rules/); sending anything to anybody. Entry point: watcher.py runs all of it, rule_book.py says
-which rules hold for a host, live_judge.py judges one host; backtest_job.py holds a rule against the past before it may watch.
+Never: SQL; what a rule is or means (rules/); sending messages. Entry point: watcher.py runs all of it, rule_book.py says
+which rules apply to a host, live_judge.py judges one host; backtest_job.py tries a rule on the past before it may watch.
 """

@@ -1,4 +1,4 @@
-"""Run backtests: a rule held against the past of hosts, an hour at a time, with its progress, until it is stopped."""
+"""Run backtests: evaluate a rule on the past of hosts, an hour at a time, with progress, until it is stopped."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -28,7 +28,7 @@ from normstat.window import Window, from_us
 
 log = structlog.get_logger()
 
-# Episodes of a host that a result lists; all are counted.
+# Maximum number of episodes per host in a result; all are counted.
 MAX_EPISODES: Final = 1000
 Sessions = async_sessionmaker[AsyncSession]
 
@@ -72,7 +72,7 @@ class _Backtest:
         self._n_done = 0
 
     async def work(self) -> None:
-        """Hold the rule against each host, and record how it ended unless it was stopped."""
+        """Evaluate the rule on each host, and record how it ended unless it was stopped."""
         failures = Failures("backtest_failed")
         hosts: list[dict[str, object]] = []
         is_stopped = False

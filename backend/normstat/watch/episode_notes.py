@@ -1,4 +1,4 @@
-"""What people say of episodes: that they look after one, or that it was an incident."""
+"""Notes of people on episodes: acknowledge one, or mark it as an incident."""
 
 from datetime import timedelta
 from typing import Final
@@ -34,7 +34,7 @@ async def acknowledge_episode(session: AsyncSession, episode_id: int, *, by: str
 
 
 async def take_back_acknowledgement(session: AsyncSession, episode_id: int) -> EpisodeInfo:
-    """Return the episode as one that nobody looks after, without its note.
+    """Return the episode without its acknowledgement and note.
 
     Raises: NotFound
     """

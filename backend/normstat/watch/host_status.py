@@ -27,7 +27,7 @@ from normstat.window import Window
 # A state is that of the last report in the first span; of tools that print more rarely, in the second.
 RECENT: Final = timedelta(minutes=5)
 RARE: Final = timedelta(minutes=15)
-# Rules that look back further read on their own.
+# Rules that look back further are read separately.
 MAX_SHARED_SPAN_S: Final = 900.0
 MAX_INSTANCES: Final = 256
 # The subsystems that are always shown, in the order of live_test.se, with its names for them.
@@ -58,7 +58,7 @@ class InstanceStatus(Documented):
 
 @dataclass(frozen=True, slots=True)
 class SeStatus(Documented):
-    """What live_test.se of the SE toolkit said of the subsystem, where the host runs it."""
+    """The verdict of live_test.se of the SE toolkit on the subsystem, where the host runs it."""
 
     colour: Colour
     text: str
@@ -256,7 +256,7 @@ def _name_need(
 
 
 async def _read_se(session: AsyncSession, host_id: int, stats: Mapping[str, StatRef], at: datetime) -> dict[str, SeStatus]:
-    """Return what live_test.se said last of each subsystem, by its name for it; and of the host, as Overall."""
+    """Return the last verdict of live_test.se on each subsystem, by its name for it; and on the host, as Overall."""
     if SE_STATES not in stats:
         return {}
     window = Window(at - RARE, at)

@@ -1,6 +1,6 @@
-"""Judge the samples that arrived of one host: each rule from where it stopped, a little of the past again.
+"""Judge the samples that arrived from one host: each rule from where it stopped, re-evaluating a little of the past.
 
-What a rule says of a report depends on samples only. So whatever was judged can be judged again: a server that was killed goes on
+The result of a rule depends on samples only. So anything can be judged again: a server that was killed continues
 where the database says it had stopped, and samples that come late are judged from the first of them on.
 """
 
@@ -31,19 +31,19 @@ from normstat.watch.rules.rule_run import UNKNOWN, run_rule, without_reports_bef
 from normstat.watch.watchable_hosts import WatchableHost
 from normstat.window import Window, from_us, to_us
 
-# Samples older than this wake nobody: they are for backtests.
+# Samples older than this raise no alerts: they are for backtests.
 OLDEST: Final = timedelta(hours=24)
-# A rule that has not judged a host yet begins so long ago.
+# A rule that has not judged a host yet starts this far back.
 FIRST: Final = timedelta(hours=1)
 PIECE: Final = timedelta(hours=1)
-# Judged again each time: tools print at different moments, and agents send at others.
+# The span judged again each time: tools print at different moments, and agents send at others.
 OVERLAP: Final = timedelta(seconds=60)
 # Reports that are further ahead of the host's clock are judged when their time comes: rows that are dated years ahead are years of
 # empty pieces, for which all other hosts would wait.
 MAX_AHEAD: Final = timedelta(seconds=60)
 # Read before the first report that is judged, so that the usual distance of reports is known.
 LEAD: Final = timedelta(seconds=120)
-# Rules that look back further read on their own.
+# Rules that look back further are read separately.
 MAX_SHARED_SPAN_S: Final = 900.0
 MAX_APART: Final = timedelta(minutes=10)
 MINUTE_S: Final = 60.0
@@ -51,10 +51,10 @@ MINUTE_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class RuleOutcome:
-    """What a rule found on a host, in place of all that it had found from `after` on.
+    """What a rule found on a host; it replaces everything found from `after` on.
 
     `states`: (instant, colour) where the worst colour changed; `until`: the last judged report; `lacks`: the input that the host
-    does not send; `stopped`: why the rule may not run any more. Missing: None for each of them
+    does not send; `stopped`: why the rule was stopped. Missing: None for each of them
     """
 
     rule: WatchRule
@@ -69,7 +69,7 @@ class RuleOutcome:
 
     @property
     def progress(self) -> dict[str, object]:
-        """What to remember of the rule on this host."""
+        """The progress to store for the rule on this host."""
         until = None if self.until is None else self.until.isoformat()
         return {"version": self.rule.version, "until": until, "colour": self.colour, "lacks": self.lacks}
 
@@ -201,7 +201,7 @@ class HostJudge:
         return None
 
     def _start_of(self, rule: WatchRule) -> datetime:
-        """Return the first report to judge. What another version judged stays as it is."""
+        """Return the first report to judge. Results of another version stay as they are."""
         oldest = self._now - OLDEST
         quiet = timedelta(seconds=rule.ends_after_s)
         progress = self._host.progress.get(rule.name, {})
@@ -272,7 +272,7 @@ class _Findings:
         _add_minutes(self._minutes, run.times_s, run.host_colours())
 
     def see_silence(self, now_s: float) -> None:
-        """End what lasts if there was no report for too long."""
+        """End open episodes if there was no report for too long."""
         self._ended += self._tracker.see_silence(now_s)
         if self._last_s is not None and now_s - self._last_s > max(self._limit_s, self._rule.ends_after_s):
             self._minutes[int((self._last_s + self._limit_s) // MINUTE_S) + 1] = UNKNOWN

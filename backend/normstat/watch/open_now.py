@@ -1,4 +1,4 @@
-"""How much is on, in short: for pages that only say so."""
+"""A count of what is open now, for pages that only show a badge."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from normstat.watch.watch_mute_rows import WatchMuteRecord, list_watch_mutes
 
 @dataclass(frozen=True, slots=True)
 class HostOn(Documented):
-    """A host on which something is on that is not muted."""
+    """A host with an open episode that is not muted."""
 
     host: str
     colour: str
@@ -25,18 +25,18 @@ class HostOn(Documented):
 
 @dataclass(frozen=True, slots=True)
 class OpenNow(Documented):
-    """How much is on at a moment."""
+    """The number of open entries at a moment."""
 
     n_waiting: int
     """Entries of `/watch`, of one host and rule each, that are neither muted nor acknowledged."""
     worst: str | None
     """The worst state of those; null without any."""
     hosts: list[HostOn]
-    """By name; hosts on which nothing is on, or all of it is muted, are left out."""
+    """By name; hosts without open entries, or with muted ones only, are left out."""
 
 
 async def read_open_now(session: AsyncSession, at: datetime | None, *, now: datetime) -> OpenNow:
-    """Return how much is on now, or was on at a moment of the past."""
+    """Return the number of open entries now, or at a moment in the past."""
     places = await list_open_places(session, at)
     if not places:
         return OpenNow(0, None, [])
@@ -45,7 +45,7 @@ async def read_open_now(session: AsyncSession, at: datetime | None, *, now: date
 
 
 def count_open(places: Sequence[OpenPlace], mutes: Sequence[WatchMuteRecord], at: datetime) -> OpenNow:
-    """Return how much is on, with the instances of a host and rule as one."""
+    """Return the number of open entries, counting the instances of a host and rule as one."""
     entries: dict[tuple[str | None, str], list[OpenPlace]] = {}
     for place in places:
         entries.setdefault((place.host, place.source), []).append(place)

@@ -1,4 +1,4 @@
-"""What normstat knows without samples: which hosts and tools are silent or behind, rejected lines, its jobs and its disk."""
+"""What normstat knows without samples: silent or late hosts and tools, rejected lines, its jobs and its disk."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ from normstat.stats.engine.calls import stream_interval
 STREAMS_OF: Final = timedelta(days=2)
 # A host sends if a stream of it arrived within this time.
 SENDING: Final = timedelta(minutes=3)
-# Reports of slower tools say nothing of a backlog.
+# Reports of slower tools say nothing about a backlog.
 MAX_BACKLOG_INTERVAL_S: Final = 60.0
 BEHIND_S: Final = 120.0
-# The share of fewer hosts says nothing of the server.
+# With fewer hosts, their share says nothing about the server.
 MIN_HOSTS: Final = 3
 # The newest stream of each spec of each host: a tool that is started again begins another one.
 READ_STREAMS: Final = text("""
@@ -39,7 +39,10 @@ OwnFigures = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class SeenHost:
-    """A host whose agent has sent, and when it did last; when another machine tried to send as it. Missing: None where none did."""
+    """A host whose agent has sent: when it last did, and when another machine tried to send under its name.
+
+    Missing: None where none did.
+    """
 
     id: int
     name: str
@@ -51,7 +54,7 @@ class SeenHost:
 
 @dataclass(frozen=True, slots=True)
 class StreamFigures:
-    """What is known of the streams of a host. `by_stream`: of each tool, by its spec; `ahead_s`: how far its newest row is dated
+    """Figures of the streams of a host. `by_stream`: of each tool, by its spec; `ahead_s`: how far its newest row is dated
     ahead of its own clock.
     """
 
@@ -62,7 +65,7 @@ class StreamFigures:
 
 @dataclass(frozen=True, slots=True)
 class HostLoss:
-    """Bytes that a host lost before they could be sent, and when it told of the last of them."""
+    """Bytes that a host lost before they could be sent, and when the last loss was reported."""
 
     host: str
     n_bytes: int
@@ -122,7 +125,7 @@ def _has_only_events(spec: str) -> bool:
 
 
 def find_hosts_behind(figures: Mapping[int, StreamFigures]) -> OwnFigures:
-    """Return which share of the hosts that send has a backlog. Missing: left out where too few send"""
+    """Return the share of sending hosts that have a backlog. Missing: left out where too few send"""
     backlogs = [own.host["host.backlog"] for own in figures.values() if "host.backlog" in own.host]
     if len(backlogs) < MIN_HOSTS:
         return {}
@@ -136,7 +139,7 @@ async def read_losses(session: AsyncSession, since: datetime) -> list[HostLoss]:
         .join(Stream, Stream.host_id == Host.id)
         .join(Gap, Gap.stream_id == Stream.id)
         .where(Stream.n_gap_bytes > 0, Stream.last_received_at >= since, Gap.reported_at >= since)
-        # What was recorded earlier was not lost now.
+        # A loss recorded earlier did not happen now.
         .where(Stream.key.not_like(f"{IMPORT_KEY}%"), Stream.key.not_like(f"{BUNDLE_KEY}%"))
         .group_by(Host.name)
     )

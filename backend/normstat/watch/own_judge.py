@@ -26,7 +26,7 @@ def judge_own(
     """
     now_s = to_us(now) / 1e6
     run = _run(rule, figures, now_s)
-    # Nothing was looked at while the server was down, and nothing that lasts has ended by that.
+    # Nothing was judged while the server was down, which does not end an open episode.
     tracker = EpisodeTracker(rule, [to_tracked(row, now) for row in known if row.ended_at is None], now_s)
     episodes = [*tracker.feed(run), *tracker.open_ones]
     return [to_found(rule, episode) for episode in episodes]

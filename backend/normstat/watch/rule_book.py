@@ -1,4 +1,4 @@
-"""Which rules watch: the built-in ones and those of users, each with its limits for a host."""
+"""The rules: built-in ones and those of users, each with its limits for a host."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,8 +25,8 @@ MAX_READ: Final = 256
 class BookedRule:
     """A rule that the server knows.
 
-    `toml`: its text; `updated_by`: who changed it last, empty for a built-in one as it comes; `stopped_why`: what it took too much
-    of, empty while it may run. Missing: `rule` is None where the text cannot be read any more, with `problem` saying why
+    `toml`: its text; `updated_by`: who changed it last, empty for a built-in one as it comes; `stopped_why`: the limit that it
+    exceeded, empty while it may run. Missing: `rule` is None where the text cannot be read any more, with `problem` saying why
     """
 
     name: str
@@ -48,7 +48,7 @@ class BookedRule:
 
     @property
     def is_watching(self) -> bool:
-        """Whether it is held against what arrives."""
+        """Whether it is evaluated on arriving samples."""
         return self.is_enabled and self.rule is not None and not self.stopped_why
 
 
@@ -63,7 +63,7 @@ class WatchBook:
     groups: Mapping[str, frozenset[str]]
 
     def rules_for(self, host: str, tags: Sequence[str]) -> list[WatchRule]:
-        """Return the rules that are held against the samples of a host, with its limits."""
+        """Return the rules to evaluate on the samples of a host, with its limits."""
         return [
             with_limits(booked.rule, self.limits_of(booked.name, host, tags))
             for booked in self.rules.values()
@@ -125,7 +125,7 @@ def builtin_texts() -> Mapping[str, str]:
 def _book_builtin(rule: WatchRule, toml: str, row: StoredRule | None) -> BookedRule:
     if row is None or row.toml is not None:
         return BookedRule(rule.name, rule, toml, rule.version, is_builtin=True, is_enabled=rule.is_on)
-    # What stopped an older version need not stop this one.
+    # An older version that was stopped does not stop this one.
     is_stopped = bool(row.stopped_why) and row.version == rule.version
     return BookedRule(
         name=rule.name,

@@ -1,4 +1,4 @@
-"""What one rule may use on one host: a rule of a user can be slow or large, and nothing else may wait for it."""
+"""Resource limits of one rule on one host: a user's rule can be slow or large, and must not hold up anything else."""
 
 import threading
 import time
@@ -9,13 +9,13 @@ from typing import Final
 from normstat.runtime import work_budget
 from normstat.runtime.work_budget import MIB, MemoryPool, Work
 
-# Of one piece of an hour on one host. The built-in rules need some hundredths for 64 CPUs each second.
+# CPU time for one hour of samples of one host. The built-in rules need some hundredths for 64 CPUs each second.
 MAX_CPU_S: Final = 2.0
 MAX_BYTES: Final = 512 * MIB
 
 
 class RuleStopped(Exception):
-    """A rule used too much; the message says of what."""
+    """A rule exceeded a limit; the message says which."""
 
 
 @contextmanager

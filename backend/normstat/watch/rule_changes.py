@@ -1,4 +1,4 @@
-"""Change rules: save a user's, enable and disable, set limits. Nothing is enabled without having been shown its past."""
+"""Change rules: save a user's, enable and disable, set limits. No rule is enabled without a backtest."""
 
 from datetime import datetime
 from typing import Final
@@ -22,9 +22,9 @@ MAX_PIECES: Final = 24 * 366
 
 
 async def save_user_rule(session: AsyncSession, name: str, toml: str, *, by: str) -> None:
-    """Store a user's rule. A changed text watches only after it was tried on the past, and enabled.
+    """Store a user's rule. A changed text watches only after a backtest and after being enabled.
 
-    Raises: BadRequest for a text that is no rule or has another name; Conflict for the name of a built-in rule
+    Raises: BadRequest for a text that is not a rule or has another name; Conflict for the name of a built-in rule
     """
     if name in load_builtin():
         raise Conflict(f"Rule {name} is built in; set limits for some hosts, or save a copy under another name", {"rule": name})
@@ -41,7 +41,7 @@ async def save_user_rule(session: AsyncSession, name: str, toml: str, *, by: str
 
 
 async def enable_rule(session: AsyncSession, name: str, *, is_enabled: bool, by: str) -> None:
-    """Let a rule watch, or not any more; one that was stopped may run again.
+    """Enable or disable a rule; enabling also restarts one that was stopped.
 
     Raises: NotFound; Conflict for a user's rule without a finished backtest of its present text
     """
@@ -50,9 +50,7 @@ async def enable_rule(session: AsyncSession, name: str, *, is_enabled: bool, by:
         if booked.problem:
             raise Conflict(f"Rule {name} cannot be read: {booked.problem}", {"rule": name})
         if await backtest_rows.find_finished(session, name, booked.toml) is None:
-            raise Conflict(
-                f"Rule {name} has not been tried on the past as it is now; run a backtest first, then enable it", {"rule": name}
-            )
+            raise Conflict(f"Rule {name} has no backtest of its present text; run one first, then enable it", {"rule": name})
     change = "enabled" if is_enabled else "disabled"
     toml = None if booked.is_builtin else booked.toml
     await watch_rule_rows.save_rule(
@@ -93,7 +91,7 @@ async def set_rule_limit(session: AsyncSession, draft: LimitDraft) -> LimitRecor
 
 
 async def remove_rule_limit(session: AsyncSession, limit_id: int, *, by: str) -> None:
-    """Let the rule's own limit count again.
+    """Restore the rule's own limit.
 
     Raises: NotFound
     """
@@ -112,7 +110,7 @@ def _name_place(limit: LimitRecord) -> str:
 async def ask_for_backtest(session: AsyncSession, toml: str, hosts: list[str], window: Window, *, by: str) -> BacktestRecord:
     """Queue a backtest of a rule's text on hosts.
 
-    Raises: BadRequest for a text that is no rule, too many hosts or too long a window; NotFound for an unknown host
+    Raises: BadRequest for a text that is not a rule, too many hosts or too long a window; NotFound for an unknown host
     """
     rule = check_text(toml)
     for host in hosts:

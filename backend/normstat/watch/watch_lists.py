@@ -1,4 +1,4 @@
-"""What rules found: episodes that last or lasted, the states of hosts over time, and what is watched."""
+"""Results of rules: open and past episodes, the states of hosts over time, and the watched hosts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class EpisodeInfo(Documented):
     source_version: int
     title: str
     host: str | None
-    """Null: it is about this server."""
+    """Null: it concerns this server."""
     instance: str
     start: datetime
     last: datetime
@@ -87,7 +87,7 @@ class WatchedHostInfo:
 
 @dataclass(frozen=True, slots=True)
 class StateChange(Documented):
-    """From then on the worst state of a rule on a host."""
+    """The worst state of a rule on a host from an instant on."""
 
     host: str
     source: str
@@ -173,7 +173,7 @@ async def list_watched_hosts(session: AsyncSession) -> list[WatchedHostInfo]:
 
 
 def to_progress(stored: Mapping[str, object]) -> dict[str, Mapping[str, object]]:
-    """Return what is stored of how far each rule has judged a host."""
+    """Return the stored progress of each rule on a host."""
     return {name: own for name, own in stored.items() if isinstance(own, dict)}
 
 

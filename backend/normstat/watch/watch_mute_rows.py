@@ -1,4 +1,4 @@
-"""Watch mutes: times in which episodes of some hosts or rules wake nobody."""
+"""Watch mutes: times in which episodes of some hosts or rules are not notified."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,7 +31,7 @@ class WatchMuteDraft:
 
 @dataclass(frozen=True, slots=True)
 class WatchMuteRecord:
-    """A time in which episodes wake nobody; None: any host, tag, source or instance, and no end."""
+    """A time in which episodes are not notified; None: any host, tag, source or instance, and no end."""
 
     id: int
     host: str | None

@@ -1,4 +1,4 @@
-"""What is on now: one entry for each host and rule, its instances folded, the worst first."""
+"""The open episodes: one entry for each host and rule, its instances folded, the worst first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from normstat.watch.watch_lists import (
 )
 from normstat.watch.watch_mute_rows import WatchMuteRecord, list_watch_mutes
 
-# A host that was judged longer ago than this is not being watched now.
+# A host last judged longer ago than this counts as not watched.
 STALE: Final = timedelta(minutes=5)
 MAX_INSTANCES: Final = 20
 
@@ -34,9 +34,9 @@ class OnNow(Documented):
     source: str
     title: str
     of: str
-    """What the instances are: cpu, disk, interface, mount, process; empty where it is about the host, or not known."""
+    """What the instances are: cpu, disk, interface, mount, process; empty where it concerns the host, or is not known."""
     host: str | None
-    """Null: it is about this server."""
+    """Null: it concerns this server."""
     colour: str
     """The worst of the instances."""
     since: datetime
@@ -48,7 +48,7 @@ class OnNow(Documented):
     """What the worst state means."""
     action: str
     episodes: list[EpisodeInfo]
-    """Of each instance, the worst first; at most 20."""
+    """One for each instance, the worst first; at most 20."""
     is_acknowledged: bool
     """Whether all of them are."""
     mute: WatchMuteRecord | None
@@ -70,14 +70,14 @@ class WatchSummary(Documented):
     last_on_at: datetime | None
     """When something was amber or worse last; null: never."""
     n_stopped: int
-    """Rules that took too much and were stopped."""
+    """Rules that exceeded a limit and were stopped."""
     unwatched: list[str]
     """Hosts that no rule could judge in the last minutes; at most 100."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchNow(Documented):
-    """What is on now, the worst first, muted ones last; and what is watched."""
+    """The open entries, the worst first, muted ones last; and the watched hosts."""
 
     on: list[OnNow]
     n_episodes: int
@@ -105,7 +105,7 @@ def fold(
     of: Mapping[str, str],
     now: datetime,
 ) -> list[OnNow]:
-    """Return an entry for each host and rule: what is not muted or acknowledged first, then the worst, then the latest."""
+    """Return an entry for each host and rule: those not muted or acknowledged first, then the worst, then the latest."""
     groups: dict[tuple[str | None, str], list[EpisodeInfo]] = {}
     for episode in episodes:
         groups.setdefault((episode.host, episode.source), []).append(episode)

@@ -75,7 +75,7 @@ async def lock_stored_rule(session: AsyncSession, name: str) -> StoredRule | Non
 
 
 async def save_rule(session: AsyncSession, wanted: RuleUpdate) -> None:
-    """Store a rule as it is from now on, and the change; a stopped one may run again.
+    """Store a rule's new state, and the change; a stopped one may run again.
 
     Raises: BadRequest with too many rules
     """
@@ -113,7 +113,7 @@ async def delete_rule(session: AsyncSession, name: str, version: int, *, by: str
 
 
 async def stop_rule(session: AsyncSession, name: str, toml: str | None, version: int, *, why: str) -> None:
-    """Note that a rule took too much and does not run until it is changed or enabled again."""
+    """Stop a rule that exceeded a limit until it is changed or enabled again."""
     values = {"stopped_at": func.now(), "stopped_why": why}
     put = insert(StoredRule).values(name=name, toml=toml, version=version, is_enabled=True, updated_by="", **values)
     await session.execute(put.on_conflict_do_update(index_elements=["name"], set_=values))
@@ -173,7 +173,7 @@ async def set_limit(session: AsyncSession, draft: LimitDraft) -> LimitRecord:
 
 
 async def delete_limit(session: AsyncSession, limit_id: int) -> LimitRecord:
-    """Remove a limit that was set for some hosts, and return it: the rule's own counts again.
+    """Remove a limit that was set for some hosts, and return it: the rule's own applies again.
 
     Raises: NotFound
     """

@@ -1,4 +1,4 @@
-"""What rules may judge: hosts with recent samples, and what changed of them since they were judged."""
+"""Hosts that rules may judge: those with recent samples, and what changed since they were judged."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Hold the rules against what has arrived, every few seconds: the host that has waited longest first."""
+"""Evaluate the rules on new samples every few seconds, the host that has waited longest first."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ from normstat.watch.watchable_hosts import WatchableHost, read_recent_stats, rea
 
 log = structlog.get_logger()
 
-# Hosts that were not reached in this time are the first ones at the next round.
+# Hosts not reached within this time come first in the next round.
 BUDGET_S: Final = 6.0
 # Also without samples: an episode ends when they stop.
 LOOK_AGAIN: Final = timedelta(seconds=60)
@@ -58,7 +58,7 @@ NO_STREAM_FIGURES: Final = StreamFigures({}, {})
 
 
 class Watcher:
-    """Judges hosts in turns. It keeps nothing that the database does not: another process may go on at any time."""
+    """Judges hosts in turns. All its state is in the database: another process may take over at any time."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Watcher:
         return n_judged
 
     async def _judge_own(self, book: WatchBook, now: datetime) -> None:
-        """Judge what is known without samples: silent hosts and tools, and this server."""
+        """Judge data that needs no samples: silent hosts and tools, and this server."""
         async with open_write_session(self._sessions) as session:
             rules = book.own_rules()
             known: dict[tuple[int | None, str], list[EpisodeRow]] = {}
@@ -184,14 +184,14 @@ class Watcher:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What is stored of a host: the rules with episodes that had not ended where they judge, and the states of each."""
+    """The stored state of a host: the rules with episodes that had not ended where they judge, and the states of each."""
 
     with_episodes: frozenset[str]
     states: Mapping[str, StoredStates]
 
 
 async def _read_stored(session: AsyncSession, host_id: int, outcomes: Sequence[RuleOutcome]) -> _Stored:
-    """Return what is stored of the rules, with one statement of a kind for all of them: on most hosts nothing changes."""
+    """Store the state of the rules, with one statement of each kind for all of them: on most hosts nothing changes."""
     if not outcomes:
         return _Stored(frozenset(), {})
     begin = min(outcome.after for outcome in outcomes)
@@ -210,7 +210,7 @@ class _OwnInputs:
 
 @dataclass(frozen=True, slots=True)
 class _OwnPlace:
-    """Where a rule about what is known without samples is held: a host, or (None) this server. `figures`: by instance"""
+    """The subject of a rule that needs no samples: a host, or (None) this server. `figures`: by instance"""
 
     host_id: int | None
     rule: WatchRule
@@ -221,7 +221,7 @@ class _OwnPlace:
 def _list_places(
     rule: WatchRule, book: WatchBook, hosts: Sequence[SeenHost], known: _OwnInputs, now: datetime
 ) -> list[_OwnPlace]:  # fmt: skip
-    """Return where a rule is held, hosts with the same limits judged at once."""
+    """Return the subjects of a rule, hosts with the same limits judged at once."""
     if rule.is_of_server:
         return [_OwnPlace(None, rule, {WHOLE_HOST: known.server}, is_bad=True)]
     by_limits: dict[tuple[RuleLimit, ...], tuple[WatchRule, list[tuple[int, Mapping[str, OwnFigures]]]]] = {}

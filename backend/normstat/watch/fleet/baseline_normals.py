@@ -28,11 +28,11 @@ from normstat.window import Window
 
 log = structlog.get_logger()
 
-# Hosts whose normals are kept.
+# Maximum number of hosts whose normals are cached.
 MAX_KEPT: Final = 5000
-# Samples of a baseline without a profile are read if they are of at most this much time.
+# Maximum length of a baseline without a profile whose samples are read.
 MAX_READ_S: Final = 2 * 3600
-# Of so many hosts at each request; the others wait for the next one.
+# Hosts whose normals are read per request; the others wait for the next one.
 MAX_READ_HOSTS: Final = 100
 # Samples that arrive late change the normals of a short baseline.
 REREAD_AFTER: Final = timedelta(minutes=1)
@@ -53,7 +53,7 @@ class _Kept:
 
 
 class NormalsCache:
-    """The normals of hosts, by profile or baseline and what makes them change."""
+    """Cached normals of hosts, by profile or baseline and what invalidates them."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[object, ...], _Kept] = OrderedDict()
@@ -66,7 +66,7 @@ class NormalsCache:
         return found
 
     def keep(self, key: tuple[object, ...], made_at: datetime, normals: HostNormals) -> None:
-        """Keep normals that were made then."""
+        """Cache normals made at that time."""
         self._kept[key] = _Kept(made_at, normals)
         while len(self._kept) > MAX_KEPT:
             self._kept.popitem(last=False)
@@ -74,7 +74,10 @@ class NormalsCache:
 
 @dataclass(frozen=True, slots=True)
 class NormalsRequest:
-    """Of which hosts and stats. `known`: the key fields of each stat; `at`: the last minutes, which choose the seasonal slot"""
+    """The hosts and stats to find normals for.
+
+    `known`: the key fields of each stat; `at`: the last minutes, which choose the seasonal slot
+    """
 
     host_ids: Sequence[int]
     stats: Sequence[StatRef]
@@ -111,7 +114,7 @@ async def choose_profiles(
 ) -> dict[int, ProfileRow]:  # fmt: skip
     """Return the profile to judge each host by in a window: that of the seasonal slot, else of all hours.
 
-    Of a rolling baseline the one of the version before, until that of the new day is built.
+    For a rolling baseline, the profile of the previous version until that of the new day is built.
     """
     chosen = await _choose_current(session, covering, at)
     before = {

@@ -1,4 +1,4 @@
-"""Put the fleet's answer together from what was read. Pure."""
+"""Build the fleet's answer from the data read. Pure."""
 
 import itertools
 import math
@@ -58,7 +58,7 @@ class StatMinutes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FleetParts:
-    """What the answer is made of. `covered`: by the host's id; `minutes`: by stat; `first_minute`: of the epoch"""
+    """The inputs of the answer. `covered`: by the host's id; `minutes`: by stat; `first_minute`: of the epoch"""
 
     hosts: Sequence[HostPart]
     covered: Mapping[int, CoveredHost]
@@ -68,9 +68,9 @@ class FleetParts:
     n_read: int
     # The moment in the past that is shown; None for the present.
     at: datetime | None = None
-    # Of hosts without any baseline that send now: the seconds recorded in the last days, by id.
+    # For hosts without a baseline that send now: the seconds recorded in the last days, by id.
     learned_s: Mapping[int, float] = field(default_factory=dict)
-    # What the continuous comparison says of hosts that are unusual at that moment, by id.
+    # The sentence of the continuous comparison about hosts that are unusual at that moment, by id.
     said: Mapping[int, str] = field(default_factory=dict)
 
 
@@ -221,9 +221,9 @@ class _Verdict:
 def _judge_host(
     covered: CoveredHost | None, rows: Sequence[tuple[_Row, float, float]], learned_s: float | None, who: str | None
 ) -> _Verdict:  # fmt: skip
-    """Return what is said of a host. `rows`: its series, each with the mean of the last minutes and its change ratio
+    """Return a host's summary. `rows`: its series, each with the mean of the last minutes and its change ratio
 
-    `who`: the sentence of the continuous comparison, which names who did it where somebody is known
+    `who`: the sentence of the continuous comparison, which names the processes responsible where they are known
     """
     if covered is None:
         if learned_s is not None:
@@ -279,11 +279,11 @@ def _with(host: HostPart, said: _Verdict, ribbon: str, lines: list[FleetLine]) -
 
 
 def _in_past(host: HostPart, shown: FleetHost, minutes: Sequence[bool], at: datetime) -> FleetHost:
-    """Return the host with its state at a moment in the past, and without what is known of the present only."""
+    """Return the host with its state at a moment in the past, without what is known about the present only."""
     found = to_past_state(host.past, minutes if host.sends_key_stats else None, at)
     return replace(
         shown,
-        # Files are loaded later than they were recorded: nothing is known of an agent.
+        # Files are loaded later than they were recorded, so nothing is known about an agent.
         state=host.info.state if host.info.state is StreamState.RECORDED else found.state,
         last_sample_ms=found.last_sample_ms,
         n_streams_live=found.n_running,

@@ -60,7 +60,7 @@ class FleetHost(Documented):
     n_streams_live: int
     n_streams: int
     n_rejected: int
-    """These and those of the two hours: as known today."""
+    """This and the two hours are as known today."""
 
     n_rejected_last_hour: int
     n_rejected_hour_before: int
@@ -70,7 +70,7 @@ class FleetHost(Documented):
     groups: list[str]
     tags: list[str]
     agent_tags: list[str]
-    """Of the tags: those that the agent sets."""
+    """The tags that the agent sets."""
 
     verdict: HostVerdict
     change_ratio: float | None
@@ -83,7 +83,7 @@ class FleetHost(Documented):
     baseline_id: int | None
     baseline_name: str
     is_rolling: bool
-    """Whether that is the rolling baseline of the host: its last days, which no person marked."""
+    """Whether that is the rolling baseline of the host: its last days, not marked by a person."""
 
     ribbon: str
     """A letter for each minute: 0 to 3 how unusual, ? samples but no normal, - no samples, . not read yet."""
@@ -103,6 +103,6 @@ class Fleet(Documented):
     """Fewer than `n_minutes` while the server still reads the hour: ask again."""
 
     n_recent_minutes: int
-    """The last minutes, which `change_ratio` is of."""
+    """The last minutes, which `change_ratio` covers."""
 
     hosts: list[FleetHost]

@@ -31,15 +31,15 @@ from normstat.watch.fleet.minute_store import MINUTE_US, MinuteStore, StatRead
 from normstat.window import Window, from_us, to_us
 
 N_MINUTES: Final = 60
-# The hour is read for so long at a request; what is left, at the next one.
+# Maximum time to read the hour per request; the rest is read at the next one.
 BUDGET_S: Final = 0.3
-# The colour of an episode that is told before others of its host.
+# The colour of an episode that is named before others of its host.
 WORST: Final = "red"
 
 
 @dataclass(frozen=True, slots=True)
 class FleetMemory:
-    """What a process keeps of the fleet between requests."""
+    """The state of the fleet that a process keeps between requests."""
 
     minutes: MinuteStore
     normals: NormalsCache
@@ -96,7 +96,7 @@ async def read_fleet(
 
 
 async def _read_said(session: AsyncSession, at: datetime) -> dict[int, str]:
-    """Return the sentence of the worst thing that the continuous comparison finds unusual at a moment, by the host's id."""
+    """Return the sentence of the most unusual finding of the continuous comparison at a moment, by the host's id."""
     said: dict[int, tuple[int, str]] = {}
     for row in await read_episodes_at(session, CONTINUOUS, at):
         if row.host_id is not None:
@@ -123,7 +123,7 @@ def _choose_series(
     for own in instances:
         present.setdefault(own.host_id, {}).setdefault(names[own.stat_id], []).append(own)
     series: dict[int, list[Series]] = {}
-    # Most hosts of a fleet are alike: what was decided for one holds for the others.
+    # Most hosts of a fleet are alike: the choice for one applies to the others.
     choices: dict[tuple[tuple[str, tuple[str, ...]], ...], dict[str, tuple[KeyField, ...]]] = {}
     taking: dict[tuple[int, str, str], bool] = {}
     for host_id, by_stat in present.items():

@@ -1,4 +1,4 @@
-"""How far means of minutes are from normal, for all series of the fleet at once. Pure."""
+"""Compute how far means of minutes are from normal, for all series of the fleet at once. Pure."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -23,7 +23,7 @@ PREFERRED: Final = ("vmstat", "linux_", "iostat", "nicstat", "sar_", "sadf_", "m
 MAX_INSTANCES: Final = 64
 KIB: Final = 2.0**10
 MIB: Final = 2.0**20
-# Interfaces of which a graph says nothing of the network.
+# Interfaces that say nothing about the network.
 LOOPBACK: Final = frozenset({"lo", "lo0"})
 
 
@@ -31,7 +31,7 @@ LOOPBACK: Final = frozenset({"lo", "lo0"})
 class KeyMetric:
     """One thing that a host is judged by. `meanings`: alternatives, the best first, as `questions.toml` names them.
 
-    `words`: a clause, in which {what} is the last part of the meaning; `least`: smaller differences do not matter to anybody, in
+    `words`: a clause, in which {what} is the last part of the meaning; `least`: smaller differences do not matter, in
     points, bytes or milliseconds; `is_drawn`: a sparkline shows it; `is_idle`: the sparkline shows 100 % minus it
     """
 

@@ -1,7 +1,7 @@
 """Means by minute of the whole fleet, kept in memory: a page that is open asks every few seconds, and only the newest change.
 
-A minute is read again when its age has doubled: late samples show soon, and old minutes cost nothing. What takes long is read
-newest first; the rest stays unread until the next request.
+A minute is read again when its age has doubled: late samples show soon, and old minutes cost nothing. When time runs out, the
+newest minutes have been read; the rest waits for the next request.
 """
 
 import itertools

@@ -34,7 +34,7 @@ def to_past_state(streams: PastStreams, minutes: Sequence[bool] | None, at: date
         n_silent = next((n for n, has_samples in enumerate(reversed(minutes)) if has_samples), None)
         seen = None if n_silent is None else at - n_silent * MINUTE
         newest = max((time for time in (seen, streams.ended_at) if time is not None), default=None)
-    # Of a host whose tools all report seldom, a minute without samples says nothing.
+    # For a host whose tools all report rarely, a minute without samples says nothing.
     interval_s = min((own for own in map(stream_interval, streams.commands) if own is not None), default=None)
     ended_ms = None if streams.ended_at is None else to_us(streams.ended_at) // 1000
     return PastState(

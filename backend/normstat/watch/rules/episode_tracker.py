@@ -17,12 +17,12 @@ from normstat.watch.rules.rolling import MAX_DISTANCES, usual_distance
 from normstat.watch.rules.rule_file import COLOURS, RuleState, WatchRule
 from normstat.watch.rules.rule_run import FIRST_BAD, RuleRun
 
-# With fewer reports their distance says nothing.
+# With fewer reports their distance is not known.
 MIN_FOR_DISTANCE: Final = 3
 
 
 class EpisodeEnd(StrEnum):
-    """Why an episode ended. Without samples nobody knows whether it did."""
+    """Why an episode ended. Without samples it is unknown whether it did."""
 
     FINE = "fine"
     UNKNOWN = "unknown"
@@ -209,7 +209,7 @@ def _join(before: Episode, after: Episode) -> Episode:
 
 
 def _values_at(run: RuleRun, report: int, column: int) -> dict[str, float]:
-    """Return the inputs of a report; of those that have a value for each instance where the rule has one state, none."""
+    """Return the inputs of a report, without those with a value per instance if the rule has one state for the host."""
     found = {}
     for name, values in run.values.items():
         if values.shape[1] == 1:

@@ -18,7 +18,7 @@ from normstat.watch.rules.rolling import all_of_span, mean_of_span, previous_of,
 
 MAX_TEXT: Final = 1000
 MAX_NODES: Final = 200
-# Of a span of time: longer ones would be read again and again.
+# Maximum span of time: longer ones would be read again and again.
 MAX_SPAN_S: Final = 86_400.0
 SPAN_UNITS: Final[Mapping[str, float]] = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
@@ -103,7 +103,7 @@ def parse_expression(text: str, inputs: Mapping[str, bool], limits: frozenset[st
 
 
 def parse_span(text: str) -> float:
-    """Return a length of time in seconds.
+    """Return a duration in seconds.
 
     Raises: BadExpression
 
@@ -118,9 +118,9 @@ def parse_span(text: str) -> float:
     try:
         seconds = float(number) * SPAN_UNITS[unit]
     except (ValueError, KeyError):
-        raise BadExpression(f"{shorten(text)} is no length of time; write it as '30 s', '5 min' or '2 h'") from None
+        raise BadExpression(f"{shorten(text)} is not a duration; write it as '30 s', '5 min' or '2 h'") from None
     if not 0 < seconds <= MAX_SPAN_S:
-        raise BadExpression(f"{shorten(text)}: a length of time is more than 0 and at most 24 h")
+        raise BadExpression(f"{shorten(text)}: a duration is more than 0 and at most 24 h")
     return seconds
 
 
@@ -154,7 +154,7 @@ class _Check(ast.NodeVisitor):
 
     def visit_Constant(self, node: ast.Constant) -> bool:
         if isinstance(node.value, bool) or not isinstance(node.value, int | float):
-            self._refuse(node, f"{node.value!r} is no number")
+            self._refuse(node, f"{node.value!r} is not a number")
         return False
 
     def visit_Name(self, node: ast.Name) -> bool:
@@ -206,11 +206,11 @@ class _Check(ast.NodeVisitor):
 def _text_of(node: ast.expr) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
-    raise BadExpression("a length of time stands in quotes: held(busy > 80, '30 s')")
+    raise BadExpression("a duration is written in quotes: held(busy > 80, '30 s')")
 
 
 class _Evaluation(ast.NodeVisitor):
-    """Evaluates a checked expression. Whoever limits the work may stop it before each part."""
+    """Evaluates a checked expression. The budget may stop it before each part."""
 
     def visit(self, node: ast.AST) -> FloatArray:
         work_budget.check()

@@ -1,4 +1,4 @@
-"""Hold a rule against the recorded past of a host: when would it have fired, how long, and how often."""
+"""Evaluate a rule on the recorded past of a host: when it would have fired, for how long, and how often."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -25,7 +25,7 @@ from normstat.window import Window
 PIECE: Final = timedelta(hours=1)
 MAX_SOURCES: Final = 6
 # Reads the samples of a stat: some of its fields.
-# What is done before and after each piece: progress, limits.
+# Called around each piece: progress, limits.
 AroundPiece = Callable[[], AbstractAsyncContextManager[object]]
 ReadStat = Callable[[str, frozenset[str]], Awaitable[StatSide]]
 ChooseInputs = Callable[[WatchRule, Sequence[str], Mapping[str, int]], tuple[list[ChosenInput], list[WatchInput]]]
@@ -33,7 +33,7 @@ ChooseInputs = Callable[[WatchRule, Sequence[str], Mapping[str, int]], tuple[lis
 
 @dataclass(slots=True)
 class PastRun:
-    """A rule held against a window of a host.
+    """The result of a rule over a window of a host.
 
     `seconds`: how long the worst instance was of each colour; `unknown_s`: how long it could not be judged; `sources`: the fields
     that were read, by input; `n_reports`: reports that were judged
@@ -62,7 +62,7 @@ class PastRun:
 async def run_over_past(
     session: AsyncSession, host: tuple[int, str], rule: WatchRule, window: Window, *, around: AroundPiece = nullcontext
 ) -> PastRun:
-    """Return what a rule says of a window, piece by piece. `host`: id and name; `around`: entered for each piece.
+    """Return the result of a rule over a window, piece by piece. `host`: id and name; `around`: entered for each piece.
 
     Raises: NoData, when the host never sent one of the inputs, or has none of them in this window
     """
@@ -172,7 +172,7 @@ def _judge(
 def _say_missing(host: str, rule: WatchRule, missing: Sequence[WatchInput]) -> str:
     first = missing[0]
     if first.own:
-        return f"rule {rule.name} is about what normstat knows without samples; that has no recorded past"
+        return f"rule {rule.name} is about data that normstat has without samples, which has no recorded past"
     sources = name_sources(first)
     known = ", ".join(sources[:MAX_SOURCES]) + (f" and {len(sources) - MAX_SOURCES} more" if len(sources) > MAX_SOURCES else "")
     return f"rule {rule.name} needs {first.name}, which {host} never sent; {known} would give it"

@@ -1,4 +1,4 @@
-"""What a column was over the time that led to each report: its mean, the share in which a condition held, the report before.
+"""Functions of a column over the time before each report: its mean, the share in which a condition held, the previous report.
 
 All look back from a report over (time - span, time]. Times need not be evenly spaced.
 """
@@ -9,7 +9,7 @@ import numpy as np
 
 from normstat.scoring.summary import FloatArray, IntArray
 
-# A report covers the time since the one before. After a longer silence than so many usual distances nothing is known of it.
+# A report covers the time since the one before. After a silence longer than this many usual intervals the value is unknown.
 MAX_DISTANCES: Final = 3.0
 
 

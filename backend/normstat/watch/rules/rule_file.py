@@ -50,7 +50,7 @@ STREAM: Final = "stream"
 
 
 class Colour(StrEnum):
-    """A state of a rule, best first: white to green are fine, the others need somebody."""
+    """A state of a rule, best first: white to green are fine, the others need attention."""
 
     WHITE = "white"
     BLUE = "blue"
@@ -61,7 +61,7 @@ class Colour(StrEnum):
 
 
 COLOURS: Final = tuple(Colour)
-# What each says, whichever the rule.
+# The meaning of each, whatever the rule.
 COLOUR_WORDS: Final[Mapping[Colour, str]] = {
     Colour.WHITE: "hardly used",
     Colour.BLUE: "used less than others of its kind",
@@ -140,7 +140,7 @@ class WatchRule:
     """A rule. `of`: what its instances are (a key of PLACE_HOLDERS, or STREAM), empty for one state of the whole host.
 
     `ends_after_s`: how long nothing may be amber or worse before an episode has ended; `excluded`: patterns of instances that are
-    not looked at; `is_on`: whether a built-in one watches before anybody enabled it
+    not looked at; `is_on`: whether a built-in one watches by default
     """
 
     name: str
@@ -317,7 +317,7 @@ class _RuleReader:
         place = parse_field(text)
         if place is None:
             self._refuse(
-                f"{where}: {shorten(text)} is no field; write it as STAT.FIELD, STAT.FIELD@INSTANCE or rate(STAT.FIELD), "
+                f"{where}: {shorten(text)} is not a field; write it as STAT.FIELD, STAT.FIELD@INSTANCE or rate(STAT.FIELD), "
                 "as docs/stats.md lists them"
             )
         return place

@@ -1,4 +1,4 @@
-"""The samples that a rule is held against: which fields of a host give its inputs, and their values by report and instance."""
+"""The samples that a rule is evaluated on: which fields of a host give its inputs, and their values by report and instance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from normstat.watch.rules.expression import Samples
 from normstat.watch.rules.rolling import usual_distance
 from normstat.watch.rules.rule_file import FieldPlace, WatchInput, WatchRule
 
-# A value of another tool counts until so many of that tool's distances after its report.
+# A value of another tool counts for this many of that tool's intervals after its report.
 MAX_AGE_DISTANCES: Final = 2.0
 WHOLE_HOST: Final = ""
 NOTHING: Final = np.empty(0)

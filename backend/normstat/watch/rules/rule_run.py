@@ -1,4 +1,4 @@
-"""Hold a rule against samples: the state of each report and instance."""
+"""Evaluate a rule on samples: the state of each report and instance."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ StateArray = np.ndarray
 
 @dataclass(frozen=True, slots=True)
 class RuleRun:
-    """A rule held against samples.
+    """The states of a rule on samples.
 
     Shape: times_s (n_reports,); states (n_reports, n_instances), places in the rule's `states`. Missing: UNKNOWN, where it cannot
     be judged
@@ -52,7 +52,7 @@ def without_reports_before(run: RuleRun, time_s: float) -> RuleRun:
 def run_rule(rule: WatchRule, frame: RuleFrame) -> RuleRun:
     """Return the state of each report and instance: that of the first condition that holds.
 
-    What cannot be judged is not called fine: a state better than amber needs every condition before it to be known as false.
+    Unknown is not fine: a state better than amber needs every condition before it to be known as false.
     """
     n_reports, n_columns = len(frame.samples.times_s), len(frame.instances)
     states = np.full((n_reports, n_columns), UNKNOWN, dtype=np.int8)

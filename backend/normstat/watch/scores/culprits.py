@@ -1,4 +1,4 @@
-"""Say who did it in the sentence of a spell: by the ledger of its worst minutes, the same that a comparison leads with."""
+"""Name the processes responsible in the sentence of a spell, from the ledger of its worst minutes, as a comparison does."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -23,12 +23,12 @@ from normstat.watch.scores.minute_scores import KEPT_LENGTH, LENGTHS
 from normstat.watch.scores.spells import REPEATS
 from normstat.window import Window
 
-# The score of a minute is of so many that end with it.
+# The score of a minute covers this many minutes that end with it.
 JUDGED: Final = timedelta(minutes=LENGTHS[KEPT_LENGTH])
 MINUTE: Final = timedelta(minutes=1)
-# Rows of a stat and side: of thousands of processes in five minutes not all.
+# Maximum number of rows of a stat and side: not all of thousands of processes in five minutes.
 MAX_ROWS: Final = 200_000
-# A run names culprits for so long; the others keep the sentence of their series until the next one.
+# Maximum time of a run for naming culprits; the other spells keep the sentence of their series until the next one.
 BUDGET_S: Final = 10.0
 MAX_ASKED: Final = 10_000
 
@@ -49,9 +49,9 @@ class AskedSpells:
         stored: Sequence[EpisodeRow],
         now: datetime,
     ) -> dict[int, list[FoundEpisode]]:
-        """Return the spells of each host, those that a line of its ledger tells with the sentence of that line.
+        """Return the spells of each host, with the sentence of a ledger line where one explains them.
 
-        `stored`: what is known of them, whose sentence stays while its minute is the worst
+        `stored`: the stored spells, whose sentence stays while its minute is the worst
         """
         known = {_key(row.host_id, row): row for row in stored if row.host_id is not None}
         asked = [(host_id, spell) for host_id, own in spells.items() for spell in own if spell.instance in TOPICS.values()]
@@ -60,7 +60,7 @@ class AskedSpells:
             for host_id, spell in asked
             if (key := _key(host_id, spell)) not in self.found and not _is_told(known.get(key), spell)
         ]
-        # The latest first: somebody looks at them now.
+        # The latest first, as they are looked at now.
         await self._ask(sessions, sorted(missing, key=lambda one: one[1].worst_at, reverse=True), now)
         return {host_id: [self._tell(host_id, spell, known) for spell in own] for host_id, own in spells.items()}
 

@@ -1,4 +1,4 @@
-"""Read what the scores of hosts are made of, and make them."""
+"""Read the data for the scores of hosts, and compute them."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ from normstat.window import Window, from_us
 
 log = structlog.get_logger()
 
-# Increase it with every change of what a score is made of.
+# Increase it with every change to how a score is computed.
 SCORE_METHOD: Final = 1
 # Minutes before the first one that its windows reach into.
 N_BEFORE: Final = max(LENGTHS) - 1
@@ -45,7 +45,9 @@ REPETITIONS_S: Final = 5.0
 
 @dataclass(slots=True)
 class ScoreMemory:
-    """What a process keeps between two runs: means by minute, bands of profiles, tables made of them, and how series repeat."""
+    """The state that a process keeps between two runs: means by minute, bands of profiles, tables made of them, and how series
+    repeat.
+    """
 
     minutes: MinuteStore
     bands: OrderedDict[tuple[object, ...], tuple[Band, Float32Array]] = field(default_factory=OrderedDict)

@@ -25,7 +25,7 @@ N_LENGTHS: Final = len(LENGTHS)
 KEPT_LENGTH: Final = LENGTHS.index(5)
 # Findings below this anomaly score are not kept.
 MIN_KEPT: Final = 0.1
-# A change of this share of the total is nothing.
+# A change of this share of the total is ignored.
 MIN_SHARE_OF_TOTAL: Final = 0.01
 
 
@@ -42,7 +42,7 @@ class StatMeans:
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """What a series reaches again and again, in the unit of its field; for how long, and how often. Units: seconds"""
+    """The recurring level of a series, in the unit of its field; for how long, and how often. Units: seconds"""
 
     value: float
     length_s: float
@@ -89,7 +89,7 @@ class MinuteScores:
     """The scores of hosts in consecutive minutes.
 
     Shape: scores (n_minutes, n_hosts, N_LENGTHS, n_subsystems), anomaly scores 0..1; n_judged (n_minutes, n_hosts) series with a
-    value and a normal; findings by minute and host. Missing: NaN for a subsystem of which nothing could be judged
+    value and a normal; findings by minute and host. Missing: NaN for a subsystem without a judged series
     """
 
     scores: Float32Array

@@ -1,4 +1,4 @@
-"""Say how an unusual series repeats: a mean of 10 ms may be 80 ms for 5 s every 38 s, which is what people notice."""
+"""Find how an unusual series repeats: a mean of 10 ms may be 80 ms for 5 s every 38 s, which is what people notice."""
 
 import time
 from collections import OrderedDict

@@ -74,7 +74,7 @@ class ContinuousComparison:
     async def _catch_up(
         self, sessions: Sessions, host_ids: Sequence[int], last: dict[int, datetime], live: range, now: datetime
     ) -> int:  # fmt: skip
-        """Score the minutes that a host sent while nobody scored it: the server was down, or the agent could not reach it."""
+        """Score the minutes of a host that were not scored live: the server was down, or the agent could not reach it."""
         n_written = 0
         oldest = to_us(now - MAX_CATCH_UP) // MINUTE_US
         for host_id in host_ids:
@@ -116,7 +116,7 @@ async def _replace_scores(
     """Score minutes again, and find the spells from the first of them up to now again."""
     scored = await _score_past(sessions, host_id, minutes, now)
     if not scored:
-        # Without a normal today nothing can be said again: what was said stays.
+        # Without a normal today nothing can be scored again: the stored scores stay.
         return 0
     async with open_write_session(sessions) as session:
         await delete_other_scores(session, host_id, _to_window(minutes), scored)

@@ -1,4 +1,4 @@
-"""What a host is compared with, minute by minute, or why with nothing."""
+"""The normal that a host is compared with, minute by minute, or why there is none."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +20,7 @@ ScoreNormalKind = Literal["baseline", "rolling", "building", "learning", "none"]
 
 @dataclass(frozen=True, slots=True)
 class ScoreNormal(Documented):
-    """What a host is compared with now, or why with nothing."""
+    """The normal that a host is compared with now, or why there is none."""
 
     kind: ScoreNormalKind
     """baseline: of a person; rolling: its last days; building: the profile of either is being built; learning: too little is
@@ -68,7 +68,7 @@ def _until(windows: Windows, now: datetime) -> Windows:
 async def _without_baseline(session: AsyncSession, host_id: int, now: datetime, too_short: str | None) -> ScoreNormal:
     recorded = (await read_recorded(session, [host_id], Window(now - LENGTH, now))).get(host_id)
     if recorded is None or recorded.last_at < now - SENDING:
-        return _make("none", "compared with nothing: no baseline covers this host", too_short)
+        return _make("none", "not compared: no baseline covers this host", too_short)
     return _make("learning", describe_learning(recorded.seconds), too_short, recorded_h=round(recorded.seconds / 3600, 1))
 
 

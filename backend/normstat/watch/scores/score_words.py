@@ -1,4 +1,4 @@
-"""Say what is unusual about a scored series, in the words of stories."""
+"""Describe what is unusual about a scored series, in the words of stories."""
 
 from normstat.comparison.findings.human import describe_range, format_human
 from normstat.comparison.findings.stalls import Bouts, describe_bouts
@@ -20,7 +20,7 @@ def describe_series(series: UnusualSeries) -> str:
 
 
 def describe_repetition(series: UnusualSeries) -> str:
-    """Return what a series reaches again and again, as a sentence: `vda was busy 100 % of the time for 5 s every 38 s.`"""
+    """Return the recurring level of a series as a sentence: `vda was busy 100 % of the time for 5 s every 38 s.`"""
     assert series.repetition is not None
     return f"{_describe_value(series, series.repetition.value)} {_describe_often(series.repetition)}."
 

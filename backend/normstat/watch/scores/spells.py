@@ -25,14 +25,14 @@ CRITICAL: Final = 0.6
 MIN_MINUTES: Final = 2
 END_MINUTES: Final = 5
 MINUTE: Final = timedelta(minutes=1)
-# The sentence of what was seen, where it repeats.
+# The sentence about the repetition, where there is one.
 REPEATS: Final = "repeats"
 ACTION: Final = "Open the host at this time and compare it with its baseline: the comparison names the process."
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierSpell:
-    """A stored spell that began before the first row and had not ended by then: what a run goes on with."""
+    """A stored spell that began before the first row and had not ended by then: a run continues it."""
 
     instance: str
     start_at: datetime

@@ -1,4 +1,4 @@
-"""Read the checklist of the USE matrix (checklist.toml): what to ask of each resource, and what answers it."""
+"""Read the checklist of the USE matrix (checklist.toml): the questions about each resource, and what answers them."""
 
 import functools
 import tomllib
@@ -96,7 +96,7 @@ def _to_question(raw: Mapping[str, Any]) -> UseQuestion:
     records = raw.get("records", {})
     if not set(records) <= set(SYSTEMS) or any("\t" not in line for line in records.values()):
         raise BadChecklist(f"{name}: records are lines of stats.conf, name, tab and command, for {' or '.join(SYSTEMS)}")
-    # A queue that is full for 5 s of 38 is a problem, and in the mean it is none.
+    # A queue that is full for 5 s of 38 is a problem that a mean hides.
     is_tail = raw["kind"] == "saturation"
     sources = tuple(_to_source(name, each, is_tail=is_tail) for each in raw.get("from", ()))
     return UseQuestion(raw["resource"], raw["kind"], raw["about"], raw["commands"], records, sources)
@@ -132,6 +132,6 @@ def _to_fields(cell: str, texts: Sequence[str]) -> tuple[FieldPlace, ...]:
     for text in texts:
         place = parse_field(text)
         if place is None or place.is_rate:
-            raise BadChecklist(f"{cell}: {text} is no field of docs/stats.md")
+            raise BadChecklist(f"{cell}: {text} is not a field in docs/stats.md")
         places.append(place)
     return tuple(places)

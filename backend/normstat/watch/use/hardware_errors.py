@@ -1,4 +1,4 @@
-"""Read the hardware errors that artefacts of hosts tell: what mcelog printed once, kept by hand or by an agent."""
+"""Read hardware errors from artefacts of hosts: output of mcelog, stored by hand or by an agent."""
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
@@ -15,7 +15,7 @@ TOOL: Final = "mcelog"
 STATS: Final = ("mcelog_events", "mcelog_memory")
 # mcelog itself counts errors within 24 hours.
 LASTING: Final = timedelta(hours=24)
-# The last ones of all hosts; more tell the same errors again.
+# Maximum number of artefacts of all hosts, the latest first; more repeat the same errors.
 MAX_ARTEFACTS: Final = 200
 ErrorCounts = dict[tuple[str, str], dict[str, float]]
 

@@ -23,7 +23,7 @@ from normstat.watch.use.checklist import RESOURCE_TITLES, SYSTEMS, UseKind, UseQ
 from normstat.watch.use.use_means import LOOPBACK, HostMeans, is_cpu_of, read_use_means
 from normstat.window import Window
 
-# The matrix shows the means of so many minutes before the moment; that of the fleet reads less of each host.
+# Minutes before the moment whose means the matrix shows; that of the fleet reads fewer of each host.
 WINDOW: Final = timedelta(minutes=5)
 FLEET_WINDOW: Final = timedelta(minutes=1)
 WHOLE: Final = 100.0
@@ -32,7 +32,7 @@ BASE_UNITS: Final = ("ms", "bytes", "bytes/s")
 # fine, warning, critical: by the limits; no_limit: there is a value but no number that says whether it is too much;
 # not_recorded: run the command.
 UseState = Literal["fine", "warning", "critical", "no_limit", "not_recorded"]
-# The worst last; what has no limit or is not recorded says nothing.
+# The worst last; a value without a limit or without a record has no state.
 RANKS: Final[Mapping[UseState, int]] = {"not_recorded": 0, "no_limit": 1, "fine": 2, "warning": 3, "critical": 4}
 
 
@@ -250,7 +250,7 @@ def choose_worst(source: UseSource, field: Field, values: dict[str, float], n_cp
     factor = (to_base(1.0, field.unit) or 1.0) if unit in BASE_UNITS else 1.0
     cells = {name: (WHOLE - value if source.is_idle else value * factor / n_cpus) for name, value in values.items()}
     name = max(cells, key=lambda each: cells[each])
-    # A number of something is told with what it is of.
+    # A number is shown with the noun that it counts.
     amount = format_human(cells[name], field.unit if unit == "1" else unit)
     if unit == "1/s":
         amount = format_human(values[name], field.unit)
@@ -273,7 +273,7 @@ def judge_value(source: UseSource, value: float) -> UseState:
 
 
 def word_limits(source: UseSource) -> tuple[str, str, str, str]:
-    """Return from which value on it is a warning, above which, from which on it is critical, and who says so. "" for none"""
+    """Return from which value on it is a warning, above which, from which on it is critical, and the source. "" for none"""
     unit = "" if source.wanted.unit == "1" else source.wanted.unit
     amber, above, red = ("" if each is None else format_human(each, unit) for each in (source.amber, source.above, source.red))
     return amber, above, red, source.limits_from

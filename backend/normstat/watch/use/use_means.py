@@ -1,4 +1,4 @@
-"""Read what answers the checklist in a window: means, and the levels of the worst tenth; of one host or all, by one query each."""
+"""Read the answers to the checklist in a window: means, and the levels of the worst tenth; of one host or all, one query each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,7 @@ from normstat.watch.use.checklist import UseSource
 from normstat.watch.use.hardware_errors import LASTING, STATS, read_hardware_errors
 from normstat.window import Window
 
-# Instances that are no resource of the machine, or full by nature.
+# Instances that are not a resource of the machine, or always full.
 LOOPBACK: Final = frozenset({"lo", "lo0"})
 PER_CPU: Final = (
     "mpstat", "linux_cpu", "node_cpu", "system_cpu", "pcp_cpu", "collectd_cpu", "netdata_cpu", "atop_cpu", "proc_stat_cpu",
@@ -152,7 +152,7 @@ async def _read_stat(
     keys = {own.key for own in wanted.fields}
     fields = [own for own in stat.fields if own.key in keys]
     tails = [own for own in fields if own.key in wanted.tails]
-    # A tool that prints each CPU and no sum says how busy all are by their mean.
+    # For a tool that prints each CPU and no sum, the mean says how busy all are.
     has_sum = {each.host_id for each in present if not each.name or is_summary(stat.name, each.name)}
     own = {
         each.id: each
@@ -165,7 +165,7 @@ async def _read_stat(
     hosts = sorted({each.host_id for each in own.values()})
     means = await read_minute_means(session, stat, fields, host_ids=hosts, instance_ids=list(own), window=window)
     if is_slow:
-        # The mean of a full file system and the emptied one was never measured.
+        # The mean of a file system while full and after it was emptied was never a real value.
         means = means.take(_last_minutes(means.instance_id, means.minute))
     found = [_average(means.instance_id, means.means[:, at], means.n_rows) for at in range(len(fields))]
     worst: list[dict[int, float]] = []
