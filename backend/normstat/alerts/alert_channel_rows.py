@@ -14,7 +14,7 @@ from normstat.errors import BadRequest
 
 MAX_CHANNELS: Final = 100
 NAME_CONSTRAINT: Final = "uq_alert_channels__name"
-# Changes of channels, routes and alerts wait for each other: a message is planned for a channel that is still there.
+# Changes of channels, routes and alerts are serialised, so that messages are planned for existing channels only.
 ALERT_LOCK: Final = 0x6E6F726D_00000019
 
 
@@ -48,7 +48,7 @@ class ChannelRecord:
 
 
 async def lock_alerts(session: AsyncSession) -> None:
-    """Wait until nobody else changes channels, routes or alerts; the lock ends with the transaction."""
+    """Wait for the lock on changes of channels, routes and alerts; it ends with the transaction."""
     await session.execute(select(func.pg_advisory_xact_lock(ALERT_LOCK)))
 
 
@@ -88,7 +88,7 @@ async def update_channel(session: AsyncSession, channel_id: int, draft: ChannelD
     row = await _require(session, channel_id)
     _fill(row, draft)
     row.updated_at = (await session.scalars(select(func.now()))).one()
-    # Whatever asked for a pause may be another receiver now.
+    # The receiver that asked for a pause may have been replaced.
     row.held_until = None
     return await _save(session, row)
 

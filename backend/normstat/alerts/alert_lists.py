@@ -17,7 +17,7 @@ from normstat.runtime.field_docs import Documented
 from normstat.watch.watch_lists import EpisodeInfo, to_episode_info
 from normstat.window import Window
 
-# Of an alert: the page of the host has the others.
+# Maximum number of episodes per alert: the page of the host has the others.
 MAX_EPISODES: Final = 20
 
 
@@ -47,7 +47,7 @@ class AlertMessageInfo(Documented):
 
 @dataclass(frozen=True, slots=True)
 class AlertInfo(Documented):
-    """What a route made of episodes that belong together."""
+    """Episodes that belong together, as grouped by a route."""
 
     id: int
     route_id: int | None
@@ -58,9 +58,9 @@ class AlertInfo(Documented):
     colour: str
     """The worst state of its episodes: amber, red or black."""
     title: str
-    """What the worst episode is."""
+    """The title of the worst episode."""
     hosts: list[str]
-    """By name; empty for what is about this server."""
+    """By name; empty for an alert about this server."""
     start: datetime
     """The start of the first episode."""
     opened_at: datetime
@@ -70,7 +70,7 @@ class AlertInfo(Documented):
     fired_at: datetime | None
     resolved_at: datetime | None
     level: int
-    """Escalations that went out."""
+    """Number of escalations sent."""
     acknowledged_at: datetime | None
     acknowledged_by: str
     note: str
@@ -78,7 +78,7 @@ class AlertInfo(Documented):
     """When its silence link was used."""
     n_episodes: int
     episodes: list[EpisodeInfo]
-    """Those that last first, then the worst; at most 20."""
+    """Open ones first, then the worst; at most 20."""
     messages: list[AlertMessageInfo]
     """In the order in which they became due."""
 

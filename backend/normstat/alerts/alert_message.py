@@ -1,4 +1,4 @@
-"""What a message says: built once, when it is due, and the same in every try and on every channel. Pure."""
+"""The content of a message: built once, when it is due, and the same in every try and on every channel. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class SaidValue:
 
 @dataclass(frozen=True, slots=True)
 class MessagePart:
-    """What one rule found on one host: its instances folded, the values of the worst one. `host`: None for this server"""
+    """The finding of one rule on one host: its instances folded, the values of the worst one. `host`: None for this server"""
 
     host: str | None
     source: str
@@ -82,7 +82,7 @@ class AlertMessage:
 
 @dataclass(frozen=True, slots=True)
 class MessageFacts:
-    """What a message is made of. `episodes`: those of the alert that it is about, with their texts in `infos`.
+    """The inputs of a message. `episodes`: those of the alert that it is about, with their texts in `infos`.
 
     `zones`: of hosts, as agents report them; `limits`: by host and rule, in words; `nouns`: by rule, what its instances are (`cpu`,
     `disk`, empty); a source without one has instances that its title names; `public_url`: of this server
@@ -201,18 +201,18 @@ def _subject(facts: MessageFacts, parts: Sequence[MessagePart], hosts: Sequence[
 
 def _sentence(facts: MessageFacts, worst: MessagePart, *, is_over: bool) -> str:
     if is_over:
-        return f"Nothing of this lasts any more. It was {COLOUR_LABELS[worst.colour]}."
+        return f"This has ended. It was {COLOUR_LABELS[worst.colour]}."
     if facts.escalated_after is not None:
         waited = format_seconds(facts.escalated_after.total_seconds())
-        return f"Nobody has acknowledged this for {waited}. {worst.sentence}"
+        return f"Not acknowledged for {waited}. {worst.sentence}"
     return worst.sentence
 
 
 ENDS: Final[Mapping[str, str]] = {
     "fine": "it has recovered",
     "unknown": "its state is unknown now: a value is missing",
-    "no_samples": "there are no samples any more, so nobody knows whether it is fine",
-    "withdrawn": "samples that came late disproved it",
+    "no_samples": "samples stopped arriving, so the state is unknown",
+    "withdrawn": "late samples disproved it",
     "rule_off": "the rule is off now",
 }
 

@@ -1,4 +1,4 @@
-"""What people say of alerts: that they look after one."""
+"""Acknowledge alerts."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -7,7 +7,7 @@ from normstat.records import episode_rows
 
 
 async def acknowledge_alert(session: AsyncSession, alert_id: int, *, by: str, note: str) -> None:
-    """Acknowledge an alert, and those of its episodes that nobody has acknowledged.
+    """Acknowledge an alert, and those of its episodes that are not acknowledged yet.
 
     Raises: NotFound
     """
@@ -18,7 +18,7 @@ async def acknowledge_alert(session: AsyncSession, alert_id: int, *, by: str, no
 
 
 async def take_back_alert_acknowledgement(session: AsyncSession, alert_id: int) -> None:
-    """Note that nobody looks after an alert any more, nor after its episodes that last: it escalates and repeats again.
+    """Withdraw the acknowledgement of an alert and of its open episodes: it escalates and repeats again.
 
     Raises: NotFound
     """

@@ -1,7 +1,7 @@
 """The outbox of alerts: messages that are to be sent, tried again or given up.
 
-A message is taken for a try by one deliverer; before it is sent its row says so. What a deliverer left as `sending` when it died
-may have arrived or not: it is sent again under the same key.
+A message is taken for a try by one deliverer; before it is sent its row says so. A message that a deliverer left as `sending` when
+it died may have arrived or not: it is sent again under the same key.
 """
 
 from collections.abc import Mapping, Sequence
@@ -79,7 +79,7 @@ async def queue_messages(session: AsyncSession, drafts: Sequence[MessageDraft], 
 
 
 async def list_due_channels(session: AsyncSession, now: datetime, *, doubt: timedelta) -> list[int]:
-    """Return the ids of the channels that something is due for."""
+    """Return the ids of the channels with due messages."""
     query = select(AlertMessageRow.channel_id).where(_is_due(now, doubt)).distinct().order_by(AlertMessageRow.channel_id)
     query = query.join(AlertChannelRow, AlertChannelRow.id == AlertMessageRow.channel_id).where(_is_free(now))
     return [channel_id for channel_id in await session.scalars(query) if channel_id is not None]
@@ -144,7 +144,7 @@ async def note_retry(session: AsyncSession, message: DueMessage, answer: str, ne
 
 
 async def note_failed(session: AsyncSession, message: DueMessage, answer: str) -> None:
-    """Give a message up; it stays in the list. What the receiver never heard of is not told as over either."""
+    """Give a message up; it stays in the list. The receiver that never got it gets no resolved message either."""
     await _note(session, message, state=FAILED, answer=answer)
 
 
@@ -199,7 +199,7 @@ async def count_unsent(session: AsyncSession) -> tuple[int, datetime | None]:
 
 def _is_due(now: datetime, doubt: timedelta) -> ColumnElement[bool]:
     earlier = aliased(AlertMessageRow)
-    # One of an alert at a time: what it was before is told before what it is now.
+    # One message of an alert at a time, so that they arrive in order.
     has_earlier = (
         select(earlier.id)
         .where(

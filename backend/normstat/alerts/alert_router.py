@@ -55,7 +55,7 @@ SILENCE_KEY_BYTES: Final = 32
 
 @dataclass(slots=True)
 class AlertRouter:
-    """Holds the routes against the episodes. It keeps nothing that the database does not."""
+    """Applies the routes to the episodes. All its state is in the database."""
 
     sessions: Sessions
     public_url: str
@@ -81,7 +81,7 @@ class AlertRouter:
 
 @dataclass(slots=True)
 class _Step:
-    """What one step reads."""
+    """The inputs of one step."""
 
     now: datetime
     routes: list[AlertRoute]
@@ -309,7 +309,7 @@ def to_content(message: AlertMessage) -> dict[str, object]:
 
 
 async def forget_alerts(sessions: Sessions, days: int) -> None:
-    """Delete the alerts that ended so many days ago, with their messages."""
+    """Delete the alerts that ended at least this many days ago, with their messages."""
     async with open_write_session(sessions) as session:
         n = await forget_old_alerts(session, datetime.now(UTC) - timedelta(days=days))
     if n:

@@ -1,4 +1,4 @@
-"""Stored alerts: those that a step of routing looks at, the episodes that it looks at, and what people say of an alert."""
+"""Stored alerts: those that a step of routing reads, with their episodes; and acknowledgements."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -40,8 +40,8 @@ async def has_open_alerts(session: AsyncSession) -> bool:
 
 
 async def read_routed_alerts(session: AsyncSession, now: datetime) -> list[AlertRow]:
-    """Return the alerts that are open; and of those that ended within the last day the ones of a rule and a host where something
-    lasts now: it may be what was told as over. The oldest first.
+    """Return the alerts that are open; and of those that ended within the last day the ones of a rule and a host with an open
+    episode: it may be the one reported as resolved. The oldest first.
     """
     lasting = aliased(EpisodeRow)
     has_lasting = (
@@ -131,7 +131,7 @@ async def require_alert(session: AsyncSession, alert_id: int, *, is_locked: bool
 
 
 async def acknowledge_alert(session: AsyncSession, alert_id: int, *, by: str, note: str) -> list[int]:
-    """Note that somebody looks after an alert; return the ids of its episodes.
+    """Acknowledge an alert; return the ids of its episodes.
 
     Raises: NotFound
     """
@@ -143,7 +143,7 @@ async def acknowledge_alert(session: AsyncSession, alert_id: int, *, by: str, no
 
 
 async def take_back_acknowledgement(session: AsyncSession, alert_id: int) -> list[int]:
-    """Note that nobody looks after an alert; return the ids of its episodes.
+    """Withdraw the acknowledgement of an alert; return the ids of its episodes.
 
     Raises: NotFound
     """

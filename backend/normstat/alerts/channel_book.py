@@ -1,4 +1,4 @@
-"""What people do with channels and routes: create, change, delete, test and try."""
+"""Administer channels and routes: create, change, delete, test and try."""
 
 import asyncio
 import uuid
@@ -37,7 +37,7 @@ MAX_TRIAL: Final = timedelta(days=92)
 
 @dataclass(frozen=True, slots=True)
 class ChannelRequest:
-    """A channel as somebody wants it."""
+    """The requested settings of a channel."""
 
     name: str
     is_enabled: bool
@@ -56,7 +56,7 @@ class ChannelTrial:
 
 @dataclass(frozen=True, slots=True)
 class RouteTrial:
-    """What a route would have sent. `episodes`: those that the messages are about, by id"""
+    """The messages that a route would have sent. `episodes`: those that the messages are about, by id"""
 
     messages: list[TrialMessage]
     episodes: dict[int, EpisodeInfo]
@@ -74,7 +74,7 @@ async def create_channel(session: AsyncSession, wanted: ChannelRequest, scripts_
 
 
 async def update_channel(session: AsyncSession, channel_id: int, wanted: ChannelRequest, scripts_dir: Path | None) -> ChannelRecord:
-    """Return the changed channel; secrets that are null stay as they were. What waits for a disabled channel is dropped.
+    """Return the changed channel; secrets that are null stay as they were. Queued messages of a disabled channel are dropped.
 
     Raises: NotFound; BadRequest for settings that cannot work; Conflict when the name is taken
     """
@@ -184,7 +184,7 @@ async def test_channel(settings: AnySettings, *, name: str, public_url: str, scr
 
 
 def build_test_message(channel: str, public_url: str, now: datetime) -> AlertMessage:
-    """Return a message that says that it is none. An Alertmanager gets it as one that is over."""
+    """Return a message that says that it is a test. An Alertmanager gets it as resolved."""
     link = f"{public_url.rstrip('/')}/watch"
     part = MessagePart(
         host=None,
@@ -193,7 +193,7 @@ def build_test_message(channel: str, public_url: str, now: datetime) -> AlertMes
         colour=Colour.AMBER,
         n_instances=1,
         instances="",
-        sentence=f"Somebody tested the channel {channel}.",
+        sentence=f"This is a test of the channel {channel}.",
         action="Nothing to do.",
         values=[SaidValue("test", "1")],
         limits=[],
@@ -212,7 +212,7 @@ def build_test_message(channel: str, public_url: str, now: datetime) -> AlertMes
         route="test",
         colour=Colour.AMBER,
         subject="[TEST] normstat can reach this channel",
-        sentence=f"This is a test of the channel {channel}: nothing happened. Alerts look like this.",
+        sentence=f"Nothing happened: this is a test of the channel {channel}. Alerts look like this.",
         host="",
         since=now,
         since_text=format_local(now, None),
@@ -240,7 +240,7 @@ def _to_draft(wanted: ChannelRequest, settings: AnySettings) -> ChannelDraft:
 
 def channels_of(route: RouteRecord) -> set[int]:
     """Return the ids of the channels that a route sends to."""
-    # Whatever a later version wrote, a channel that is named there is in use.
+    # Even in a later version's format, a channel that is named there is in use.
     try:
         return RouteSettings.model_validate(route.settings).all_channels()
     except ValueError:

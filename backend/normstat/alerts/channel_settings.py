@@ -120,7 +120,7 @@ class _Settings(BaseModel):
 
     @property
     def endpoint(self) -> str:
-        """Who gets the secrets, for people: `smtp://mail.example.org:587`."""
+        """The receiver of the secrets, in readable form: `smtp://mail.example.org:587`."""
         raise NotImplementedError
 
 
@@ -167,7 +167,7 @@ class WebhookSettings(_Settings):
 
 
 class ChatSettings(_Settings):
-    """An incoming webhook of Slack, Mattermost or Microsoft Teams, or of what understands one of their forms."""
+    """An incoming webhook of Slack, Mattermost or Microsoft Teams, or of a service that accepts one of their formats."""
 
     kind: Literal[ChannelKind.CHAT]
     url: SecretUrl
@@ -212,7 +212,7 @@ ChannelSettings = Annotated[
 AnySettings = EmailSettings | WebhookSettings | ChatSettings | AlertmanagerSettings | ScriptSettings
 _ADAPTER: Final[TypeAdapter[AnySettings]] = TypeAdapter(ChannelSettings)
 SECRETS: Final = ("password", "url", "authorization")
-# What a channel cannot work without.
+# The required settings of a channel.
 NEEDED: Final[dict[ChannelKind, str]] = {ChannelKind.WEBHOOK: "url", ChannelKind.CHAT: "url"}
 
 
@@ -225,7 +225,7 @@ def hide_path(url: SecretStr | None) -> str:
 
 
 def split_secrets(settings: AnySettings) -> tuple[dict[str, object], dict[str, object]]:
-    """Return what everybody may read, and the secrets; both as they are stored."""
+    """Return the public settings, and the secrets; both as they are stored."""
     secrets: dict[str, object] = {}
     for name in secret_names(settings):
         value: SecretStr | None = getattr(settings, name)
@@ -237,7 +237,7 @@ def split_secrets(settings: AnySettings) -> tuple[dict[str, object], dict[str, o
 
 def secret_names(settings: AnySettings) -> list[str]:
     """Return the names of the settings of this kind that are secrets."""
-    # The URL of an Alertmanager is none: what is secret there is `authorization`.
+    # The URL of an Alertmanager is not a secret; its `authorization` is.
     return [
         name
         for name in SECRETS

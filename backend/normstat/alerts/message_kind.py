@@ -1,4 +1,4 @@
-"""Why the receivers of alerts are sent messages."""
+"""The reasons why messages of alerts are sent."""
 
 from enum import StrEnum
 

@@ -36,7 +36,7 @@ def _n_more(message: AlertMessage) -> int:
 
 
 def _part_lines(part: MessagePart, told: str) -> list[str]:
-    """Return a part as text. `told`: a sentence that stands above already"""
+    """Return a part as text. `told`: a sentence that is already above"""
     who = part.host or SERVER
     instances = f", {part.instances}" if part.instances else ""
     lines = [f"{who}: {part.title}{instances}, {COLOUR_LABELS[part.colour]} since {part.since_text}"]

@@ -1,4 +1,4 @@
-"""Works off an outbox: one process at a time, the receivers beside each other, what is for one of them in turn.
+"""Process an outbox: in one process at a time, receivers concurrently, the messages of one receiver in order.
 
 Before a try the row says that it is being sent, and afterwards how it ended. A process that dies in between leaves it in doubt: it
 is sent again after a while, with the same key, which receivers can recognise it by.
@@ -25,9 +25,9 @@ CHECK_S: Final = 15.0
 STOP_S: Final = 5.0
 FIRST_PAUSE_S: Final = 10.0
 MAX_PAUSE_S: Final = 900.0
-# A day later a message wakes nobody for a good reason.
+# A message that is a day old is not worth an alarm.
 GIVE_UP_AFTER: Final = timedelta(hours=24)
-# No try takes as long as this, so whoever began it is gone.
+# No try takes as long as this, so the process that began it is gone.
 DOUBT: Final = timedelta(seconds=2 * SEND_LIMIT_S)
 
 
@@ -42,7 +42,7 @@ class OutboxWorker(ABC):
     _is_stopping: bool = field(default=False, init=False)
 
     async def run_due(self) -> int:
-        """Begin with every receiver that something is due for and that is not busy; return how many are busy now."""
+        """Begin with every receiver with due messages that is not busy; return how many are busy now."""
         for task in self._running.values():
             if task.done():
                 # Raises what the database raised.
@@ -61,7 +61,7 @@ class OutboxWorker(ABC):
             await asyncio.gather(*self._running.values())
 
     async def stop(self) -> None:
-        """Send nothing more; what is on its way gets a moment, so that it is not in doubt."""
+        """Send nothing more; tries in progress get a moment to finish, so that they are not in doubt."""
         self._is_stopping = True
         if self._running:
             await asyncio.wait(self._running.values(), timeout=STOP_S)
@@ -72,7 +72,7 @@ class OutboxWorker(ABC):
 
     @abstractmethod
     async def _list_due(self, now: datetime) -> Sequence[int]:
-        """Return the ids of the receivers that something is due for."""
+        """Return the ids of the receivers with due messages."""
 
     @abstractmethod
     async def _deliver_next(self, receiver_id: int) -> bool:
@@ -122,7 +122,7 @@ async def run_outbox(
                             wake.clear()
                         # Without its connection it has no lock, and another process may have begun.
                         await leadership.check()
-                        # Receivers that are busy are looked after, whatever is due.
+                        # Busy receivers are waited for, whatever is due.
                         await pause(poll_s if not await worker.run_due() else min(poll_s, MESSAGES_S), wake)
                 finally:
                     await worker.stop()

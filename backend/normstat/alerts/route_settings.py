@@ -38,7 +38,7 @@ def _check_zone(name: str) -> str:
 
 def _check_colour(colour: Colour) -> Colour:
     if colour not in BAD_COLOURS:
-        raise ValueError("lowest is amber, red or black: other states wake nobody")
+        raise ValueError("lowest must be amber, red or black: other states raise no alerts")
     return colour
 
 
@@ -131,7 +131,7 @@ class RouteMatch(_Part):
 
 
 class Escalation(_Part):
-    """Further channels for an alert that nobody acknowledged for a time."""
+    """Further channels for an alert that was not acknowledged in time."""
 
     after_min: Annotated[int, Field(ge=1, le=10_080)]
     channels: Annotated[Channels, Field(min_length=1)]
@@ -140,9 +140,9 @@ class Escalation(_Part):
 class RouteSettings(_Part):
     """A route: which episodes it takes, and what it does with them.
 
-    `wait_s`: before the first message, so that what belongs together comes as one, and what is over at once wakes nobody;
-    `resolve_wait_s`: how long nothing may last before the alert is resolved; `repeat_min`: null: never; `is_last`: routes after
-    this one do not get what it takes
+    `wait_s`: before the first message, so that related episodes arrive as one message, and short ones send none;
+    `resolve_wait_s`: how long nothing may last before the alert is resolved; `repeat_min`: null: never; `is_last`: later routes
+    do not get the episodes that it takes
     """
 
     match: RouteMatch

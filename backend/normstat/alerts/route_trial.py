@@ -1,4 +1,4 @@
-"""What a route would have sent in the past: the decisions of `routing`, over recorded episodes. Pure."""
+"""Try a route on the past: the decisions of `routing` over recorded episodes. Pure."""
 
 import heapq
 from collections.abc import Sequence
@@ -64,7 +64,7 @@ def try_route(
         last = now
         n_steps += 1
         if n_steps > MAX_STEPS:
-            raise BadRequest(f"There is too much to try in this window: more than {MAX_STEPS:,} steps; choose a shorter one")
+            raise BadRequest(f"This window is too large for a trial: more than {MAX_STEPS:,} steps; choose a shorter one")
         while to_come and to_come[-1].episode.start <= now:
             active.append(to_come.pop())
         there = [_at(each, mutes, now) for each in active]

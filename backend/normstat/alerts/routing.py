@@ -1,4 +1,4 @@
-"""Decide which alerts episodes make on a route, and which messages are due. Pure: the same for what happens and for a trial.
+"""Decide which alerts episodes make on a route, and which messages are due. Pure: the same for live routing and for a trial.
 
 A step looks at the episodes as they are at an instant. It depends on nothing else but the alerts as the step before left them, so
 it does not matter how many steps there are, or which process makes them.
@@ -16,7 +16,7 @@ from normstat.watch.rules.rule_file import COLOURS, Colour
 
 # Rules that begin on a host within this time tell one story.
 STORY: Final = timedelta(seconds=60)
-# Of a group that grows, one message in this time says what came to it.
+# A growing group sends at most one message in this time about what was added.
 UPDATE_EVERY: Final = timedelta(minutes=5)
 # Before an Alertmanager forgets an alert that lasts.
 RENEW_EVERY: Final = timedelta(hours=12)
@@ -154,7 +154,7 @@ def next_due(alert: TrackedAlert, settings: RouteSettings) -> list[datetime]:
         due += [alert.fired_at + timedelta(minutes=each.after_min) for each in settings.escalations[alert.level :]]
     if alert.told_at is not None:
         due.append(alert.told_at + UPDATE_EVERY)
-        # Renewals are no messages to people, so nobody waits for their instant.
+        # People do not see renewals, so their exact instant does not matter.
         if settings.repeat_min is not None:
             due.append(alert.told_at + timedelta(minutes=settings.repeat_min))
     return due
@@ -201,7 +201,7 @@ class _RouteStep:
         taken = set()
         joined = {episode_id for alert in self._alerts for episode_id in alert.episode_ids}
         for alert in self._alerts:
-            # It was over, and late samples say that it is not.
+            # It was resolved, and late samples show that it is not over.
             if alert.state not in OPEN and self._is_on and any(not each.is_muted for each in _open_episodes(alert, self._known)):
                 self._reopen(alert)
         for episode in episodes:
@@ -243,7 +243,7 @@ class _RouteStep:
         return any(self._known[each].source == episode.source for each in alert.episode_ids if each in self._known)
 
     def _continues(self, alert: TrackedAlert, episode: RoutedEpisode) -> bool:
-        """Return whether an episode is part of what was told as over: late samples may make two episodes of one."""
+        """Return whether an episode is part of a resolved alert: late samples may make two episodes of one."""
         own = (self._known[each] for each in alert.episode_ids if each in self._known)
         return (
             alert.resolved_at is not None
@@ -277,7 +277,7 @@ class _RouteStep:
             return [self._fire(alert, live, worst)] if self._now >= alert.due_at else []
         own = (self._known.get(each) for each in alert.episode_ids)
         if alert.is_acknowledged and not any(each is not None and each.is_acknowledged for each in own):
-            # Somebody took it back.
+            # The acknowledgement was withdrawn.
             alert.is_acknowledged = False
         planned = self._tell_news(alert, live, worst)
         if not alert.is_acknowledged and not all(each.is_acknowledged for each in live):
@@ -294,17 +294,17 @@ class _RouteStep:
         return self._tell(alert, MessageKind.FIRED, self._settings.channels)
 
     def _tell_news(self, alert: TrackedAlert, live: Sequence[RoutedEpisode], worst: Colour) -> list[PlannedMessage]:
-        """Say at once that it got worse, and every few minutes what came to a group that grows."""
+        """Report a worse state at once, and additions to a growing group every few minutes."""
         assert alert.told_colour is not None
         assert alert.told_at is not None
         new = {each.place for each in live} - alert.told
         is_worse = COLOURS.index(worst) > COLOURS.index(alert.told_colour)
-        # A story is one from its first message on: what else begins in the same minute is no news.
+        # What else begins in the same minute belongs to the story and sends no message.
         is_news = bool(new) and self._settings.group_by is not GroupBy.STORY and self._now >= alert.told_at + UPDATE_EVERY
         if not is_worse and not is_news:
             return []
         if is_news:
-            # Nobody has acknowledged that.
+            # The new state is not acknowledged.
             alert.is_acknowledged = False
         alert.told_colour = max(worst, alert.told_colour, key=COLOURS.index)
         alert.told |= new

@@ -1,4 +1,4 @@
-"""The link in a message that silences what it is about. Opening it changes nothing: programs that scan mails open links, too."""
+"""The link in a message that mutes its rules and hosts. Opening it changes nothing: programs that scan mails open links, too."""
 
 import hashlib
 import hmac
@@ -20,7 +20,7 @@ log = structlog.get_logger()
 
 # After the alert is over, for people who read the message late.
 VALID_AFTER_END: Final = timedelta(hours=24)
-# Whatever lasts longer than this is silenced on the page, by somebody who is logged in.
+# Longer mutes are set on the page, with a login.
 VALID: Final = timedelta(days=7)
 MAX_MUTES: Final = 50
 _PURPOSE: Final = b"normstat silence "
@@ -44,7 +44,7 @@ class SilenceOffer(Documented):
     state: str
     places: list[SilencePlace]
     is_used: bool
-    """Whether somebody used the link already: it works once."""
+    """Whether the link was used already: it works once."""
 
 
 def sign_token(alert_id: int, silence_key: bytes) -> str:

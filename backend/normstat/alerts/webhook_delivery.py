@@ -1,4 +1,4 @@
-"""Tell webhooks of changes: what is in their outbox is signed, sent, tried again and given up as messages of alerts are.
+"""Deliver changes to webhooks: their outbox is signed, sent, retried and given up as messages of alerts are.
 
 A delivery arrives at least once. A receiver recognises one that comes again by its id, and ours by the signature: an HMAC-SHA256 of
 the time of the try, a dot and the body.
@@ -67,7 +67,7 @@ async def send_to_webhook(
 
 @dataclass(slots=True)
 class WebhookDeliverer(OutboxWorker):
-    """Sends what webhooks are to be told, in the order in which it happened."""
+    """Sends the deliveries of webhooks, in the order of the changes."""
 
     _cleaned_at: datetime | None = field(default=None, init=False)
 
@@ -104,7 +104,7 @@ class WebhookDeliverer(OutboxWorker):
             else:
                 next_at = now + pause_after(delivery.n_tries, outcome)
                 await note_delivery(session, delivery, DeliveryState.QUEUED, outcome.answer, next_at)
-                # The later ones wait, too: a receiver hears of things in their order.
+                # The later ones wait, too: a receiver gets changes in order.
                 await hold_webhook(session, delivery.webhook_id, next_at)
         result = "sent" if outcome.is_sent else "failed" if is_over else "retried"
         # Neither the answer nor the URL: both may hold secrets.
@@ -114,7 +114,7 @@ class WebhookDeliverer(OutboxWorker):
 async def run_webhooks(
     settings: Settings, sessions: Sessions, *, wake: asyncio.Event | None = None, poll_s: float = MESSAGES_S
 ) -> None:  # fmt: skip
-    """Tell webhooks, as long as no other process does, until cancelled."""
+    """Deliver to webhooks, as long as no other process does, until cancelled."""
 
     def make_worker() -> WebhookDeliverer:
         return WebhookDeliverer(sessions)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 _HOLDER: Final = re.compile(r"\{([a-z_]+)\}")
-# What a template may ask for; the members of a message.
+# The words of a template: the members of a message.
 WORDS: Final = frozenset({
     "key", "alert_id", "kind", "route", "state", "colour", "host", "subject", "sentence", "text", "since", "at", "link",
     "silence_link", "action",
@@ -31,7 +31,7 @@ def check_template(template: str) -> str:
 
 
 def fill_template(template: str, values: Mapping[str, object]) -> object:
-    """Return the body for a message. A string that is nothing but one word becomes its value: {alert_id} is a number then."""
+    """Return the body for a message. A string that consists of one word becomes its value: {alert_id} is a number then."""
     return _fill(json.loads(template), values)
 
 

@@ -1,4 +1,4 @@
-"""Connect to a receiver. Addresses that only this machine's surroundings answer to are refused."""
+"""Connect to a receiver. Cloud metadata addresses, which serve credentials of this machine, are refused."""
 
 import socket
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Final
 
 from normstat.alerts.senders.send_outcome import CONNECT_LIMIT_S
 
-# Of a try: a host may have many addresses.
+# Maximum number of addresses tried: a host may have many.
 MAX_ADDRESSES: Final = 4
 # Where clouds serve the credentials of the machine, besides link-local addresses: Alibaba, Azure, Oracle, AWS, Google, Scaleway.
 METADATA: Final = tuple(
@@ -77,7 +77,7 @@ def _embedded(address: IPv4Address | IPv6Address) -> Iterator[IPv4Address]:
     if address in OWN_NAT64:
         without_gap = bits >> 64 << 56 | bits & (1 << 56) - 1
         places = (without_gap >> 120 - length - 32 & MASK_32 for length in NAT64_LENGTHS)
-        # Zeros stand where a prefix of another length has no address.
+        # A prefix of another length has zeros there.
         yield from (IPv4Address(found) for found in places if found)
     if address.sixtofour is not None:
         yield address.sixtofour

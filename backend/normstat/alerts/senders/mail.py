@@ -40,7 +40,7 @@ def build_mail(mail: Mail, settings: EmailSettings) -> EmailMessage:
     if mail.thread_id:
         built["In-Reply-To"] = f"<{mail.thread_id}>"
         built["References"] = f"<{mail.thread_id}>"
-    # Nobody's absence note answers it, and no list passes it on as if somebody had written it.
+    # Marks it as automatic: no absence note answers it, and no mailing list forwards it as a person's mail.
     built["Auto-Submitted"] = "auto-generated"
     built["X-Auto-Response-Suppress"] = "All"
     built.set_content(mail.text)
@@ -62,7 +62,7 @@ def send_mail(mail: Mail, settings: EmailSettings, cutter: Cutter) -> SendOutcom
                 password = settings.password.get_secret_value() if settings.password is not None else ""
                 server.login(settings.username, password)
             refused = server.send_message(built)
-            # The mail is accepted: what happens to the farewell changes nothing.
+            # The mail is accepted: a failing QUIT changes nothing.
             with suppress(smtplib.SMTPException, OSError):
                 server.quit()
             return SendOutcome(is_sent=True, answer=_describe_refused(refused) or "accepted")
@@ -107,7 +107,7 @@ class _DialledSmtp(smtplib.SMTP):
 
 
 def _own_name() -> str:
-    """Return what the server calls itself in its greeting. Not getfqdn: a name server may take half a minute for that."""
+    """Return the name for the EHLO greeting. Not getfqdn: a name server may take half a minute for that."""
     name = socket.gethostname()
     return name if name.isascii() and " " not in name else "localhost"
 

@@ -35,7 +35,7 @@ def find_problem(folder: Path | None, name: str) -> str | None:
         return f"{name} is not executable"
     for each in (folder, path):
         if each.stat().st_mode & stat.S_IWOTH:
-            return f"anybody may change {each.name}: take that right away (chmod o-w)"
+            return f"{each.name} is writable by everyone: change that (chmod o-w)"
     return None
 
 
@@ -78,7 +78,7 @@ async def run_script(folder: Path | None, name: str, message: object, *, limit_s
 
 
 async def _talk(process: asyncio.subprocess.Process, text: bytes) -> bytes:
-    """Write the message and return the first bytes of the output; the rest is read and forgotten."""
+    """Write the message and return the first bytes of the output; the rest is discarded."""
     assert process.stdin is not None
     assert process.stdout is not None
     writing = asyncio.create_task(_write(process.stdin, text))

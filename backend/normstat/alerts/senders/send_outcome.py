@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 MAX_ANSWER: Final = 500
-# From the first byte to the last one of an answer.
+# Maximum time from the first to the last byte of an answer.
 SEND_LIMIT_S: Final = 30.0
 CONNECT_LIMIT_S: Final = 10.0
 
@@ -49,7 +49,7 @@ class Cutter:
                 raise TimeoutError("the time is over")
 
     def cut(self) -> None:
-        """End whatever the try is waiting for."""
+        """Cut off the try's connection."""
         with self._lock:
             self._is_cut = True
             if self._socket is not None:
@@ -63,7 +63,7 @@ async def run_cut_off(send: Callable[[Cutter], SendOutcome], *, limit_s: float =
     """Return how a blocking try ended, run in a thread of its own; one that takes too long is cut off.
 
     The threads of the event loop are few, and one slow receiver must not hold them. A name server may keep a thread for longer than
-    the limit; it ends by itself, and nobody waits for it.
+    the limit; it ends by itself, and is not waited for.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[SendOutcome] = loop.create_future()

@@ -57,7 +57,7 @@ def describe_end(finding: Finding, unit: str) -> str:
 
 
 def describe_expected(finding: Finding, unit: str) -> str:
-    """Return what people expect of the series: `expected 4,000/s`. Empty where nobody said."""
+    """Return what people expect of the series: `expected 4,000/s`. Empty where none was given."""
     return "" if finding.expected is None else f"expected {Amount(format_human(finding.expected, unit)):}"
 
 
