@@ -1,7 +1,7 @@
 """Stores requests in batches, one transaction each (ingest/transaction.py). Only what is committed is acknowledged.
 
-An offset that this module returns is committed. A client that sends the same bytes again, or bytes from elsewhere in the stream, is
-told where the stream stands, and nothing is stored twice.
+An offset that this module returns is committed. A client that sends the same bytes again, or bytes from elsewhere in the stream,
+gets the current offset of the stream, and nothing is stored twice.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ RETRY_AFTER_S: Final = 5
 # This much is read in about a second; a batch of large requests holds only a few.
 BATCH_BYTES: Final = 4 << 20
 BATCH_JOBS: Final = 64
-# Requests that are smaller are taken only up to what is read without a thread: more of them in a batch cost as much each.
+# Smaller requests are batched only up to what is read without a thread: beyond that a batch saves nothing.
 SMALL_BYTES: Final = 64 << 10
 # A batch costs as much as three posts of small agents, whatever is in it. Where several hosts send, the next one begins no sooner
 # than this after the last one began, unless there is enough to do.
@@ -316,7 +316,7 @@ def _cause_of(error: BaseException | None) -> BaseException | None:
 def _to_error(error: Exception) -> NormstatError | None:
     cause = _cause_of(error)
     if isinstance(cause, psycopg.errors.OutOfMemory | psycopg.errors.ConfigurationLimitExceeded):
-        # A transaction can lock only so many chunks of a hypertable: these samples span too many different days.
+        # A transaction can lock a limited number of chunks of a hypertable: these samples span too many different days.
         return TooLarge("The samples of this request span too many days for one transaction; send less at once")
     if isinstance(error, PoolTimeout) or isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
         return DatabaseAway(

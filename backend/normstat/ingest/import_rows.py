@@ -41,7 +41,7 @@ class ReasonTotal(Documented):
 
 
 class MissingOption(StrEnum):
-    """What a person can say of a file so that samples can be made of it."""
+    """Options that a person can give for a file so that it yields samples."""
 
     START = "start"
     INTERVAL = "interval_s"
@@ -53,7 +53,7 @@ class MissingOption(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ImportedFile(Documented):
-    """What became of a file of an import."""
+    """The result of a file of an import."""
 
     path: str
     spec: str | None
@@ -74,13 +74,13 @@ class ImportedFile(Documented):
     first_sample_at: datetime | None
     last_sample_at: datetime | None
     note: str
-    """Why it was not loaded, or what else there is to know."""
+    """Why it was not loaded, or another note."""
 
     n_since_boot: int
-    """Lines of reports about the time since boot, which are no samples."""
+    """Lines of reports about the time since boot, which are not samples."""
 
     missing: list[MissingOption]
-    """What would make samples of it, or of more of it."""
+    """The options that would yield samples, or more of them."""
 
     position: int
     """Its place in the upload, to try it again."""
@@ -92,7 +92,7 @@ class ImportedFile(Documented):
     """Whether its samples were removed again."""
 
     artefact: int | None = None
-    """The artefact made of it, where its tool answers a question once."""
+    """The artefact made of it, if it is output of a tool for artefacts."""
 
     shift_s: float = 0.0
     """Seconds added to the times in it."""
@@ -112,7 +112,7 @@ class ImportPlace(Documented):
 
 @dataclass(frozen=True, slots=True)
 class Import(Documented):
-    """A file that was uploaded, and what became of it."""
+    """An uploaded file and its results."""
 
     id: int
     job_id: int
@@ -174,7 +174,7 @@ class KnownLoad:
 
 @dataclass(frozen=True, slots=True)
 class LoadedStream:
-    """What the database has of a stream."""
+    """The stored state of a stream."""
 
     stats: list[str]
     n_reports: int
@@ -235,7 +235,7 @@ async def find_stream(session: AsyncSession, host: str, spec: str, key: str) -> 
 
 
 async def read_stream(sessions: async_sessionmaker[AsyncSession], host: str, spec: str, key: str) -> LoadedStream | None:
-    """Return what the database has of the stream of that name. Missing: None when there is no such stream."""
+    """Return the stored state of the stream of that name. Missing: None when there is no such stream."""
     async with open_read_session(sessions) as session:
         stream = await find_stream(session, host, spec, key)
         if stream is None:
@@ -266,11 +266,11 @@ async def read_stream(sessions: async_sessionmaker[AsyncSession], host: str, spe
 async def _count_samples(sessions: async_sessionmaker[AsyncSession], stream: Stream, stat: str) -> tuple[int, int]:
     """Return the samples of the stream in a stat, and how many instants they are of.
 
-    A transaction can lock only so many chunks of a hypertable, one for each day: a long stream is counted in several.
+    A transaction can lock a limited number of chunks of a hypertable, one for each day: a long stream is counted in several.
     """
     if stream.first_sample_at is None or stream.last_sample_at is None:
         return 0, 0
-    # One odd time far away must not make a thousand queries of it: only days with samples are locked.
+    # One outlier far away must not cause a thousand queries: only days with samples are locked.
     step = max(COUNTED_DAYS, (stream.last_sample_at - stream.first_sample_at) / MAX_STEPS)
     n_samples = n_reports = 0
     start = stream.first_sample_at
@@ -403,7 +403,7 @@ def select_open_imports() -> Select[int]:
 
 
 async def has_missing(session: AsyncSession, import_id: int) -> bool:
-    """Return whether a file of the import lacks something that a person can say."""
+    """Return whether a file of the import lacks an option that a person can give."""
     is_missing = func.jsonb_array_length(func.coalesce(ImportedFileRow.result["missing"], text("'[]'::jsonb"))) > 0
     query = select(ImportedFileRow.position).where(ImportedFileRow.import_id == import_id, is_missing).limit(1)
     return (await session.scalar(query)) is not None
@@ -510,7 +510,7 @@ async def _queue_again(session: AsyncSession, row: ImportRow) -> Import:
 
 
 async def list_stopped_files(session: AsyncSession) -> dict[int, str]:
-    """Return the files of stopped imports that nobody has removed yet, by import."""
+    """Return the files of stopped imports that are not removed yet, by import."""
     query = (
         select(ImportRow.id, ImportRow.file_path)
         .join(ImportRow.job)

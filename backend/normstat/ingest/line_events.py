@@ -1,4 +1,4 @@
-"""Turn the events that the lines of a stream tell into stored ones, and its gaps into losses."""
+"""Turn events in the lines of a stream into stored events, and its gaps into losses."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -37,6 +37,6 @@ def to_recorded_events(stream: OpenStream, results: Sequence[StreamResult]) -> l
 
 
 def to_loss(stream: OpenStream, host: str, gaps: Sequence[LostBytes]) -> StreamGap:
-    """Return what an agent lost of a stream; there is at least one gap."""
+    """Return the loss of a stream from its gaps; there is at least one."""
     n_bytes = sum(gap.end - gap.start for gap in gaps)
     return StreamGap(stream.host_id, host, stream.spec, n_bytes, clean_text(gaps[-1].reason)[:MAX_REASON])

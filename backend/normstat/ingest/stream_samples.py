@@ -1,4 +1,4 @@
-"""Turn bytes of a stream into everything that is stored of them. Pure: no database, no clock; it may run in a thread.
+"""Turn bytes of a stream into everything that is stored. Pure: no database, no clock; it may run in a thread.
 
 A request may bring many MiB of one stream. They are read piece by piece, so that a garbage stream, where every line is rejected,
 costs bounded memory.

@@ -75,7 +75,7 @@ class AgentIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What an import knows of a stream that was recorded earlier.
+    """What an import knows about a stream that was recorded earlier.
 
     `timing` is stored with a new stream. With `is_final` nothing follows these frames: a last line without a newline is read. With
     `follows_cut` the bytes before these ended in a line without a newline, whose rest comes first.
@@ -531,7 +531,7 @@ class Batch:
                 version = delivery.spec.version if delivery.spec else NO_VERSION
                 stream.spec_version, stream.reader_version = next_spec_version(stream, version), version
                 stream.acked_offset, stream.reader_state = delivery.end, delivery.state
-                # Bytes that were stored already neither end nor restart anything.
+                # Bytes that were stored already neither end nor restart a stream.
                 stream.is_finished = delivery.is_final
         await chunks.copy_chunks(connection, kept, now)
         await note_losses(self._session, losses, now)

@@ -67,7 +67,7 @@ class Member:
     """A file found. `path` is what people see: the path given, and behind it the names within archives.
 
     `source` gives its unpacked bytes until the next member is asked for, None where it is not read; `note` says why not then.
-    `modified_at` is seconds since the epoch, None where nobody knows.
+    `modified_at` is seconds since the epoch, None where it is unknown.
     """
 
     path: str
@@ -114,7 +114,7 @@ def _list_folder(folder: Path, budget: Budget) -> Iterator[tuple[Path, str]]:
 def walk_file(path: Path, budget: Budget, shown: str | None = None) -> Generator[Member]:
     """Yield all files that one file on this machine stands for, under its path or the name `shown`.
 
-    What cannot be read is a member with a note; it raises Stopped alone.
+    An unreadable file is a member with a note; the only error raised is Stopped.
     """
     shown = str(path) if shown is None else shown
     try:
@@ -137,7 +137,7 @@ def _read_archive(base: Path, shown: str, modified_at: float) -> Iterator[Member
     """Yield the text of an archive of several files."""
     try:
         with pcp_files.open_archive(base) as text:
-            # The name tells who printed it: descriptions fill the beginning, from which nobody else could.
+            # The name identifies the tool: descriptions fill the beginning, which does not show it.
             yield Member(f"{shown} (pmdumplog)", Peekable(text), modified_at)
     except Unreadable as trouble:
         yield Member(shown, None, modified_at, str(trouble))
@@ -290,7 +290,7 @@ def _spool(source: Source) -> BinaryIO:
 
 
 def _open_zip(file: BinaryIO) -> zipfile.ZipFile:
-    """Return the archive, once its list of members is known to be of bearable size: zipfile reads it as a whole."""
+    """Return the archive after checking the size of its list of members: zipfile reads it as a whole."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - (1 << 16) - 22))
     tail = file.read()

@@ -1,4 +1,4 @@
-"""Files that describe themselves for dim_STAT's BatchLOAD: a block of tags, a tool's output, END; one after the other.
+"""Self-describing files of dim_STAT's BatchLOAD: a block of tags, a tool's output, END; one after the other.
 
     STAT vmstat
     HOST web1
@@ -136,7 +136,7 @@ def times_of(tags: dict[str, str], zone: str | None) -> tuple[int | None, int | 
     except (ValueError, OverflowError):
         pass
     if start_us is not None and not 0 <= start_us < LATEST_US:
-        # No sample can be of then.
+        # Outside the years that samples can have.
         start_us = None
     try:
         seconds = float(tags.get("ISEC", tags.get("INTERVAL", "")))

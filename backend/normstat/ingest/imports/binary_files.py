@@ -26,7 +26,7 @@ NAMES: Final = (
 
 
 def describe_binary(head: bytes, path: str) -> str:
-    """Return what a file that is no text is, and what to run instead. Missing: "" for one that no tool is known for.
+    """Return what a binary file is, and what to run instead. Missing: "" where the tool is unknown.
 
     >>> describe_binary(b"PERFILE2", "perf.data")[:19], describe_binary(b"\\x7fELF", "a.out")
     ('a recording of perf', '')

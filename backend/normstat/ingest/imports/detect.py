@@ -1,4 +1,4 @@
-"""The beginning of a file -> which tool printed it, and what must be known from elsewhere of its times."""
+"""Detect from the beginning of a file which tool printed it, and which options its times need."""
 
 import datetime as dt
 import re
@@ -27,7 +27,7 @@ MAX_HEAD_BYTES: Final = 1 << 20
 # A tool's first header stands near the beginning, a summary (strace -c) at the end.
 QUICK_BYTES: Final = 6144
 QUICK_TAIL_BYTES: Final = 2048
-# As good as more of it, in a fourth of the time.
+# As good as a larger part, in a fourth of the time.
 GUESSED_BYTES: Final = 1 << 14
 MARKED_LINES: Final = 400
 MAX_MARKED_LENGTH: Final = 4096
@@ -46,7 +46,7 @@ TEXT_BYTES: Final = 4096
 CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 MAX_CONTROL: Final = 0.1
 SINCE_BOOT_NOTE: Final = (
-    "nothing but reports about the time since boot, which are kept and are no samples: give each call an interval and a count, "
+    "nothing but reports about the time since boot, which are stored but are not samples: give each call an interval and a count, "
     "as in iostat -x 5 2, also in a loop"
 )
 NOT_LOADED: Final = "not loaded: "
@@ -64,13 +64,12 @@ MISSING_NOTES: Final = {
 # The day in a name, whole: not part of a longer number. OSWatcher writes web1_vmstat_26.11.21.0800.dat.
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the beginning of a file tells.
+    """What was detected in the beginning of a file.
 
-    `spec` is None where nobody can read it, `note` then says why. `first_us` is its first time, None where there is none; of a file
-    that `needs_date` it is counted from SOME_DAY. With `lacks_times` none of it would be a sample until somebody says when it was.
-    `is_order_guessed`: its banner names one of two days, 04/08/17.
-    `missing` are the options that would make samples of it. `artefact` is the format of a text that no spec reads, but that is kept
-    as an artefact; "" for others.
+    `spec` is None where no reader can read it, `note` then says why. `first_us` is its first time, None where there is none; of a
+    file that `needs_date` it is counted from SOME_DAY. With `lacks_times` it has no samples until an option says when it was
+    recorded. `is_order_guessed`: its banner names one of two days, 04/08/17. `missing` are the options that would make samples of
+    it. `artefact` is the format of a text that no spec reads, but that is kept as an artefact; "" for others.
     """
 
     spec: Spec | None = None
@@ -108,13 +107,16 @@ def look_at(head: bytes, path: str, options: ImportOptions, *, is_all: bool, com
     timing = Timing(zone=options.zone, is_first_real=options.is_first_real)
     result = trial.read(timing)
     if options.spec is None and not _is_read(result):
-        note = f"nothing that a known tool prints (the most of it looks like {spec.name}: --spec {spec.name} loads it)"
+        note = f"nothing that a known tool prints (most of it looks like {spec.name}: --spec {spec.name} loads it)"
         return Look(note=note, missing=(MissingOption.SPEC,))
     return _look_at_times(trial, result, timing, options)
 
 
 def _guess(head: bytes, name: str) -> Spec | None:
-    """Return who printed it. Most files of a sosreport are nobody's, and a part of each is enough to see that."""
+    """Return the spec of the tool that printed it.
+
+    Most files of a sosreport have none, and a part of each is enough to see that.
+    """
     is_long = len(head) > QUICK_BYTES + QUICK_TAIL_BYTES
     if is_long and b"\n" in head[:QUICK_BYTES] and not words_in_name(name) & _tools():
         begin = head[:QUICK_BYTES].rpartition(b"\n")
@@ -150,7 +152,7 @@ def _is_read(result: ReadResult) -> bool:
 
 
 def _look_at_times(trial: "_Trial", result: ReadResult, timing: Timing, options: ImportOptions) -> Look:
-    """Find out what must be said of the times so that as many rows as can be have one. What changes nothing is left out."""
+    """Find the options about times with which the most rows have one. Options that change nothing are left out."""
     interval_us = options.interval_us if options.interval_us is not None else trial.recorded_interval_us()
     tries = [replace(timing, interval_us=interval_us)] if interval_us is not None else []
     tries += [replace(other, date=SOME_DAY) for other in (timing, *tries)]
@@ -172,7 +174,7 @@ def _look_at_times(trial: "_Trial", result: ReadResult, timing: Timing, options:
     missing: tuple[MissingOption, ...] = (MissingOption.DATE,) if needs_date and options.date is None else ()
     firsts += [event.time_us for event in result.events if 0 <= event.time_us < LATEST_US]
     n_rows = sum(map(len, result.blocks)) + len(result.events)
-    # Whoever names the spec has looked at the file, and may want its rejected lines.
+    # A person who names the spec has looked at the file, and may want its rejected lines.
     lacks_times = 0 < n_without == n_rows and options.spec is None
     if n_without:
         how_many = "it" if n_without == n_rows else f"some of it ({n_without} of the first {n_rows} rows)"
@@ -224,8 +226,8 @@ class _Trial:
         return best
 
     def recorded_interval_us(self) -> int | None:
-        """Return the time between two reports of a call that a recorder made. Missing: None where no recorder did, or nobody
-        knows.
+        """Return the time between two reports of a call that a recorder made. Missing: None where no recorder did, or it is
+        unknown.
         """
         is_known = self.spec.tool in OSWATCHER_TOOLS and CALL.search(self.head) is not None
         return OSWATCHER_INTERVAL_US if is_known else None

@@ -1,4 +1,4 @@
-"""Part a file with the output of several hosts into a text for each of them.
+"""Split a file with the output of several hosts into a text for each of them.
 
 Which lines are another host's is what their reader says (stats/engine/hosts.py): it takes the lines of the first host and rejects
 those of all others. So the file is read once for each host, every time without the lines of those before.
@@ -120,7 +120,7 @@ def _stretches(others: Iterator[tuple[int, int]], n_bytes: int) -> Iterator[tupl
 
 
 def _unique(parts: list[HostLines]) -> list[HostLines]:
-    """Return the parts; a name that two of them have tells neither."""
+    """Return the parts; a name that two of them have identifies neither."""
     n_named = Counter(part.host for part in parts)
     return [part if n_named[part.host] == 1 else HostLines("", part.text) for part in parts]
 

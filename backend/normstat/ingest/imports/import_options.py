@@ -1,4 +1,4 @@
-"""What a person says of files that are imported."""
+"""Options for imported files."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ MAX_INTERVAL_S: Final = 366 * 86400.0
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """What is known of the files' times where they do not say, see docs/import.md; `spec` names the tool where nothing tells it,
+    """What is known about times that the files do not have, see docs/import.md; `spec` names the tool if it cannot be detected,
     `title` the question that a tracer was asked.
 
     `is_first_real`: the first report covers an interval, not the time since boot. `is_each_host`: a file with several hosts is
@@ -81,7 +81,9 @@ def parse_instant(text: str) -> dt.datetime:
     try:
         return dt.datetime.fromisoformat(text)
     except ValueError:
-        raise BadRequest(f"{shorten(text)} is no instant; write it as 2026-11-21T12:00:00 or 2026-11-21T12:00:00+01:00") from None
+        raise BadRequest(
+            f"{shorten(text)} is not an instant; write it as 2026-11-21T12:00:00 or 2026-11-21T12:00:00+01:00"
+        ) from None
 
 
 def parse_day(text: str) -> dt.date:
@@ -92,4 +94,4 @@ def parse_day(text: str) -> dt.date:
     try:
         return dt.date.fromisoformat(text)
     except ValueError:
-        raise BadRequest(f"{shorten(text)} is no day; write it as 2026-11-21") from None
+        raise BadRequest(f"{shorten(text)} is not a day; write it as 2026-11-21") from None

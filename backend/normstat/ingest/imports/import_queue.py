@@ -44,7 +44,7 @@ PROGRESS_S: Final = 1.0
 ABANDONED_AFTER: Final = timedelta(minutes=2)
 # The database and everything else on that disk needs room too.
 MIN_FREE_BYTES: Final = 512 << 20
-# An upload that lacks something that a person can say is kept this long, to be tried again.
+# An upload that lacks an option is kept this long, to be tried again.
 KEPT_FOR: Final = timedelta(days=1)
 WRITE_BYTES: Final = 1 << 20
 OLD_S: Final = 86400.0
@@ -90,11 +90,11 @@ class ImportQueue:
         self.has_news = asyncio.Event()
 
     def wake(self) -> None:
-        """Tell the queue of a new import."""
+        """Notify the queue of a new import."""
         self.has_news.set()
 
     async def run(self, *, check_s: float = IMPORTS_S) -> None:
-        """Load queued imports, until cancelled: every `check_s`, and whenever there are news."""
+        """Load queued imports, until cancelled: every `check_s`, and whenever notified."""
         await keep_running("imports", self.run_all, every_s=check_s, wake=self.has_news)
 
     async def run_all(self) -> None:
@@ -379,7 +379,7 @@ def options_of(row: ImportRow) -> "ImportOptions":
 
 
 def require_space(folder: Path, n_bytes: int) -> None:
-    """Require room for so many bytes on the folder's disk.
+    """Require room for this many bytes on the folder's disk.
 
     Raises: NoSpace
     """

@@ -33,14 +33,14 @@ TICK_S: Final = 0.5
 
 
 class Watch(Protocol):
-    """Who wants to know how far an import is. Each may raise Stopped."""
+    """Progress callbacks of an import. Each may raise Stopped."""
 
     async def surveying(self, n_bytes: int, path: str) -> None:
         """Report how many bytes the survey has read, and the file it is at."""
         ...
 
     async def loading(self, n_bytes: int, n_bytes_done: int, path: str) -> None:
-        """Of `n_bytes` to load, `n_bytes_done` are done."""
+        """Report that `n_bytes_done` of `n_bytes` are loaded."""
         ...
 
     async def done(self, position: int, file: ImportedFile) -> None:
@@ -237,14 +237,14 @@ class _Members:
     def open(self, found: Found) -> Iterator[bytes]:
         """Yield the bytes of the file; those before it are passed over.
 
-        Raises: Unreadable when it is not there any more
+        Raises: Unreadable when it is gone
         """
         if found.text is not None:
             return _slice(Peekable(found.text.open()), found.begin, found.end)
         while self._number < found.member:
             member = next(self._members, None)
             if member is None:
-                raise Unreadable("it is not there any more")
+                raise Unreadable("it is gone")
             self._number += 1
             self._source = member.source
         if self._source is None:

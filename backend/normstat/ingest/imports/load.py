@@ -1,6 +1,6 @@
-"""The second way through what is imported: the files that the survey found worth it go where live streams go, by the same code.
+"""The second pass of an import: the files that the survey chose are stored by the same code as live streams.
 
-A stream of an import bears the hash of its content and timing as its key, so that a file of the same content is known again. One
+A stream of an import bears the hash of its content and timing as its key, so that a file of the same content is recognised. One
 that has grown since goes on where it ended. Pieces of a few MiB are a transaction each; what was committed stays when the import
 ends early.
 """
@@ -31,9 +31,9 @@ from normstat.stats.records import Timing
 log = structlog.get_logger()
 
 PIECE_BYTES: Final = 4 << 20
-# A transaction can hold samples of only so many days; then it gets less, down to a few reports.
+# A transaction can hold samples of a limited number of days; beyond that it gets less, down to a few reports.
 MIN_PIECE_BYTES: Final = 4096
-# A reader that takes nothing of this much has no end of a line to wait for.
+# A reader that takes nothing of this many bytes is not waiting for the end of a line.
 MAX_HELD_BYTES: Final = 64 << 20
 KEY_DIGITS: Final = 24
 MAX_TRIES: Final = 6
@@ -84,7 +84,7 @@ class Loader:
         return Plan(key, stream.id, min(stream.acked_offset, found.n_bytes), stream.is_finished)
 
     async def load(self, found: Found, plan: Plan, pieces: "Pieces", moved: Moved) -> ImportedFile:
-        """Load the file; give what is there of it then. `moved` is told how many of its bytes are committed.
+        """Load the file; return its stored state. `moved` is called with the number of its committed bytes.
 
         Raises: DatabaseAway when the database stays away; Unreadable, Stopped from the pieces
         """
@@ -141,7 +141,7 @@ class Loader:
             except TooLarge:
                 if len(data) <= MIN_PIECE_BYTES:
                     raise
-                # What comes next will be of as many days.
+                # The next piece will span as many days.
                 most = size = len(data) // 4
                 is_final = False
                 continue
@@ -252,7 +252,7 @@ def _join(note: str, other: str) -> str:
 
 
 def _missing(found: Found, stream: LoadedStream) -> list[MissingOption]:
-    """Return what would make samples of the file, or of more of it."""
+    """Return the options that would yield samples of the file, or more of them."""
     missing = list(found.look.missing)
     if not stream.n_samples and stream.n_since_boot and MissingOption.FIRST_REAL not in missing:
         missing.append(MissingOption.FIRST_REAL)

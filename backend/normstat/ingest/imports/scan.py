@@ -1,6 +1,6 @@
-"""The first way through what is imported: which files there are, what printed them, and the hash of their bytes.
+"""The first pass of an import: find its files, the tools that printed them, and the hash of their bytes.
 
-It unpacks everything once and keeps nothing but the beginning of one file at a time. The second way (load.py) reads what is known
+It unpacks everything once and keeps only the beginning of one file at a time. The second pass (load.py) reads the files found
 to be worth it; so no file needs a place on a disk, however large it is.
 """
 
@@ -97,8 +97,8 @@ class Found:
 
 
 class Survey:
-    """Looks through all files. `lengths` are the lengths of earlier loads by spec: hashes are taken there as well. `keeper` knows
-    texts that are artefacts and nothing else. `host` is wanted where files tell of several.
+    """Looks through all files. `lengths` are the lengths of earlier loads by spec: hashes are taken there as well. `keeper`
+    recognises texts that are artefacts only. `host` is wanted where files tell of several.
 
     It blocks, so it runs in a thread; `n_bytes` and `path` may be read meanwhile.
     """
@@ -148,7 +148,7 @@ class Survey:
         self._fill_commands(found)
         self._fill_days(found)
         if len(found) > 1:
-            # Most files of an archive are nobody's.
+            # Most files of an archive are not output of a tool.
             for file in found:
                 missing = tuple(one for one in file.look.missing if one is not MissingOption.SPEC)
                 file.look = replace(file.look, missing=missing)
@@ -303,7 +303,7 @@ class Survey:
             yield Found(member.path, root, number, Look(note="tags of BatchLOAD, and nothing between them and END"))
 
     def look_at_section(self, head: bytes, found: Found, section: Section, *, is_all: bool) -> "_Content | None":
-        """Set the section's look; give what takes its bytes, None when nobody can read them."""
+        """Set the section's look; return what takes its bytes, None when no reader can."""
         start_us, interval_us = times_of(section.tags, self._options.zone)
         # What an add-on of the user's own prints may look like anything; its name in the tag says what it is.
         stat = section.tags["STAT"].lower()
@@ -354,7 +354,7 @@ class Survey:
 
 def too_large_note(n_bytes: int, max_bytes: int) -> str:
     """Return why a file is no artefact."""
-    return f"no artefact: it has {n_bytes / 1e6:,.0f} MB, and an artefact has up to {max_bytes / 1e6:,.0f} MB"
+    return f"not stored as an artefact: it has {n_bytes / 1e6:,.0f} MB, and an artefact has up to {max_bytes / 1e6:,.0f} MB"
 
 
 def _with_order(file: Found) -> Look:
@@ -417,7 +417,7 @@ class _Content:
 
 
 class _SectionLook:
-    """A section of a BatchLOAD file going by: its beginning is gathered before anybody can say what it is."""
+    """A section of a BatchLOAD file going by: its beginning is gathered before it can be identified."""
 
     def __init__(self, survey: Survey, found: Found) -> None:
         self._survey = survey

@@ -3,7 +3,7 @@
 collectd's csv plugin writes a file for each series and day, whose name is HOST/PLUGIN-INSTANCE/TYPE-INSTANCE-YYYY-MM-DD. Netdata
 gives the data of one chart, without its name, and with the newest rows first. Samples of many files belong into one row, so the
 lines of all files are sorted by time, on a disk where they are many, and written as the readers `collectd` and `netdata` know them.
-A line that cannot be understood goes along, so that the reader rejects it where everybody sees it.
+A line that cannot be understood is passed on, so that the reader rejects it visibly.
 
 Source: collectd.conf(5), plugin csv; Netdata 1.37, web/api/formatters.
 """
@@ -53,14 +53,14 @@ ALL_METRICS: Final = re.compile(rb'\s*\{\s*"[^"]+"\s*:\s*\{\s*"name"\s*:\s*"[^"]
 SHELL_HEAD: Final = re.compile(rb"\s*# chart: .*\nNETDATA_")
 NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE)
 
-NO_SERIES: Final = "a file of collectd's csv plugin alone, which does not say whose values it has: import its folders HOST/PLUGIN/"
+NO_SERIES: Final = "a file of collectd's csv plugin alone, which does not name the host and plugin: import its folders HOST/PLUGIN/"
 NO_CHART: Final = "data of a Netdata chart, which does not say of which: name the file after it (system.cpu.csv)"
 SHELL_NOTE: Final = "metrics of Netdata for a shell, which have no time: export them with format=json or format=prometheus"
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesFile:
-    """What a file is one of. `key` tells those that belong together; `note` is set where it cannot be read."""
+    """The set that a file belongs to. `key` identifies the set; `note` is set where it cannot be read."""
 
     kind: str = ""
     spec: str = ""
@@ -302,7 +302,7 @@ class _Reader:
             result = found.get("result", found) if isinstance(found, dict) else {}
             labels, rows = result.get("labels"), result.get("data")
             if not isinstance(labels, list) or not isinstance(rows, list):
-                raise Unreadable("no data of a Netdata chart: expected labels and data")
+                raise Unreadable("not data of a Netdata chart: expected labels and data")
             for row in rows:
                 # Version 2 of the API has a list of value, anomaly rate and flags.
                 cells = [cell[0] if isinstance(cell, list) and cell else cell for cell in row] if isinstance(row, list) else []
@@ -329,11 +329,11 @@ class _Reader:
         self._text.add(time_ms, f'{{"chart":{json.dumps(chart)},{own}"timestamp":{time_ms // MILLI},"values":{{{parts}}}}}')
 
     def _add_odd(self, line: str) -> None:
-        """Let the reader reject what is no row, next to the rows before it."""
+        """Pass a line that is not a row to the reader, which rejects it next to the rows before it."""
         self._text.add(self._last_ms, json.dumps({"chart": self._series, "line": line[:MAX_LINE]}))
 
     def _time_of(self, word: str) -> int:
-        """Return a time, or -1 for a word that is none; of those the text keeps the place after the line before."""
+        """Return a time, or -1 for another word; such a line stays after the line before it."""
         try:
             if "-" in word[1:]:
                 self.is_without_zone = True

@@ -57,7 +57,7 @@ class Entry:
 
 @dataclass(slots=True)
 class _Extension:
-    """What headers before a member's own say of it."""
+    """The values from headers before a member's own."""
 
     name: str | None = None
     size: int | None = None
@@ -129,7 +129,7 @@ def _number(field: bytes) -> int:
     try:
         return int(field.strip(b" \0") or b"0", 8)
     except ValueError:
-        raise Unreadable("the tar archive is damaged: a number in a header is none") from None
+        raise Unreadable("the tar archive is damaged: a number in a header is invalid") from None
 
 
 def _name(block: bytes) -> str:
@@ -172,4 +172,4 @@ def _take_pax(data: bytes, extension: _Extension) -> None:
             elif key in SPARSE_KEYS:
                 extension.is_sparse = True
         except ValueError:
-            raise Unreadable(f"the tar archive is damaged: {key} in an extended header is no number") from None
+            raise Unreadable(f"the tar archive is damaged: {key} in an extended header is not a number") from None

@@ -1,4 +1,4 @@
-"""Files that only a tool of their own can read: the tool's text, from a process with bounded memory and time.
+"""Files that only their own tool can read: the tool's text, from a process with bounded memory and time.
 
 The file may come from anywhere, so the tool runs with limits and an environment of its own.
 """

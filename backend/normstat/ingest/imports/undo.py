@@ -89,7 +89,7 @@ async def remove_stream(session: WriteSession, stream_id: int) -> int:
     if await stream_rows.lock_host_by_id(session, stream.host_id) is None:
         return 0
     await session.refresh(stream)
-    # Nothing is staged: the old samples go, and instances, rollups and profiles learn of it.
+    # Nothing is staged: the old samples are removed, and instances, rollups and profiles are updated.
     staging = Staging(host_id=stream.host_id, stream_id=stream_id)
     span = None
     if stream.first_sample_at is not None and stream.last_sample_at is not None:
@@ -101,7 +101,7 @@ async def remove_stream(session: WriteSession, stream_id: int) -> int:
 
 
 async def _note(session: WriteSession, import_id: int, position: int, refusal: str | None) -> None:
-    """Write down what became of a file."""
+    """Record the result of a file."""
     file = await import_rows.read_file(session, import_id, position)
     result: Mapping[str, object] = file.result
     if refusal is not None:

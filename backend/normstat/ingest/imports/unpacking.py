@@ -1,7 +1,7 @@
 """Compressed bytes -> bytes, a bounded number at a time: gzip, bzip2, xz and zstd, told by how they begin.
 
-Whoever reads asks for at most so many bytes and gets no more, however much a compressed byte stands for. A `Budget` bounds what all
-files of an import unpack to together, a ratio what one of them does.
+A read returns at most the requested number of bytes, however much a compressed byte stands for. A `Budget` bounds the unpacked size
+of all files of an import together, a ratio that of each.
 """
 
 import bz2
@@ -37,7 +37,7 @@ class TooMuch(Exception):
 
 
 class Stopped(Exception):
-    """Somebody wants the import to end."""
+    """The import is to end."""
 
 
 class Source(Protocol):
@@ -50,7 +50,7 @@ class Source(Protocol):
 
 @dataclass(slots=True)
 class Budget:
-    """What an import may still unpack, and how many files it may still look at. Used by the one thread that reads."""
+    """The bytes that an import may still unpack, and the files that it may still look at. Used by the one thread that reads."""
 
     most_bytes: int
     most_members: int

@@ -1,4 +1,4 @@
-"""The text of each host: what a request brings, as lines that the reader `exposition` reads.
+"""The text of each host: the samples of a request, as lines that the reader `exposition` reads.
 
     # BATCH 8f1c5d0e4ab27731
     # TYPE node_load1 gauge

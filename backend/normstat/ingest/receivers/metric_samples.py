@@ -1,4 +1,4 @@
-"""What receivers make of a request, whatever its protocol: series with samples, and the types of metrics.
+"""The content of a request, whatever its protocol: series with samples, and the types of metrics.
 
 >>> HostSeries("up", (("instance", "web1:9100"),), ((1.0, 1795262400000, None),)).n_samples
 1

@@ -19,7 +19,7 @@ from normstat.ingest.receivers.metric_samples import STALE_NAN, HostSeries, is_s
 from normstat.ingest.receivers.wire_fields import WireField, bad_body, fields_of_message, from_zigzag, packed_numbers
 from normstat.stats.engine.exposition_line import format_value
 
-# Finer than any sender has, and as many ends as one histogram may get; what is below the lowest one counts there.
+# Finer than any sender has, and the maximum number of ends per histogram; values below the lowest one count there.
 MAX_BUCKETS: Final = 10_000
 MAX_ENDS: Final = 64
 MIN_SCHEMA, MAX_SCHEMA = -10, 20

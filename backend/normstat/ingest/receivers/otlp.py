@@ -25,7 +25,7 @@ from normstat.ingest.receivers.wire_fields import WireField, bad_body, counting_
 from normstat.runtime.bounded_json import NotJson, load_json
 from normstat.stats.engine.exposition_line import format_value
 
-# Of a resource only these become labels: the others say the same on every series of a host.
+# Only these attributes of a resource become labels: the others are the same on every series of a host.
 RESOURCE_LABELS: Final = {
     "service.name": "job",
     "service.instance.id": "service_instance_id",
@@ -44,7 +44,7 @@ UNITS: Final[Mapping[str, str]] = {
     "GBy": "gigabytes", "Cel": "celsius", "V": "volts", "A": "amperes", "W": "watts", "J": "joules", "Hz": "hertz", "%": "percent",
 }  # fmt: skip
 NOT_IN_NAME: Final = re.compile(r"[^a-zA-Z0-9_:]+", re.ASCII)
-# What OTLP says of a point that has no value.
+# OTLP's flag for a point without a value.
 NO_VALUE_FLAG: Final = 1
 # A message as names and values: what JSON gives, and what protocol buffers are turned into.
 Tree = Mapping[str, Any]

@@ -1,6 +1,7 @@
-"""The types of metrics that senders told: Prometheus sends them once a minute, in requests without samples.
+"""The types of metrics announced by senders: Prometheus sends them once a minute, in requests without samples.
 
-They are lost when the process ends. Readers keep those that they were told (stats/readers/exposition), so that no series changes.
+They are lost when the process ends. Readers keep the types that they were given (stats/readers/exposition), so that no series
+changes.
 """
 
 from collections import OrderedDict

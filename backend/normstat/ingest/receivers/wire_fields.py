@@ -1,7 +1,7 @@
 """The wire format of protocol buffers, as far as receivers need it: fields of a message, without a schema.
 
-A schema's library makes an object of each message, and a body of 16 MiB may hold eight million empty ones. Here whoever reads a
-message counts what is in it before anything is made of it.
+A schema's library makes an object of each message, and a body of 16 MiB may hold eight million empty ones. Here the fields
+of a message are counted before objects are made of them.
 
 >>> [(field.number, field.value) for field in fields_of_message(bytes([8, 150, 1, 18, 2, 104, 105]))]
 [(1, 150), (2, b'hi')]
@@ -113,7 +113,7 @@ def counting_fields() -> Iterator[None]:
 def fields_of_message(data: bytes) -> Iterator[WireField]:
     """Yield the fields in their order. Unknown ones are the caller's to skip.
 
-    Raises: BadRequest for bytes that are no message; TooLarge while they are counted
+    Raises: BadRequest for bytes that are not a message; TooLarge while they are counted
     """
     at, end = 0, len(data)
     count = _count.get() or _FieldCount()

@@ -24,8 +24,8 @@ NO_VERSION: Final = 0
 async def read_state(session: AsyncSession, stream: OpenStream, spec: Spec | None) -> State:
     """Return the state to go on reading the stream with.
 
-    It is the stored one while the spec is the same, and exact for streams of up to WHOLE_BYTES when it changed. Behind the part of
-    a longer one that is left out it is as behind a gap: what cannot be read for that is rejected, and a reparse reads it.
+    It is the stored one while the spec is the same, and exact for streams of up to WHOLE_BYTES when it changed. After the part of
+    a longer one that is left out it is as after a gap: lines that cannot be read are rejected until a reparse reads them.
     """
     if spec is None or not stream.acked_offset or stream.reader_version == spec.version:
         return stream.reader_state
@@ -37,7 +37,7 @@ async def read_state(session: AsyncSession, stream: OpenStream, spec: Spec | Non
 
 
 async def _read_parts(session: AsyncSession, stream: OpenStream, spec: Spec, parts: Sequence[tuple[int, int]]) -> State:
-    """Return the state behind the last part; [start, end) bytes each, widened to whole chunks."""
+    """Return the state after the last part; [start, end) bytes each, widened to whole chunks."""
     state: State = {}
     known = 0
     rest = b""

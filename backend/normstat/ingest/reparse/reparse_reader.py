@@ -1,7 +1,7 @@
 """A stream read once more from its kept bytes: what reading them as they came would have given with this spec.
 
-Bytes that were taken once are taken again. The pieces that they came in do not show in what is read (ADR 1), so many small ones are
-read as one; only at a gap does a line end that has no newline.
+Bytes that were taken once are taken again. The pieces in which they arrived do not affect the result (ADR 1), so small ones are
+read together; only at a gap does a line end that has no newline.
 """
 
 import bisect
@@ -36,7 +36,7 @@ class _Kept(StreamReader):
 
 @dataclass(slots=True)
 class Rereading:
-    """Where the reading stands: bytes below `end` are read, and `behind` are the last of them.
+    """Where the reading stands: bytes below `end` are read, and `behind` are their last ones.
 
     `rest` is the unfinished line that comes next; the last bytes came at `last_at`. Rows of instances in `refused` are rejected.
     """

@@ -35,16 +35,16 @@ from normstat.stats.spec import Spec
 from normstat.window import from_us
 
 Sessions = async_sessionmaker[AsyncSession]
-# Told how many bytes of the stream were read; it may raise JobStopped.
+# Called with the number of bytes read; it may raise JobStopped.
 Watch = Callable[[int], Awaitable[None]]
 # Runs in the transaction that replaces the samples.
 Note = Callable[[WriteSession, "StreamOutcome"], Awaitable[None]]
 
-# So much is read at a time: enough to read in bulk, little enough to notice soon that nobody wants it any more.
+# Bytes read at a time: enough to read in bulk, few enough to notice a stop soon.
 BATCH_BYTES: Final = 4 << 20
 # When less than this is left, the rest may be read with the host locked.
 TAIL_BYTES: Final = 256 << 10
-# Agents send every few seconds: of a stream that nobody sent for so long, probably nothing comes while its samples are replaced.
+# Agents send every few seconds: a stream that was silent for this long probably gets nothing while its samples are replaced.
 QUIET: Final = timedelta(minutes=2)
 # Rules and scores judge what was replaced again as far back as what comes late.
 JUDGED_AGAIN: Final = timedelta(hours=24)
@@ -135,7 +135,7 @@ class StreamReparse:
                 await staging.clear(session)
 
     async def _stage(self, staging: Staging) -> None:
-        """Read and stages all that is there, but for a small end that may still be growing."""
+        """Read and stage all that is there, except a small end that may still be growing."""
         n_read = 0
         while True:
             async with open_write_session(self._sessions) as session:
@@ -192,10 +192,10 @@ class StreamReparse:
                 if not is_passing(error):
                     raise
                 await asyncio.sleep(RETRY_S * 2**attempt)
-        raise DatabaseAway("The host or its tables were locked by others all the time; nothing was changed; try again")
+        raise DatabaseAway("The host or its tables were locked by other transactions throughout; nothing was changed; try again")
 
     async def _swap(self, session: WriteSession, staging: Staging, *, locks_first: bool) -> StreamOutcome:
-        """Put the new in the place of the old.
+        """Replace the old samples by the new ones.
 
         Without `locks_first` the host is locked at the end, for a moment; that is right when nothing more of the stream came.
         Raises: Moved; Lacking
@@ -252,7 +252,7 @@ class StreamReparse:
 
     async def _old_stats(self, session: WriteSession, stream: Stream) -> list[str]:
         """Return the stats that have rows of the stream."""
-        # A program that did not note the names yet may have written the rows: they are of the spec's stats then.
+        # A program that did not note the names yet may have written the rows: they belong to the spec's stats then.
         names = stream.stat_names or [stat.name for stat in self._spec.stats]
         return list(await read_stored_stats(session, names))
 
@@ -293,7 +293,7 @@ class StreamReparse:
                     raise
                 await asyncio.sleep(RETRY_S * 2**attempt)
         else:
-            raise DatabaseAway("The tables were read or written by others all the time; nothing was changed; try again")
+            raise DatabaseAway("The tables were in use by other transactions throughout; nothing was changed; try again")
         async with open_write_session(self._sessions) as session:
             await self._load_plan(session)
 
@@ -319,7 +319,7 @@ async def _write(session: WriteSession, host: Host, stream: Stream, reading: Rer
 
 
 def is_passing(error: DBAPIError | psycopg.Error) -> bool:
-    """Return whether somebody else was in the way, who may be gone the next time."""
+    """Return whether the error is a conflict with another transaction, which may be gone the next time."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     return isinstance(
         cause, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure

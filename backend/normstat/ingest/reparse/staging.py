@@ -1,6 +1,6 @@
-"""Samples of one stream on their way into the wide tables: first into temporary tables, then all at once in the place of the old.
+"""Stage the samples of one stream: first into temporary tables, then all at once into the wide tables, replacing the old ones.
 
-    staged        rows are copied, piece by piece, into a temporary table for each stat: nobody sees them, a crash leaves nothing
+    staged        rows are copied, piece by piece, into a temporary table for each stat: invisible to others, a crash leaves nothing
     replaced      in one transaction the old rows of the stream go and the staged ones come: a reader sees all old or all new
 
 Instances that do not exist yet get their numbers when their first row is staged, and their rows in the last transaction, so that no
@@ -132,7 +132,7 @@ class StagedStat:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """What was put in the place of what. `first_us` and `last_us` are None when there is no sample."""
+    """The result of a replacement. `first_us` and `last_us` are None when there is no sample."""
 
     n_before: int
     n_after: int
@@ -213,7 +213,7 @@ class Staging:
             await make_chunks_for(session, staged.stored.table, staged.table)
 
     async def replace(self, session: WriteSession, old_stats: Iterable[str], span: Span | None) -> Replaced:
-        """Put the staged rows in the place of the stream's rows, which are of these stats and within the span.
+        """Replace the stream's rows by the staged rows, which are of these stats and within the span.
 
         Call `settle` afterwards in the same transaction, with the host locked. Needs the seal lock.
         """
@@ -352,8 +352,8 @@ class Staging:
             staged.n_new.update(spans[name][0] // HOUR_US for name in new)
 
     async def _add_instances(self, connection: psycopg.AsyncConnection, staged: StagedStat) -> dict[str, int]:
-        """Return the numbers of all instances, those made whose numbers were reserved; where somebody made one meanwhile, it is
-        taken.
+        """Return the numbers of all instances, creating those whose numbers were reserved; one that another transaction created
+        meanwhile is used.
         """
         ids = dict(staged.ids)
         names = sorted(staged.reserved)
@@ -382,7 +382,7 @@ def _spans(ids: Mapping[str, int], spans: Mapping[str, tuple[int, int]]) -> dict
 
 
 def _covers(new: Span | None, old: Span) -> bool:
-    """Return whether an instance surely has no less of a span than before."""
+    """Return whether an instance's span is certainly no smaller than before."""
     return new is not None and new[0] <= old[0] and new[1] >= old[1]
 
 
