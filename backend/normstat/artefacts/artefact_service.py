@@ -1,4 +1,4 @@
-"""Store artefacts, load their parts, and read their text again after a reader has learned something."""
+"""Store artefacts, load their parts, and read their text again after a reader has changed."""
 
 import dataclasses
 import tempfile
@@ -27,7 +27,7 @@ from normstat.window import from_us, to_us
 Sessions = async_sessionmaker[AsyncSession]
 Part_ = TypeVar("Part_", bound=Part)
 Answer_ = TypeVar("Answer_")
-# Where a person says what a text is, and may say it again; agents and imports repeat what they once knew.
+# The sources where a person describes a text, and may correct it; agents and imports repeat their first description.
 BY_PEOPLE: Final = frozenset({ArtefactSource.UPLOAD, ArtefactSource.API, ArtefactSource.CLI})
 # PostgreSQL's text has no NUL.
 NUL: Final = "\x00"
@@ -38,7 +38,7 @@ _unpacking = anyio.CapacityLimiter(1)
 
 @dataclass(frozen=True, slots=True)
 class ArtefactDraft:
-    """What is known of a text that becomes an artefact. Without `start` its own times say when it was, else `now`.
+    """The description of a text that becomes an artefact. Without `start` its own times say when it was, else `now`.
 
     `effect` None: as the tool and its command usually have. `duration_s` None: as the text or the command says, else from start to
     end.
@@ -74,7 +74,7 @@ async def make_artefact(sessions: Sessions, draft: ArtefactDraft, path: Path, *,
     Raises: NotFound for an unknown spec; TooLarge; BadRequest for an empty text, or one that takes too much time or memory
     """
     if not path.stat().st_size:  # noqa: ASYNC240 (a file of ours, written a moment ago)
-        raise BadRequest("The text is empty; there is nothing to keep. Did the command print to standard error?")
+        raise BadRequest("The text is empty; there is nothing to store. Did the command print to standard error?")
     start_us = None if draft.start is None else to_us(draft.start)
     asked = ReadingRequest(draft.file_name, draft.command, draft.question, draft.spec, draft.zone, start_us)
     found = await read_packed(path, asked)
@@ -111,7 +111,7 @@ async def change_artefact(sessions: Sessions, artefact_id: int, change: Artefact
         known = await artefact_rows.read_artefact_row(session, artefact_id)
         said_s = commanded_duration(known.command)
         if change.command != known.command and said_s is not None and change.duration_s == known.duration_s == said_s:
-            # The other command says how long it was.
+            # The new command gives the duration.
             end = None if change.end == change.start + timedelta(seconds=said_s) else change.end
             change = dataclasses.replace(change, duration_s=None, end=end)
         changed = await artefact_rows.update_artefact(session, artefact_id, change)
@@ -171,7 +171,7 @@ def _to_part_rows(found: PackedReading) -> list[ArtefactPartRow]:
 
 
 async def reparse_artefact(sessions: Sessions, artefact_id: int, *, spec: str | None = None) -> Artefact:
-    """Return the artefact, its text read again with the readers of now, or with the spec that somebody names.
+    """Return the artefact, its text read again with the current readers, or with the given spec.
 
     Raises: NotFound, DamagedArtefact, BadRequest
     """

@@ -1,4 +1,4 @@
-"""The tree of a stack part as arrays that views can be made of in a second, also of a million stacks.
+"""The tree of a stack part as arrays, from which views of a million stacks are made in a second.
 
 Nodes are numbered by their depth, children of a node one after the other, so that sums of whole subtrees are sums of slices.
 """
@@ -16,9 +16,9 @@ from normstat.artefacts.parts import PartColumn, StackPart
 
 Ints = npt.NDArray[np.int64]
 Weights = npt.NDArray[Any]
-# comm/4711, worker-3/17: what tells threads of one name apart.
+# comm/4711, worker-3/17: what distinguishes threads of one name.
 THREAD: Final = re.compile(r"(?P<name>.*\S)/\d+")
-# Sums of more would leave 64 bits.
+# Larger sums would exceed 64 bits.
 MAX_EXACT: Final = float(1 << 62)
 
 

@@ -1,4 +1,4 @@
-"""The diff of two artefacts as text, for a terminal: the answer, how it was made comparable, and the rows that changed most."""
+"""The diff of two artefacts as text, for a terminal: the answer, how it was normalised, and the rows that changed most."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,7 +12,7 @@ from normstat.artefacts.reading import ArtefactReading
 MAX_ROWS: Final = 30
 MAX_KEY: Final = 60
 BAR: Final = 30
-# Characters that move the cursor or ring the bell do not come from a file to a terminal.
+# Characters of a file that would move the cursor or ring the bell are not printed.
 CONTROLS: Final = dict.fromkeys((*range(32), *range(127, 160)), "�")
 
 
@@ -67,7 +67,7 @@ def _table_lines(table: TableDiff, n_rows: int) -> list[str]:
 
 def _cells(row: TableDiffRow) -> list[str]:
     key = _safe(" ".join(part for part in row.key if part))
-    # The end of a key tells callers of one library apart.
+    # The end of a key distinguishes callers of one library.
     name = key if len(key) <= MAX_KEY else key[: MAX_KEY // 3] + "\N{HORIZONTAL ELLIPSIS}" + key[MAX_KEY // 3 + 1 - MAX_KEY :]
     values = ["-" if value is None else digits(value, 6) for value in (row.before_value, row.after_value)]
     difference = "-" if row.difference is None else _signed(row.difference)

@@ -1,4 +1,4 @@
-"""Numbers of sentences: so many digits as the sentence needs, sizes and times in the unit that fits."""
+"""Format numbers for sentences: as many digits as needed, sizes and times in the unit that fits."""
 
 import math
 from typing import Final
@@ -31,7 +31,7 @@ def percent(value: float, n: int = 4) -> str:
 
 
 def with_unit(value: float, unit: str) -> str:
-    """Return a value with its unit as a person says it.
+    """Return a value with its unit in readable form.
 
     >>> [with_unit(value, unit) for value, unit in ((15_126_580, "ns"), (80316, "calls"), (24.37, "%"), (1, "samples"))]
     ['15.1 ms', '80,316 calls', '24.37 %', '1 sample']

@@ -1,4 +1,4 @@
-"""Two stack parts as one flame graph that shows what became more and what less, and their functions by the difference.
+"""Two stack parts as one flame graph that shows what grew and what shrank, and their functions by the difference.
 
 The values of the baseline are scaled before they are compared: to the duration of the incident's run, else to its total, as
 difffolded.pl -n does.
@@ -33,7 +33,7 @@ SIDES: Final = 2
 
 
 class Scaling(StrEnum):
-    """What the values of two runs are made comparable by.
+    """How the values of two runs are normalised.
 
     duration  the baseline as if it had run as long as the incident
     total     the baseline as if it had as much in all: shares are compared
@@ -67,7 +67,7 @@ class FlameDiffThread(Documented):
 
 @dataclass(frozen=True, slots=True)
 class FlameDiffScale(Documented):
-    """How two runs were made comparable."""
+    """How two runs were normalised."""
 
     by: str
     """duration, total or none."""

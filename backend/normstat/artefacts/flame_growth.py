@@ -1,6 +1,6 @@
 """Grow the nodes of a flame graph: stacks merged frame by frame, from their roots or from their leaves, of one tree or of two.
 
-What is too narrow to be drawn is left out while growing, so that a graph of millions of stacks takes as long as what it shows.
+Nodes too narrow to be drawn are left out while growing, so that the time depends on what is shown, not on the number of stacks.
 """
 
 from collections.abc import Callable, Sequence
@@ -193,7 +193,7 @@ def grow(forest: CallForest, asked: GrowthRequest) -> FlameNodes:
         start = _Group(below.nodes[is_in], below.group[is_in], tuple(values[is_in] for values in below.weights))
         name = number
         if not len(start.nodes):
-            raise BadRequest("There are no such stacks any more; leave `focus` out to begin with the whole")
+            raise BadRequest("These stacks no longer exist; leave `focus` out to begin with the whole")
     return _Grower(forest, asked, step).grow(start, name, path)
 
 

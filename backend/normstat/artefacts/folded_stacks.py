@@ -21,7 +21,7 @@ MAX_INT: Final = (1 << 63) - 1
 # Of the first lines, this share must be stacks.
 MIN_SHARE: Final = 0.9
 MIN_STACKED: Final = 0.3
-# What other tools print with a separator of theirs: a number first.
+# Output of other tools with their own separator: a number first.
 NO_FRAME: Final = re.compile(rb"[\d.,\s-]*;")
 # The tools whose folded stacks are times off the CPU, in microseconds.
 OFF_CPU: Final = re.compile(r"off-?_?(?:cpu|wake)|wakeuptime|blocked", re.IGNORECASE)
@@ -41,7 +41,7 @@ def is_folded(lines: Sequence[bytes]) -> bool:
 
 
 def read_folded(data: bytes, command: str) -> StackReading:
-    """Return the stacks of a text. `command` (or the name of the file) tells times off the CPU from samples."""
+    """Return the stacks of a text. `command` (or the name of the file) distinguishes times off the CPU from samples."""
     found = StackReading()
     builder = StackTreeBuilder([_column(command)])
     add = builder.add

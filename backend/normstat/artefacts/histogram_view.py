@@ -56,7 +56,7 @@ class HistogramView(Documented):
 # Labels of numbers, and those that are the lower end alone.
 PLAIN: Final = re.compile(r"[-+\d.,\s<>=()\[\]KMG]+")
 LOW_END: Final = re.compile(r"-?\d+(?:\.\d+)?")
-# What scripts call the unit of a distribution, in its name or key.
+# Names of units in the name or key of a distribution, as scripts write them.
 NAMED_UNIT: Final = re.compile(
     r"(?<![a-z])(?:(?P<ns>nsecs?|ns|nanoseconds)|(?P<us>usecs?|us|microseconds)|(?P<ms>msecs?|ms|milliseconds)|(?P<s>secs|seconds)"
     r"|(?P<KiB>kbytes)|(?P<bytes>bytes))(?![a-z])",

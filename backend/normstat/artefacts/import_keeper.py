@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class ImportKeeper:
-    """Makes artefacts of imported files; see ArtefactKeeper. Every server has one, few use it: it imports what it needs then."""
+    """Makes artefacts of imported files; see ArtefactKeeper.
+
+    Every server has one, few use it: its modules are imported on first use.
+    """
 
     def __init__(self, sessions: async_sessionmaker[AsyncSession]) -> None:
         self._sessions = sessions

@@ -1,11 +1,11 @@
-"""What the key of a row consists of, by stat: the instance of a lockstat row is a section, a lock and a caller."""
+"""The parts of a row's key, by stat: the instance of a lockstat row is a section, a lock and a caller."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-# How readers tell rows of one name apart.
+# The suffix by which readers distinguish rows of one name.
 REPEAT: Final = re.compile(r" #\d+$")
 LOCK: Final = re.compile(r"(?:(?P<section>[^:]{1,100}): )?(?P<lock>\S+) (?P<caller>.+)", re.DOTALL)
 MODULE: Final = re.compile(r"SOCKET (?P<socket>\S+)(?: CHANNEL (?P<channel>\S+))?(?: DIMM (?P<dimm>\S+))?(?: .*)?", re.DOTALL)

@@ -6,7 +6,7 @@ from typing import Final
 
 from normstat.artefacts.parts import Part, TablePart
 
-# Some 20 MiB of JSON. No profile or lock report that a tool prints comes near.
+# Some 20 MiB of JSON. No tool's profile or lock report comes near.
 MAX_ROWS: Final = 100_000
 
 

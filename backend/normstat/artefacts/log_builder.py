@@ -46,7 +46,7 @@ class TextColumn:
 class LogBuilder:
     """Takes events one by one, or columns of them. Missing numbers are NO_NUMBER, missing texts "".
 
-    All columns have one length whenever `build` is called: who extends one extends all.
+    All columns have one length whenever `build` is called: extend all of them together.
     """
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class LogBuilder:
         return len(self.time) - 1
 
     def finish(self, number: int, *, duration_ns: int, arguments: str) -> None:
-        """Say what a later line tells of an event: how long it took, and all of its arguments with the result."""
+        """Complete an event from a later line: its duration, and all of its arguments with the result."""
         self.duration[number] = duration_ns
         self.arguments.codes[number] = self.arguments.known[arguments]
 

@@ -1,4 +1,4 @@
-"""What was read of an artefact, packed to be stored; read in a process of its own where the text is large.
+"""The parts read from an artefact, packed to be stored; read in a separate process if the text is large.
 
 A text of a hundred MiB takes a reader minutes, and its stacks gigabytes: a separate process has limits, and the server goes on.
 """
@@ -27,7 +27,7 @@ from normstat.runtime.isolated_module import ask_isolated
 from normstat.runtime.upload_limits import MAX_ARTEFACT_BYTES
 from normstat.stats.records import Timing
 
-# What a thread of the server reads: a quarter of a second.
+# The largest text read in a thread of the server: a quarter of a second.
 INLINE_BYTES: Final = 128 << 10
 TIMEOUT_S: Final = 900.0
 # For any text, and for each of its bytes: lines of a lock each, the worst that is known, take 24 bytes and a microsecond.
@@ -73,7 +73,7 @@ class PackedReading:
 
 @dataclass(frozen=True, slots=True)
 class ReadingRequest:
-    """What is known of a text: its file, the command that printed it, what was asked, its times, its spec where one is named."""
+    """The description of a text: its file, the command that printed it, what was asked, its times, its spec where one is named."""
 
     name: str = ""
     command: str = ""

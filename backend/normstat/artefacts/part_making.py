@@ -1,4 +1,4 @@
-"""Make parts of what a reader found: blocks of samples become tables, trees of stacks, distributions and logs."""
+"""Make parts from the output of a reader: blocks of samples become tables, trees of stacks, distributions and logs."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

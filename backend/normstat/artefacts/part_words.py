@@ -1,4 +1,4 @@
-"""The names in parts that somebody would search an artefact by: locks, functions, system calls, commands."""
+"""The names in parts by which an artefact is searched: locks, functions, system calls, commands."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from normstat.artefacts.parts import HistogramPart, LogPart, Part, StackPart, Ta
 
 MAX_NAMES: Final = 400
 MAX_CHARACTERS: Final = 12_000
-# PostgreSQL's text has no NUL; other control characters help nobody.
+# PostgreSQL's text has no NUL; other control characters are useless in a search.
 CONTROL: Final = re.compile(r"[\x00-\x1f]+")
 
 

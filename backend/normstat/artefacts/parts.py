@@ -15,7 +15,7 @@ import numpy.typing as npt
 from normstat.stats.spec import Kind, Worse
 
 Number = int | float
-# Of the key of a row, a stack or a distribution that has none.
+# The key of a row, a stack or a distribution that has none.
 NO_KEY: Final = ""
 
 
@@ -158,7 +158,7 @@ class LogClock(StrEnum):
 
 
 class CodedTexts(Sequence[str]):
-    """Texts of which most come often: each different one once, and its number for each row.
+    """Texts that mostly repeat: each different one once, and its number for each row.
 
     Shape: names (n_names), codes (n) int32, numbers into `names`.
     """
@@ -207,7 +207,7 @@ class CodedTexts(Sequence[str]):
         return cls(list(known), np.array(codes, np.int32))
 
 
-# Of numbers of a log that an event does not have.
+# Marks a number that an event of a log does not have.
 NO_NUMBER: Final = -1
 
 

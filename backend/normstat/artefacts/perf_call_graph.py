@@ -123,7 +123,7 @@ def _add_row(report: _Report, line: str) -> None:
 
 
 def _add_frame(row: _Row, line: str) -> None:
-    """Put a line of a tree where its column says. What fits nowhere is no line of a tree."""
+    """Put a line of a tree where its column says. A line that fits nowhere is not part of a tree."""
     found, share = BRANCH.fullmatch(line), None
     if found is not None:
         share, at = float(found["share"]), len(found["lead"])

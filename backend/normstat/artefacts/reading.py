@@ -64,19 +64,19 @@ def read_artefact(
 ) -> ArtefactReading:
     """Return the parts of a text.
 
-    `name` (of a file), `command` and `question` help to find the tool where the text leaves a doubt; without a command, that above
+    `name` (of a file), `command` and `question` help to find the tool where the text is ambiguous; without a command, that above
     the text counts.
 
     Raises: NotFound for an unknown `spec`
     """
     pasted = take_pasted_command(data)
     found = _read_any(pasted.data, name, command or pasted.command or question, spec, timing)
-    # Above a text that no reader knows it may as well be the heading of a page about the tool.
+    # Above a text that no reader knows it may equally be the heading of a page about the tool.
     return replace(found, command=pasted.command if found.tool else "")
 
 
 def _read_any(data: bytes, name: str, command: str, spec: str | None, timing: Timing) -> ArtefactReading:
-    # Logs are no samples of a spec; their lines are so particular that they are asked first.
+    # Logs are no samples of a spec; their lines are so distinctive that they are tried first.
     form = form_of(spec) if spec else find_form(data)
     if form is not None:
         return _read_log(form, data, command)

@@ -1,4 +1,4 @@
-"""What the readers of stacks share: the lines that they could not read, names without control characters, columns of weights."""
+"""Shared by the readers of stacks: the lines that they could not read, names without control characters, columns of weights."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Final
 from normstat.artefacts.parts import Part, PartColumn
 from normstat.stats.spec import Kind, Worse
 
-# Deeper stacks are recursion without end, or no stacks.
+# Deeper stacks are endless recursion, or not stacks.
 MAX_FRAMES: Final = 1_500
 MAX_REJECTED: Final = 200
 MAX_TEXT: Final = 300

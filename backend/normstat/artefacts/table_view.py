@@ -211,7 +211,7 @@ def merge_rows(part: TablePart, group: Sequence[str], report: int | None = None)
 
 
 def add(left: Number | None, right: Number | None) -> Number | None:
-    """Return the sum; None counts as nothing, and is the sum of two of them."""
+    """Return the sum; None counts as 0; the sum of two of them is None."""
     if left is None or right is None:
         return right if left is None else left
     return left + right

@@ -1,4 +1,4 @@
-"""The tools whose output is an artefact, and how far each of them disturbs what it watches."""
+"""The tools whose output is an artefact, and how much each of them disturbs what it watches."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""The trees of stack parts that somebody looks at: read and unpacked once, not for each click."""
+"""The trees of stack parts that are being viewed: read and unpacked once, not for each click."""
 
 import asyncio
 from collections import OrderedDict

@@ -98,7 +98,7 @@ def test_what_is_wrong_is_said(slide: str, tmp_path: Path) -> None:
         (1, "Part 3 of", ("format", slide, "--part", "3")),
         (1, "cannot be read from", ("filter", slide, "--where", "cpu ?")),
         (1, "There is no pair", ("analyze", slide, "--pair", "nonsense")),
-        (1, "is no time", ("analyze", slide, "--from", "noon")),
+        (1, "is not a time", ("analyze", slide, "--from", "noon")),
         (1, "Cannot write", ("filter", slide, "-o", str(tmp_path / "none" / "x"))),
         (2, "ends in neither .svg nor .pdf", ("plot", slide, "-o", "x.png")),
     ):

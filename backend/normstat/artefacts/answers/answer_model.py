@@ -36,7 +36,7 @@ class AnswerSource(Documented):
 
 @dataclass(frozen=True, slots=True)
 class AnswerHint(Documented):
-    """What usually helps, and who says so."""
+    """What usually helps, with its source."""
 
     text: str
     source: str
@@ -61,7 +61,7 @@ class Answer(Documented):
     sources: list[AnswerSource]
     hint: AnswerHint | None
     is_warning: bool
-    """Whether somebody should act on it."""
+    """Whether it calls for action."""
 
 
 class SeriesNeed(StrEnum):
@@ -161,8 +161,8 @@ def of_artefact(text: str, part: int | None = None, row: str = "") -> AnswerSour
 
 
 def lacking(key: str, question: str, need: SeriesNeed, what: str, sources: list[AnswerSource]) -> Answer:
-    """Return an answer that lacks a series: it says which tool would have told it."""
-    sentence = f"{what}; {RECORDERS[need]} of this host in the same window would tell the rest, and nothing was recorded."
+    """Return an answer that lacks a series: it names the tool that would have recorded it."""
+    sentence = f"{what}; {RECORDERS[need]} of this host in the same window would show the rest, but was not recorded."
     return Answer(key, question, sentence, None, "", "", sources, None, is_warning=False)
 
 

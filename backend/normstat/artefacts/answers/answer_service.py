@@ -1,4 +1,4 @@
-"""Read what the answers to an artefact need: its parts, and means of series of its host in the same window."""
+"""Read the data for the answers to an artefact: its parts, and means of series of its host in the same window."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -29,20 +29,20 @@ from normstat.stats.fact_lines import FactName, FactSnapshot
 from normstat.stats.summaries import is_summary
 from normstat.window import Window, clamp
 
-# Of an artefact of which only its moment is known: a minute on each side.
+# For an artefact with only a moment: a minute on each side.
 AROUND: Final = timedelta(seconds=60)
 # Times of samples are whole microseconds.
 TICK: Final = timedelta(microseconds=1)
-# Stalls come back: their window is longer than the artefact's.
+# Stalls recur: their window is longer than the artefact's.
 MIN_STALL_WINDOW: Final = timedelta(minutes=5)
-# A longer window than this has no more stalls to tell, only more samples to read.
+# A longer window would show no more stalls, only take longer to read.
 MAX_WINDOW: Final = timedelta(hours=6)
 MAX_SAMPLES: Final = 500_000
 
 
 @dataclass(frozen=True, slots=True)
 class ArtefactAnswers(Documented):
-    """What follows from an artefact, and from the series of its host."""
+    """Conclusions from an artefact and the series of its host."""
 
     artefact: int
     answers: list[Answer]
@@ -50,7 +50,7 @@ class ArtefactAnswers(Documented):
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A field that tells a quantity. `is_cpu`: only rows of single CPUs; `sums`: summed over instances, else the largest one."""
+    """A field that gives a quantity. `is_cpu`: only rows of single CPUs; `sums`: summed over instances, else the largest one."""
 
     stat: str
     field: str
@@ -128,7 +128,7 @@ def window_of(artefact: Artefact) -> Window:
 
 
 def _reports_of(window: Window) -> Window:
-    """Return the window whose reports are of a time: a tool prints its report at the end of the seconds that it is about."""
+    """Return the window whose reports cover a time: a tool prints its report at the end of the seconds that it covers."""
     return Window(clamp(window.start + TICK), clamp(window.end + TICK))
 
 

@@ -1,4 +1,4 @@
-"""All answers of an artefact, what somebody should act on first; and the series that they need."""
+"""All answers of an artefact, those that call for action first; and the series that they need."""
 
 from normstat.artefacts.answers.answer_model import Answer, Evidence, SeriesNeed
 from normstat.artefacts.answers.call_answers import answer_calls, count_writes
@@ -9,7 +9,7 @@ from normstat.artefacts.answers.spread_answers import answer_spread
 
 
 def answer_all(evidence: Evidence) -> list[Answer]:
-    """Return the answers, those that somebody should act on first; answers that lack a series last."""
+    """Return the answers, those that call for action first; answers that lack a series last."""
     found = [
         *answer_locks(evidence),
         *answer_calls(evidence),
@@ -18,7 +18,7 @@ def answer_all(evidence: Evidence) -> list[Answer]:
         *answer_gc(evidence),
         *answer_network(evidence),
     ]
-    # What makes all numbers of the artefact doubtful comes after the numbers.
+    # An answer that puts all numbers in doubt comes after the numbers.
     return sorted(found, key=lambda each: (not each.is_warning, each.key == "observer", each.value is None))
 
 

@@ -75,7 +75,7 @@ def _count_calls(evidence: Evidence) -> tuple[Number | None, int | None, str]:
 
 
 def count_writes(evidence: Evidence) -> tuple[Number, int, str] | None:
-    """Return the number of write calls, the part and the row that tells it. Missing: None where no row is of writes."""
+    """Return the number of write calls, its part and row. Missing: None where no row is about writes."""
     for at, part in evidence.tables():
         key = next((key for key in COUNTS if any(column.key == key for column in part.columns)), None)
         if key is None or part.stat in TOTALS:

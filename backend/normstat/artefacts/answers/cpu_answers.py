@@ -9,7 +9,7 @@ from normstat.artefacts.answers.hint_book import hint
 from normstat.artefacts.figures import digits, percent, with_unit
 from normstat.artefacts.parts import Number, StackPart, TablePart
 
-# From this share of the elapsed time on, the kernel is where to look.
+# From this share of the elapsed time on, look at the kernel.
 MUCH_KERNEL: Final = 0.5
 # Busy CPUs that are one thread's work: 0.9 to 1.1.
 ONE: Final = (0.9, 1.1)
@@ -243,7 +243,7 @@ def answer_gc(evidence: Evidence) -> Iterator[Answer]:
 
 
 def _java_source(evidence: Evidence) -> AnswerSource | None:
-    """Return what of the artefact is about Java: a name, a library of the JVM in its stacks, or a process that is one."""
+    """Return what shows that the artefact is about Java: a name, a library of the JVM in its stacks, or a process that is one."""
     if "java" in evidence.program.casefold():
         return of_artefact("command name java")
     for at, part in enumerate(evidence.parts):

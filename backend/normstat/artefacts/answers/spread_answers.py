@@ -161,7 +161,7 @@ def _report_times(evidence: Evidence, part: TablePart) -> list[float] | None:
 
 
 def _queue(evidence: Evidence) -> Iterator[Answer]:
-    # A distribution of powers of two has no bucket for a limit, and nothing in it tells one.
+    # A distribution of powers of two has no bucket for a limit and does not show one.
     for at, part in enumerate(evidence.parts):
         if isinstance(part, LogPart):
             yield from _queues_of_log(part, at)

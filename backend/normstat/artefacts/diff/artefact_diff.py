@@ -20,7 +20,7 @@ EVENTS: Final = PartColumn("count", "events", "events", Kind.COUNT, Worse.NEITHE
 
 @dataclass(frozen=True, slots=True)
 class DiffSide:
-    """What the diff needs of an artefact besides its parts."""
+    """Data of an artefact that the diff needs besides its parts."""
 
     tool: str
     command: str
@@ -51,14 +51,14 @@ class PartDiff(Documented):
 
     headline: str
     normalisation: str
-    """How the totals were made comparable, in words; empty where there are none."""
+    """How the totals were normalised, in words; empty where there are none."""
 
     table: TableDiff | None
     """Of stacks: by function, what was spent in the function itself. Of logs: by event, how often."""
 
     histogram: HistogramDiff | None
     warnings: list[str]
-    """What makes the two less comparable."""
+    """Reasons why the two are less comparable."""
 
 
 def diff_artefacts(before: Sequence[Part], after: Sequence[Part], sides: tuple[DiffSide, DiffSide], asked: DiffRequest) -> PartDiff:
@@ -141,7 +141,7 @@ def _no_pair(before: Sequence[Part], after: Sequence[Part], sides: tuple[DiffSid
     for parts, side, word in ((before, sides[0], "before"), (after, sides[1], "after")):
         if not parts:
             return f"The artefact {word} has no parts: {side.tool or 'no reader'} found nothing to compare in its text."
-    return "No part of the one is like a part of the other, so there is nothing to compare by key."
+    return "The two artefacts have no parts of the same kind, so there is nothing to compare by key."
 
 
 def _normalisation_words(table: TableDiff, durations: Sequence[float | None]) -> str:

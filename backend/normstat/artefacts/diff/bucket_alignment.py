@@ -10,7 +10,7 @@ from typing import Final
 from normstat.artefacts.parts import Bucket, Number
 
 TIMES: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-# Tools that give their buckets no unit are often told one in the name of the key.
+# Where a tool gives its buckets no unit, the name of the key often has one.
 NAMED_UNITS: Final = (
     (re.compile(r"nsecs?\b|nanosec|\bns\b|_ns\b", re.IGNORECASE), "ns"),
     (re.compile(r"usecs?\b|microsec|\bus\b|_us\b", re.IGNORECASE), "us"),

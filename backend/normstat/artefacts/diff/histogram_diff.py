@@ -1,4 +1,4 @@
-"""Two distributions over each other, with the shift in words: means hide what a distribution shows."""
+"""Compare two distributions, with the shift in words: means hide what a distribution shows."""
 
 import math
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ from normstat.runtime.field_docs import Documented
 
 MAX_PAIRS: Final = 200
 HALF: Final = 0.5
-# The tail is said from here on: one event in a hundred.
+# The tail is reported from here on: one event in a hundred.
 TAIL: Final = 0.01
 DECADE: Final = 10.0
 # A distribution is at its limit when this share of its events is within a tenth of it.
 NEAR: Final = 0.9
-# A bucket below the limit that is wider than a quarter of it tells nothing about the limit: 256 to 512 is half of all lengths.
+# A bucket below the limit that is wider than a quarter of it says nothing about the limit: 256 to 512 is half of all lengths.
 NARROW: Final = 0.75
 FULL_SHARE: Final = 0.5
 NUMBERS: Final = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

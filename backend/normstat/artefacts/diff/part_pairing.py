@@ -1,4 +1,4 @@
-"""Which parts of two artefacts show the same thing."""
+"""Pair the parts of two artefacts that show the same thing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class PartPair(Documented):
 def pair_parts(before: Sequence[Part], after: Sequence[Part]) -> list[PartPair]:
     """Return all parts in pairs: of one stat with the same columns, else of one stat, else of one kind with the same names of keys.
 
-    What has no counterpart comes last.
+    Parts without a counterpart come last.
     """
     free = list(range(len(after)))
     found: dict[int, int] = {}

@@ -1,7 +1,7 @@
 """Two tables beside each other, by key: both values, their difference and ratio, the largest difference first.
 
-Totals of runs of different length are compared per second. Counts of samples say how long a profiler ran rather than how much was
-done; where no duration is known, they are compared as shares.
+Totals of runs of different length are compared per second. Counts of samples depend on how long a profiler ran rather than on how
+much was done; where no duration is known, they are compared as shares.
 """
 
 import math
@@ -21,13 +21,13 @@ PERCENT: Final = 100.0
 # Columns that profilers print beside their samples: the share of all of them, also of those that the listing leaves out.
 PRINTED_SHARES: Final = ("share_pct", "pct", "overhead_pct", "self_pct")
 SAMPLES: Final = "samples"
-# What a whole run took: divided by how long it took, it says nothing.
+# Totals of a whole run, which are meaningless divided by its duration.
 RUNS: Final = frozenset({"time", "perf_stat_run"})
 REAL: Final = "real_s"
 
 
 class Normalisation(StrEnum):
-    """How two sums of runs are made comparable.
+    """How two sums of runs are normalised.
 
     per_second  divided by how long each tool watched
     share       as percent of the total of each side

@@ -1,6 +1,6 @@
 """Who blocked whom: a thread that waited, and the one that held what it waited for or woke it.
 
-Three kinds of evidence, each as the log has it:
+Three kinds of evidence, where the log has them:
 - hand-over: a thread takes a lock a moment after another one released it. How long the other one held it is known when its lock
   event is there, else at most since the event of the lock before.
 - futex: a FUTEX_WAIT ends after another thread's FUTEX_WAKE of the same address (strace).

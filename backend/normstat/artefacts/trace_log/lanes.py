@@ -27,7 +27,7 @@ MAX_LANES: Final = 60
 MAX_COLOURS: Final = 8
 OTHER: Final = "other"
 BY: Final = ("thread", "cpu", "command")
-# Spans that say when a task does not run: they belong to its thread, not to a CPU.
+# Spans in which a task does not run: they belong to its thread, not to a CPU.
 OFF_CPU: Final = frozenset({"blocked", "scheduling", "wakeup"})
 
 

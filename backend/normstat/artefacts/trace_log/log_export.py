@@ -13,7 +13,7 @@ from normstat.artefacts.trace_log.pairing import Indices, Mask
 from normstat.errors import BadRequest
 from normstat.runtime.csv_cells import format_csv
 
-# Titles that stand before the first event: a reader may need them.
+# Maximum number of titles before the first event: a reader may need them.
 MAX_HEAD_LINES: Final = 60
 CHUNK_ROWS: Final = 4096
 # A column of the table is no wider; the last one is not cut.
@@ -155,7 +155,7 @@ def _texts(column: CodedTexts, chosen: Indices) -> list[str]:
 
 def write_log_table(part: LogPart, mask: Mask, *, limit: int, clean: Callable[[str], str]) -> Iterator[str]:
     """Yield the first chosen events as lines in columns, with the time since the one before. Columns without any value are left
-    out. `clean` makes a text of a stranger fit to be printed.
+    out. `clean` makes untrusted text safe to print.
     """
     chosen = np.flatnonzero(mask)[:limit]
     times = part.time_ns[chosen]

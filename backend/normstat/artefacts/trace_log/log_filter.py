@@ -6,7 +6,7 @@
     ( )    grouping             function~schedule      has this in it, upper or lower case
 
 Fields: time, cpu, pid, command, event, function, object (or address), arguments, duration, line.
-Nothing of it is executed: it becomes masks.
+It is never executed: it becomes masks.
 """
 
 import re
@@ -194,5 +194,5 @@ def _by_number(
 
 def _integer(text: str) -> int:
     if re.fullmatch(r"\d{1,10}", text.strip()) is None:
-        raise BadRequest(f"{shorten(text)} is no whole number")
+        raise BadRequest(f"{shorten(text)} is not a whole number")
     return int(text)

@@ -47,7 +47,7 @@ def read_time(text: str, *, clock: LogClock, first_ns: int) -> int:
         return first_ns + read_span(text[1:])
     found = TIME.fullmatch(text)
     if found is None:
-        raise BadRequest(f"{shorten(text)} is no time; write it as the log shows it, in seconds, or +1.5s after the first event")
+        raise BadRequest(f"{shorten(text)} is not a time; write it as the log shows it, in seconds, or +1.5s after the first event")
     if found["seconds"] is not None:
         return int(found["seconds"]) * NS + _fraction(found["part"])
     hours, minutes, seconds = map(int, found["clock"].split(":"))
@@ -56,7 +56,7 @@ def read_time(text: str, *, clock: LogClock, first_ns: int) -> int:
         try:
             date = datetime.fromisoformat(found["date"]).replace(tzinfo=UTC)
         except ValueError:
-            raise BadRequest(f"{shorten(found['date'])} is no date; expected e.g. 2026-11-21") from None
+            raise BadRequest(f"{shorten(found['date'])} is not a date; expected e.g. 2026-11-21") from None
         return int(date.timestamp()) * NS + day
     # A time of day is that of the first event's day.
     return first_ns // (DAY_S * NS) * DAY_S * NS + day if clock is LogClock.EPOCH else day
@@ -72,7 +72,7 @@ def read_span(text: str) -> int:
     """
     found = SPAN.fullmatch(text.strip())
     if found is None:
-        raise BadRequest(f"{shorten(text)} is no duration; expected a number and ns, us, ms, s, m or h, e.g. 1.5ms")
+        raise BadRequest(f"{shorten(text)} is not a duration; expected a number and ns, us, ms, s, m or h, e.g. 1.5ms")
     unit = UNITS[found[3] or "s"]
     return int(found[1]) * unit + _fraction(found[2]) * unit // NS
 

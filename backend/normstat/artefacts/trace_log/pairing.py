@@ -54,7 +54,7 @@ class PairRule:
     whose: str = "pid"
 
 
-# The ones that tell most come first: waits, then holds, then what runs.
+# The most informative come first: waits, then holds, then runs.
 RULES: Final = (
     PairRule("contention", "waiting for a lock (contention_begin to contention_end)", SpanKind.WAIT, "contention_begin",
              "contention_end", ("pid", "object"), ("pid", "object"), "object"),
@@ -139,7 +139,7 @@ def available_rules(part: LogPart) -> list[PairRule]:
     """Return the rules whose events the log has, the most telling first."""
     found = [rule for rule in RULES if _any_named(part, rule.begin) and _any_named(part, rule.end)]
     if _any_named(part, "sched_waking"):
-        # A wakeup comes after it, and tells the same.
+        # A wakeup comes after it, with the same information.
         found = [rule for rule in found if rule.name != "wakeup"]
     if part.n_rows and int(part.duration_ns.max()) != NO_NUMBER:
         found.append(PRINTED_RULE)
@@ -164,7 +164,7 @@ def find_spans(part: LogPart, rule: PairRule, mask: Mask | None = None) -> LogSp
     begins &= chosen
     ends &= chosen
     if "target" in rule.end_keys:
-        # Nothing is known of a CPU's idle task: each has one, and all have pid 0.
+        # A CPU's idle task is not a thread: each has one, and all have pid 0.
         targets = task_pids(part) != 0
         ends &= targets
         begins &= targets if "target" in rule.begin_keys else part.pid != 0

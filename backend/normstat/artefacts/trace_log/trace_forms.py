@@ -34,7 +34,7 @@ def to_ns(text: str) -> int:
     whole, _, fraction = text.partition(".")
     seconds = int(whole or 0)
     if seconds > MAX_SECONDS:
-        raise ValueError(f"{seconds} s is no time of a trace")
+        raise ValueError(f"{seconds} s is not a time of a trace")
     return seconds * NS + int(fraction[:9].ljust(9, "0") or 0)
 
 
@@ -125,7 +125,7 @@ def to_ns_many(texts: Sequence[str]) -> tuple[list[int], int]:
         scale = 10 ** (9 - decimals)
         times = [int(digits) * scale for digits in "\n".join(texts).replace(".", "").split("\n")]
         if max(times) // NS > MAX_SECONDS:
-            raise ValueError(f"{max(times) // NS} s is no time of a trace")
+            raise ValueError(f"{max(times) // NS} s is not a time of a trace")
         return times, decimals
     return [to_ns(text) for text in texts], max(min(9, len(text.partition(".")[2])) for text in texts)
 
@@ -192,7 +192,7 @@ class StraceLines(TraceLines):
     def take(self, found: re.Match[str], line: int) -> None:
         """Take a call, the end of one, a signal or an exit."""
         if not self.take_rows([found.groups()], [line]):
-            raise ValueError(f"{found['time']} s is no time of a trace")
+            raise ValueError(f"{found['time']} s is not a time of a trace")
 
     def take_rows(self, rows: Sequence[Row], lines: Sequence[int]) -> bool:
         """Take calls, ends of them, signals and exits."""
@@ -316,7 +316,7 @@ class TracepointLines(TraceLines):
     def take(self, found: re.Match[str], line: int) -> None:
         """Take an event of a tracepoint, or a call of the function tracer."""
         if not self.take_rows([found.groups()], [line]):
-            raise ValueError(f"{found['time']} s is no time of a trace")
+            raise ValueError(f"{found['time']} s is not a time of a trace")
 
     def take_rows(self, rows: Sequence[Row], lines: Sequence[int]) -> bool:
         """Take events of tracepoints, and calls of the function tracer."""

@@ -52,10 +52,10 @@ def form_of(stat: str) -> type[TraceLines] | None:
 
 
 def read_trace(data: bytes, form: type[TraceLines]) -> TraceReading:
-    """Return the events of a text; what is none is counted, and the first lines are kept with their reason."""
+    """Return the events of a text; other lines are counted, and the first ones kept with their reason."""
     lines = form()
     found = TraceReading(form.stat, form.tool, None)
-    # Nothing of it is garbage before its end.
+    # It is needed to the end, so nothing is garbage before.
     # As a line alone, at the beginning of each one.
     every = re.compile(f"^{form.pattern.pattern}", re.MULTILINE)
     with collector_paused():

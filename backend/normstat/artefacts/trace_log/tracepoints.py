@@ -1,4 +1,4 @@
-"""What the arguments of a kernel tracepoint are about: the task that is woken, the lock, the interrupt, the blocks of a disk.
+"""The object of a kernel tracepoint, from its arguments: the task that is woken, the lock, the interrupt, the blocks of a disk.
 
 bash-21121 [001] d..2. 1859.293372: sched_switch: prev_comm=bash prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=x next_pid=8
 """
