@@ -1,4 +1,4 @@
-"""Make runs of an artefact, and add what a run's own output says to its results."""
+"""Create runs from an artefact, and add values from a run's own output to its results."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What the runs of an experiment say: means of repeats, ratios, speed-up and efficiency, and models of scaling. Pure."""
+"""Analyse the runs of an experiment: means of repeats, ratios, speed-up and efficiency, and models of scaling. Pure."""
 
 import dataclasses
 import math
@@ -36,7 +36,7 @@ MAX_VARIANTS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What the analysis needs of a run. `left_out`: why it does not count, "" where it does."""
+    """Data of a run for the analysis. `left_out`: why it does not count, "" where it does."""
 
     id: int
     factors: Mapping[str, str]
@@ -163,7 +163,7 @@ class RunLeftOut(Documented):
 
 @dataclass(frozen=True, slots=True)
 class ExperimentAnalysis(Documented):
-    """What the runs of an experiment say about one result."""
+    """The analysis of one result of an experiment."""
 
     result: ExperimentResult | None
     """Null where no run has a result."""
@@ -191,7 +191,7 @@ class _Point:
 
 
 def analyse_runs(runs: Sequence[RunFacts], asked: AnalysisRequest) -> ExperimentAnalysis:
-    """Return what the runs say about one result, by one factor and variant.
+    """Analyse one result of the runs, by one factor and variant.
 
     Raises: BadRequest for an unknown result, factor, level or variant
     """
@@ -433,7 +433,7 @@ def _scale(rule: _Rule, points: Sequence[_Point], reference: str, at_reference: 
 
 
 def _why_not(model: ModelName, points: Sequence[_Point], throughputs: Sequence[float]) -> str:
-    """Return why a model says nothing about such levels, if there are enough of them. Missing: "" where it may."""
+    """Return why a model does not apply to such levels, if there are enough of them. Missing: "" where it does."""
     by_level: dict[str, list[float]] = {}
     for point, throughput in zip(points, throughputs, strict=True):
         by_level.setdefault(point.level, []).append(throughput)

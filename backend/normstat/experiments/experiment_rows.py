@@ -27,7 +27,7 @@ RESTORABLE: Final = timedelta(days=1)
 
 
 class RunSource(StrEnum):
-    """How a run came here."""
+    """The source of a run."""
 
     CLI = "cli"
     API = "api"
@@ -108,7 +108,7 @@ class RunDraft:
 
 @dataclass(frozen=True, slots=True)
 class RunChange:
-    """What people may change of a run. `results` None: they stay."""
+    """The members of a run that people may change. `results` None: they stay."""
 
     factors: Mapping[str, str]
     note: str
@@ -203,7 +203,7 @@ async def restore_experiment(session: AsyncSession, experiment_id: int) -> Exper
     """
     row = await session.get(ExperimentRow, experiment_id, with_for_update=True, populate_existing=True)
     if row is None:
-        raise NotFound(f"There is no experiment {experiment_id} any more", {"experiment": experiment_id})
+        raise NotFound(f"Experiment {experiment_id} no longer exists", {"experiment": experiment_id})
     row.deleted_at = None
     await _flush(session, row.name)
     return await read_experiment(session, experiment_id)
@@ -217,7 +217,7 @@ async def add_run(session: AsyncSession, experiment: str, draft: RunDraft) -> St
     """
     query = insert(ExperimentRow).values(name=experiment, author=draft.author)
     await session.execute(query.on_conflict_do_nothing(index_elements=["name"], index_where=ExperimentRow.deleted_at.is_(None)))
-    # Locked, so that nobody deletes it meanwhile, and two runs do not both take the last place.
+    # Locked, so that it is not deleted meanwhile, and two runs do not both take the last place.
     row = (
         await session.scalars(
             select(ExperimentRow).where(ExperimentRow.name == experiment, ExperimentRow.deleted_at.is_(None)).with_for_update()
@@ -294,7 +294,7 @@ async def restore_run(session: AsyncSession, run_id: int) -> StoredRun:
     """
     row = await session.get(ExperimentRunRow, run_id, with_for_update=True, populate_existing=True)
     if row is None:
-        raise NotFound(f"There is no run {run_id} any more", {"run": run_id})
+        raise NotFound(f"Run {run_id} no longer exists", {"run": run_id})
     row.deleted_at = None
     await session.flush()
     return await read_run(session, run_id)
@@ -305,7 +305,7 @@ async def restore_run(session: AsyncSession, run_id: int) -> StoredRun:
 
 @dataclass(frozen=True, slots=True)
 class CarriedRun:
-    """A run as a bundle carries it: the instant of its making tells it from all others."""
+    """A run as a bundle carries it: the instant of its creation identifies it."""
 
     draft: RunDraft
     excluded_reason: str
@@ -365,7 +365,7 @@ async def list_carried_experiments(
 async def put_experiment(session: AsyncSession, carried: CarriedExperiment, other_name: str) -> tuple[int, int]:
     """Store an experiment of a bundle, or the runs of it that are not here; return its id here and how many runs are new.
 
-    It is known by the instant of its making. `other_name`: its name where another experiment has the first one.
+    It is identified by the instant of its creation. `other_name`: its name where another experiment has the first one.
 
     Raises: Conflict when both names are taken; TooLarge for an experiment that is full
     """
@@ -385,7 +385,7 @@ async def put_experiment(session: AsyncSession, carried: CarriedExperiment, othe
         )  # fmt: skip
         session.add(row)
         await _flush(session, row.name)
-    # A run that somebody deleted here stays deleted, while its row is there.
+    # A run that was deleted here stays deleted, while its row exists.
     query = select(ExperimentRunRow.created_at, ExperimentRunRow.start_at).where(ExperimentRunRow.experiment_id == row.id)
     known = {(created, start) for created, start in (await session.execute(query)).all()}
     new = [run for run in carried.runs if (run.created, run.draft.start) not in known]

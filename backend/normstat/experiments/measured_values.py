@@ -1,4 +1,4 @@
-"""What a run measured: values with units, read from what a command prints, and which direction of a unit is better. Pure."""
+"""Measured values of a run: values with units, read from a command's output, and which direction of a unit is better. Pure."""
 
 import math
 import re
@@ -97,7 +97,7 @@ def parse_factors(texts: Iterable[str]) -> dict[str, str]:
 
 
 def level_of(text: str) -> float | None:
-    """Return the number that a factor's value means; K, M, G and T are powers of 1024. Missing: None if it is no number.
+    """Return the number that a factor's value means; K, M, G and T are powers of 1024. Missing: None if it is not a number.
 
     >>> level_of("4"), level_of("8G"), level_of("2731M"), level_of("512k"), level_of("ext4")
     (4.0, 8589934592.0, 2863661056.0, 524288.0, None)

@@ -1,4 +1,4 @@
-"""A stored run as the page and the analysis see it: with what follows from its results, and why it may not count."""
+"""A stored run as the page and the analysis see it: with derived results, and the reason if it does not count."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,7 +26,7 @@ class ExperimentRun(Documented):
 
     note: str
     excluded_reason: str
-    """Why somebody took it out; empty where nobody did."""
+    """Why a person excluded it; empty where it was not excluded."""
 
     left_out: str
     """Why it does not count in means and fits; empty where it does."""

@@ -18,7 +18,7 @@ SIZES: Final = ((1 << 40, "T"), (1 << 30, "G"), (1 << 20, "M"), (1 << 10, "k"))
 
 @dataclass(frozen=True, slots=True)
 class ArtefactRun:
-    """A run that a row of an artefact tells. `note` is what the tool called it, `seconds` how long it took if that is known."""
+    """A run from a row of an artefact. `note` is what the tool called it, `seconds` how long it took if that is known."""
 
     factors: dict[str, str]
     results: list[MeasuredValue]

@@ -1,4 +1,4 @@
-"""What the runs of an experiment say, in one sentence: as the page leads with it (frontend/src/logic/experiment.ts). Pure."""
+"""The verdict of an experiment in one sentence: as the page leads with it (frontend/src/logic/experiment.ts). Pure."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ def lead_of(analysis: ExperimentAnalysis, scaling: VariantScaling) -> tuple[str,
 
 
 def describe_fit(fit: ScalingFit, factor: str, levels: Sequence[RunLevel]) -> tuple[str, str]:
-    """Return what a fitted model says, and the intervals of its parameters."""
+    """Return the sentence of a fitted model, and the intervals of its parameters."""
     found = {each.name: each for each in fit.parameters}
     last = digits(max(each.x for each in fit.residuals))
     most = None if fit.max_speedup is None else times(fit.max_speedup)
