@@ -4,8 +4,8 @@
     everywhere   stats, which statements about samples join
     coordinator  all others
 
-What Citus refuses goes: foreign keys from and to distributed tables, unique keys without host_id. So chunks have a column host_id
-here, which one database does not need.
+Constraints that Citus refuses are dropped: foreign keys from and to distributed tables, unique keys without host_id. So chunks have
+a column host_id here, which one database does not need.
 """
 
 import re

@@ -13,7 +13,7 @@ from normstat.errors import BadRequest, Conflict, NotAllowed
 
 DEFAULT_PORT: Final = 5432
 LOOPBACK: Final = frozenset({"", "localhost", "127.0.0.1", "::1"})
-# What a session sets does not reach workers: what they print and compare must not depend on the zone of their machines, and no
+# Settings of a session do not reach workers: their output and comparisons must not depend on the zone of their machines, and no
 # statement of theirs may wait for a lock for ever.
 WORKER_SETTINGS: Final = {"timezone": "UTC", "lock_timeout": "30s"}
 COORDINATOR: Final = "SELECT nodename, nodeport FROM pg_dist_node WHERE groupid = 0"
@@ -36,7 +36,7 @@ SIZES: Final = """
 PLAN: Final = (
     "SELECT count(DISTINCT (shardid, sourcename, sourceport, targetname, targetport)) FROM get_rebalance_table_shards_plan()"
 )
-# Tables of samples have no key by which a move without a lock could tell their rows apart.
+# Tables of samples have no key to identify their rows, which a move without a lock needs.
 REBALANCE: Final = "SELECT rebalance_table_shards(shard_transfer_mode => 'block_writes')"
 DRAIN: Final = "SELECT citus_drain_node(%s, %s, shard_transfer_mode => 'block_writes')"
 
@@ -71,21 +71,21 @@ def parse_address(text: str) -> Address:
     """
     host, colon, port = text.rpartition(":") if text.count(":") == 1 else (text, "", "")
     if not host or (colon and not (port.isdigit() and 0 < int(port) < 65536)):
-        raise BadRequest(f"{text!r} is no address of a worker; give HOST or HOST:PORT")
+        raise BadRequest(f"{text!r} is not an address of a worker; give HOST or HOST:PORT")
     return Address(host, int(port) if colon else DEFAULT_PORT)
 
 
 def add_worker(connection: Connection, worker: Address, coordinator: Address | None) -> None:
-    """Add the worker to the cluster, and tell the workers how they reach the coordinator; a worker that is there stays.
+    """Add the worker to the cluster, and tell the workers how they reach the coordinator; a worker that exists stays.
 
-    Raises: Conflict when Citus is missing, the worker cannot be reached or refuses; NotAllowed for a role that is no superuser
+    Raises: Conflict when Citus is missing, the worker cannot be reached or refuses; NotAllowed for a role that is not a superuser
     """
     require_citus(connection)
     known = connection.execute(COORDINATOR).fetchone()
     own = coordinator or (Address(str(known[0]), int(str(known[1]))) if known else None)
     if own is None or own.host in LOOPBACK:
         own = own or Address(connection.info.host, connection.info.port)
-        # A name that means another machine on each of them.
+        # A name that resolves to another machine on each of them.
         if worker.host not in LOOPBACK and (own.host in LOOPBACK or own.host.startswith("/")):
             raise Conflict(f"Workers cannot reach the coordinator as {own.host or 'its socket'}; give --coordinator HOST:PORT")
     with _changing(connection, lambda said: f"The worker {worker} was not added: {said}; {_advice(said)}"):
@@ -104,7 +104,7 @@ def set_on_workers(connection: Connection) -> None:
         command = sql.SQL("ALTER DATABASE {} SET {} = {}").format(
             sql.Identifier(connection.info.dbname), sql.Identifier(name), sql.Literal(value)
         )
-        # A worker that passed it on would ask the others, which it may not.
+        # A worker that propagated it would connect to the others, which it may not.
         text = f"SET citus.enable_ddl_propagation TO off; {command.as_string(connection)}"
         rows = connection.execute(sql.SQL(ON_WORKERS).format(command=sql.Literal(text))).fetchall()
         for host, port, is_done, result in rows:
@@ -115,7 +115,7 @@ def set_on_workers(connection: Connection) -> None:
 def remove_worker(connection: Connection, worker: Address) -> None:
     """Move all shards from the worker to the others, and remove it from the cluster.
 
-    Raises: Conflict when it is no worker, or holds the only copy of shards and none is left; NotAllowed
+    Raises: Conflict when it is not a worker, or holds the only copy of shards and none is left; NotAllowed
     """
     nodes = {node.address: node for node in list_nodes(connection)}
     node = nodes.get(worker)
@@ -137,7 +137,7 @@ def count_moves(connection: Connection) -> int:
 
 
 def rebalance(connection: Connection) -> int:
-    """Move shards until the workers have as many; return how many were moved. Hosts of a shard that moves wait meanwhile.
+    """Move shards until the workers are balanced; return how many were moved. Hosts of a shard that moves wait meanwhile.
 
     Raises: Conflict when the tables are not distributed, or a worker is away
     """
@@ -189,9 +189,9 @@ def _find_problem(connection: Connection, host: str, port: int) -> str | None:
 
 @contextmanager
 def _changing(connection: Connection, describe: Callable[[str], str]) -> Iterator[None]:
-    """Change the nodes in the block; `describe` makes the error of what Citus said.
+    """Change the nodes in the block; `describe` turns Citus's message into the error.
 
-    Raises: Conflict; NotAllowed for a role that is no superuser; psycopg.Error when the connection is lost
+    Raises: Conflict; NotAllowed for a role that is not a superuser; psycopg.Error when the connection is lost
     """
     try:
         yield

@@ -34,7 +34,7 @@ SIZES: Final = text("""
 
 @dataclass(frozen=True, slots=True)
 class ShardSizes:
-    """What the shards of a table take on all workers; `n_rows` is an estimate of their catalogues."""
+    """Disk usage of the shards of a table on all workers; `n_rows` is an estimate of their catalogues."""
 
     table_bytes: int = 0
     index_bytes: int = 0
@@ -47,7 +47,7 @@ class ShardSizes:
 
 
 NO_SHARDS: Final = ShardSizes()
-# Of a whole database, as a table without a name.
+# The key of a whole database: a table without a name.
 WHOLE: Final = ("", "")
 
 

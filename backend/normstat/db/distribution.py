@@ -1,8 +1,8 @@
-"""Tell a Citus cluster from one database: what statements on distributed tables need in addition.
+"""Distinguish a Citus cluster from one database, and add what statements on distributed tables need.
 
 Samples, rollups, sealed samples, pieces of profiles and raw bytes of a host are in shards on one worker, chosen by `host_id`. All
 else is on the coordinator, and `stats` on all nodes (docs/adr/0030). A statement that names one host runs on its worker alone, and
-only that one must be there. Chunks of one database have no column `host_id`: their stream says whose they are.
+only that one must be there. Chunks of one database have no column `host_id`: their stream determines the host.
 """
 
 from typing import Final

@@ -1,9 +1,9 @@
 """Heartbeats of server processes: one that hangs (stopped, swapped out, its machine frozen) is cut off, so that others take over.
 
 A process that hangs keeps its connections, and with them its locks: the leader's, those of jobs, rows of hosts. The database sees
-nothing wrong. So each process says every few seconds that it runs, and looks for others that do not: their connections are
+nothing wrong. So each process records a heartbeat every few seconds, and looks for others without one: their connections are
 terminated, which ends their transactions and frees their locks. When such a process goes on, it finds its connections gone and
-begins again; what it did as the leader is refused (db/leader.py). One that was cut off for no reason loses some requests.
+begins again; its writes as the leader are refused (db/leader.py). One that was cut off wrongly loses some requests.
 """
 
 import os
@@ -24,7 +24,7 @@ log = structlog.get_logger()
 BEAT_S: Final = 5.0
 # Longer than an event loop is ever blocked, or a database takes to fail over.
 HUNG_AFTER_S: Final = 30.0
-# Who did not beat itself knows nothing of others: the database was away.
+# A process that could not beat itself cannot judge others: the database was away.
 MAX_OWN_PAUSE_S: Final = 3 * BEAT_S
 BEAT: Final = text("""
     INSERT INTO server_processes (id, place) VALUES (:id, :place)
@@ -34,7 +34,7 @@ HUNG: Final = text("""
     SELECT id, place, extract(epoch FROM clock_timestamp() - beat_at)::float8 AS age_s FROM server_processes
     WHERE id <> :id AND beat_at < clock_timestamp() - make_interval(secs => :age_s)
 """)
-# Those with locks that others wait for come first, and are waited for: whoever checks them finds them gone.
+# Those with locks that others wait for come first, and are waited for: a later check finds them gone.
 CUT_OFF: Final = text("""
     SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, :wait_ms))
     FROM (
@@ -72,7 +72,7 @@ class Heartbeat:
         self._beat_s: float | None = None
 
     async def beat(self) -> list[HungProcess]:
-        """Say that this process runs, cut off those that hang, and return them."""
+        """Record a heartbeat, cut off the processes that hang, and return them."""
         last_s, self._beat_s = self._beat_s, self._clock()
         async with open_write_session(self._sessions) as session:
             await session.execute(BEAT, {"id": process_id(), "place": f"{socket.gethostname()}:{os.getpid()}"})
@@ -83,7 +83,7 @@ class Heartbeat:
             return [await _cut_off(session, process) for process in hung]
 
     async def end(self) -> None:
-        """Say that this process ends."""
+        """Remove the heartbeat of this process, which ends."""
         async with open_write_session(self._sessions) as session:
             await session.execute(FORGET, {"id": process_id()})
 

@@ -71,7 +71,7 @@ def limit_hosts(user_id: int | None) -> None:
 
 
 class Whole(StrEnum):
-    """What covers several hosts, and is changed only by who sees them all."""
+    """A row that covers several hosts, and may be changed only by an account that sees all of them."""
 
     BASELINE = "baseline"
     EVENT = "event"
@@ -118,7 +118,7 @@ def _by_host(row: Columns, user_id: int) -> Condition:
 
 
 def _by_host_if_any(row: Columns, user_id: int) -> Condition:
-    # Without a host it is for all of them, and so for those of the account.
+    # Without a host it is for all hosts, including those of the account.
     return or_(row("host_id").is_(None), row("host_id").in_(_ids(user_id)))
 
 
@@ -133,7 +133,7 @@ def _by_parent(parent: type[Base], column: str) -> Limit:
 
 
 def _has_visible(members: type[Base], key: str) -> Limit:
-    """Return the limit of rows that cover several hosts: seen by who sees one of them."""
+    """Return the limit of rows that cover several hosts: visible to accounts that see one of them."""
 
     def limit(row: Columns, user_id: int) -> Condition:
         _, member = _other(members)
@@ -189,7 +189,7 @@ def _saved_comparison(row: Columns, user_id: int) -> Condition:
     name = inputs.op("->>")("group")
     _, group = _other(HostGroup)
     _, member = _other(HostGroupHost)
-    # What a group was compared with says something of each of its hosts.
+    # A comparison with a group reveals something about each of its hosts.
     is_hidden = or_(
         name.not_in(select(group("name"))),
         exists().where(group("name") == name, member("group_id") == group("id"), member("host_id").not_in(_ids(user_id))),
@@ -201,7 +201,7 @@ def _saved_comparison(row: Columns, user_id: int) -> Condition:
     )
 
 
-# Of a note of a report: the ids of what is shown, which is stored in the note.
+# Paths in a note of a report to the ids of what it shows.
 REFERENCES: Final[dict[str, type[Base]]] = {
     '$ ? (@.kind == "comparison").comparison ? (@.type() == "number")': SavedComparisonRow,
     '$ ? (@.kind == "artefact").artefact': ArtefactRow,
@@ -232,7 +232,7 @@ def _backtest(row: Columns, user_id: int) -> Condition:
 
 
 def _rule_change(row: Columns, _user_id: int) -> Condition:
-    # What was noted of limits names their hosts.
+    # Notes about limits name their hosts.
     return ~row("change").startswith("limit ")
 
 
@@ -281,7 +281,7 @@ _OWN: Final[dict[type[Base], Limit]] = {
 def list_limits() -> dict[type[Base], Limit]:
     """Return the limit of each table that has rows of hosts: those of its own, and of every other one with a host_id.
 
-    Not of the columns of stats, which are of all hosts, whoever brought one first: samples/lookup.py leaves out what a limited
+    Not of the columns of stats, which belong to all hosts: samples/lookup.py leaves out what a limited
     account may not see.
     """
     tables = [mapper.class_ for mapper in Base.registry.mappers]

@@ -374,7 +374,7 @@ class EmptyParts:
         try:
             async with connection.transaction():
                 await connection.execute("SET LOCAL lock_timeout = '1s'")
-                # Nobody writes to it any more, and it is still empty.
+                # No transaction writes to it any more, and it is still empty.
                 await connection.execute(sql.SQL("LOCK TABLE {chunk} IN ACCESS EXCLUSIVE MODE").format(**place))
                 if await (await connection.execute(is_empty)).fetchone() != (True,):
                     return False, None

@@ -1,8 +1,8 @@
 """One of several server processes does the jobs: the one that holds an advisory lock of the database.
 
 A leader that hangs is cut off (db/heartbeats.py) and loses the lock with its connection. When it goes on, tasks of it may be
-in the middle of their work. So each transaction of theirs begins with the question whether the connection still holds the lock:
-whoever takes over has ended all transactions that were told yes.
+in the middle of their work. So each of their transactions begins with a check that the connection still holds the lock:
+the new leader has ended all transactions that passed it.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ LEADER_LOCK: Final = 0x6E6F726D_00000010
 LEADER_LOCK_HALVES: Final = {"high": LEADER_LOCK >> 32, "low": LEADER_LOCK & 0xFFFFFFFF}
 
 
-# A leader that hears nothing from the database for so long stops: the database may have given the lock to another one.
+# A leader that gets no answer from the database for this long stops: another process may hold the lock.
 ANSWER_S: Final = 20.0
 HOLDS_LOCK: Final = text("""
     SELECT EXISTS (
@@ -35,7 +35,7 @@ HOLDS_LOCK: Final = text("""
 
 
 class NotLeading(psycopg.OperationalError):
-    """This process leads no more: it hung, and another one took over. What it meant to do is the other one's."""
+    """This process is no longer the leader: it hung, and another one took over and does its work."""
 
 
 class Leadership:
@@ -73,7 +73,7 @@ async def try_lead(engine: AsyncEngine, lock: int = LEADER_LOCK) -> AsyncIterato
         try:
             yield Leadership(connection, int(await connection.scalar(select(func.pg_backend_pid())) or 0))
         finally:
-            # Closed for good, not handed back to the pool: with the connection goes the lock.
+            # Closed, not returned to the pool: closing the connection releases the lock.
             await connection.invalidate()
 
 
@@ -83,4 +83,4 @@ def _require_lead(session: Session, _: SessionTransaction, connection: Connectio
     if pid is None:
         return
     if not connection.scalar(HOLDS_LOCK, {"pid": pid, **LEADER_LOCK_HALVES}):
-        raise NotLeading("this process leads no more")
+        raise NotLeading("this process is no longer the leader")

@@ -1,6 +1,6 @@
 """The sessions of the database, and which account limits those of the present task (db/host_limits.py).
 
-Apart from the limits, which need every table: commands that limit nobody do not load them.
+Separate from the limits, which need every table: commands without limited accounts do not load them.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Rows that people name: a name that is taken, and a number that no row has, are told alike for all of them."""
+"""Rows named by people: the same errors for a name that is taken and for an unknown number."""
 
 from typing import TypeVar
 
@@ -32,7 +32,7 @@ def name_taken(name: str, *, what: str, hint: str = "") -> Conflict:
 async def require_row(
     session: AsyncSession, kind: type[Row], row_id: int, *, what: str, listed_at: str, is_locked: bool = False
 ) -> Row:
-    """Return the row of that number as the database has it now, locked until the transaction ends if wished.
+    """Return the row of that number as the database has it now, optionally locked until the transaction ends.
 
     Raises: NotFound, which calls the row `what` and names the route that lists them
     """

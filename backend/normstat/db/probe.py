@@ -17,7 +17,7 @@ class DatabaseProbe:
     """Asks the database for its kind of storage; concurrent callers share one query.
 
     A database that hangs, or a network that drops packets, leaves a query open; a cancelled query waits for the database, too. So
-    the query runs in a task of its own, and nobody waits for it longer than they want to.
+    the query runs in a task of its own, and each caller waits for it with its own time limit.
     """
 
     def __init__(self, database_url: str) -> None:
@@ -64,6 +64,6 @@ class DatabaseProbe:
 
 
 def _retrieve(question: asyncio.Task[Storage]) -> None:
-    # Nobody may be waiting for it any more; asyncio would complain about an unretrieved exception.
+    # When no caller waits any more, asyncio would complain about an unretrieved exception.
     if not question.cancelled():
         question.exception()

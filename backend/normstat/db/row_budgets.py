@@ -1,7 +1,7 @@
-"""How many rows one account or one agent token may make: so that a leaked token, or a script gone mad, fills no table.
+"""How many rows one account or one agent token may make: so that a leaked token or a runaway script cannot fill a table.
 
 Every kind of row that people and agents make by the API is in one of these budgets; which route counts against which one is in
-api/http/row_budgets.py, and the limits are in settings.py. What streams bring has limits of its own (ingest_limits.py).
+api/http/row_budgets.py, and the limits are in settings.py. Rows from streams have limits of their own (ingest_limits.py).
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from normstat.errors import TooManyRequests, shorten
 from normstat.runtime.ingest_limits import too_many_hosts
 
 DAY: Final = timedelta(days=1)
-# Rows that were deleted or revoked stay for a while. So many times the limit may be made in a day, these included.
+# Deleted or revoked rows stay for a while. In a day, this multiple of the limit may be made, these included.
 CHURN: Final = 10
 RETRY_AFTER_S: Final = 3600
 

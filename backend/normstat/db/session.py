@@ -25,7 +25,7 @@ from normstat.runtime.metrics import COMMIT_SECONDS
 
 log = structlog.get_logger()
 
-# The session of a function that only reads; nobody commits it.
+# The session of a function that only reads; it is never committed.
 ReadSession = NewType("ReadSession", AsyncSession)
 # The session of a function that writes; the caller that opened it commits, never the function.
 WriteSession = NewType("WriteSession", AsyncSession)
@@ -61,7 +61,7 @@ MAX_POOL_WAIT_S = 10.0
 
 
 def process_id() -> str:
-    """Return what tells the connections of this process from those of others, on whichever machine."""
+    """Return a name that distinguishes the connections of this process from those of others, on any machine."""
     return f"{_IMPORT_ID}-{os.getpid()}"
 
 
@@ -95,7 +95,7 @@ class ShrinkingPool(AsyncAdaptedQueuePool):
         return record
 
     def shrink(self) -> None:
-        """Close the connections that nobody needed since the last call."""
+        """Close the connections that were idle since the last call."""
         records = [self._pool.get_nowait() for _ in range(self.checkedin())]
         n_kept = len(records) - min(self._fewest_free, len(records))
         # The newest came out first, and comes out first again.
@@ -108,7 +108,7 @@ class ShrinkingPool(AsyncAdaptedQueuePool):
 
 
 async def shrink_pool(engine: AsyncEngine) -> None:
-    """Close the connections of an engine of `make_engine` that nobody needed since the last call: each is a process of 5 MB."""
+    """Close the connections of an engine of `make_engine` that were idle since the last call: each is a process of 5 MB."""
     pool = engine.pool
     assert isinstance(pool, ShrinkingPool)
     await greenlet_spawn(pool.shrink)

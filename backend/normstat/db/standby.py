@@ -1,7 +1,7 @@
 """Large reads from a standby: graphs, comparisons and exports, where NORMSTAT_DATABASE_READ_URL names one that is fit for it.
 
 A standby is behind. So a request is read from it only when it has the newest entry of the audit log, as the primary knows it: each
-change by a person writes one in its own transaction, and whoever marked a baseline, at whichever server, finds it. Everything else,
+change by a person writes one in its own transaction, so a new baseline is found from any server. Everything else,
 and everything while the standby is gone or too far behind, is read from the primary.
 """
 
@@ -30,7 +30,7 @@ log = structlog.get_logger()
 WATCH_S: Final = 2.0
 # A standby that does not answer a single row within this time is gone; a person waits for it once.
 ANSWER_S: Final = 1.5
-# Ten minutes of positions of the primary: further behind, the lag is told as at least that.
+# Ten minutes of positions of the primary: further behind, the lag is reported as at least that.
 MAX_POSITIONS: Final = 300
 
 PRIMARY: Final = text("""SELECT (SELECT system_identifier FROM pg_control_system()), clock_timestamp(),
@@ -42,7 +42,8 @@ NEWEST_CHANGE: Final = text("""SELECT coalesce((SELECT max(id) FROM audit_entrie
 
 
 class StandbyState(StrEnum):
-    """used: large reads go to it; behind: too far behind; gone: does not answer; not_a_standby: it is no standby, promoted perhaps;
+    """used: large reads go to it; behind: too far behind; gone: does not answer; not_a_standby: it is not a standby, perhaps
+    promoted;
     other_database: a standby of another database; unknown: not asked yet."""
 
     USED = "used"
@@ -72,7 +73,10 @@ class StandbyInfo(Documented):
 
 @dataclass(frozen=True, slots=True)
 class StandbyPosition:
-    """Where primary and standby are in the write-ahead log. `primary_at`: bytes from its beginning, None where it is no primary."""
+    """Where primary and standby are in the write-ahead log.
+
+    `primary_at`: bytes from its beginning, None where it is not a primary.
+    """
 
     is_same_database: bool
     is_standby: bool
@@ -90,7 +94,7 @@ class StandbyPosition:
 
 
 class PrimaryPosition(NamedTuple):
-    """Which database the primary has, its clock, and where it is. Missing: `at` is None where it is no primary"""
+    """Which database the primary has, its clock, and where it is. Missing: `at` is None where it is not a primary"""
 
     system: int
     clock: datetime
@@ -111,7 +115,7 @@ async def read_position(primary: PrimaryPosition, standby: AsyncEngine) -> Stand
 
 
 class LagGauge:
-    """Tells seconds from positions: the age of the newest position of the primary that the standby has reached."""
+    """Computes the lag in seconds from positions: the age of the newest position of the primary that the standby has reached."""
 
     def __init__(self) -> None:
         self._positions: deque[tuple[float, int]] = deque(maxlen=MAX_POSITIONS)
@@ -119,7 +123,7 @@ class LagGauge:
     def measure(self, found: StandbyPosition, now_s: float) -> float | None:
         """Return the lag. Missing: None where a position is unknown.
 
-        The last replayed commit, by the primary's clock, tells less where nothing was committed for long.
+        The last replayed commit, by the primary's clock, is less exact where nothing was committed for long.
         """
         if found.primary_at is None or found.replayed_at is None:
             return None
@@ -136,13 +140,13 @@ class LagGauge:
 def judge(found: StandbyPosition, lag_s: float | None, max_lag_s: float) -> StandbyInfo:
     """Return the state of the standby, and what to do about it."""
     if not found.is_same_database:
-        advice = "NORMSTAT_DATABASE_READ_URL leads to another database; name a standby of this one"
+        advice = "NORMSTAT_DATABASE_READ_URL names another database; name a standby of this one"
         return StandbyInfo(StandbyState.OTHER_DATABASE, None, None, advice)
     if not found.is_standby:
-        advice = "NORMSTAT_DATABASE_READ_URL leads to no standby; was it promoted? Name a standby, or leave the setting out"
+        advice = "NORMSTAT_DATABASE_READ_URL does not name a standby; was it promoted? Name a standby, or leave the setting out"
         return StandbyInfo(StandbyState.NOT_A_STANDBY, None, None, advice)
     if lag_s is None:
-        advice = "NORMSTAT_DATABASE_URL leads to a standby; name the primary"
+        advice = "NORMSTAT_DATABASE_URL names a standby; name the primary"
         return StandbyInfo(StandbyState.BEHIND, None, None, advice)
     if lag_s > max_lag_s:
         found_text = f"It is {lag_s:.0f} s behind, more than {max_lag_s:g} s (NORMSTAT_DATABASE_READ_MAX_LAG_S)"
@@ -196,7 +200,7 @@ class StandbyReads:
             async with asyncio.timeout(ANSWER_S):
                 primary = await read_primary(self._primary)
         except (SQLAlchemyError, OSError, TimeoutError):
-            # That is told elsewhere, and nobody can log in.
+            # This is reported elsewhere, and no one can log in.
             self._tell(StandbyInfo(StandbyState.UNKNOWN, None, None, "The primary does not answer"))
             return
         try:

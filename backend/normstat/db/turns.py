@@ -1,6 +1,6 @@
-"""Work for many hosts (or baselines, or deletions) in turn: what fails stops none of the others, and waits for its next try.
+"""Work for many hosts (or baselines, or deletions) in turn: a failure does not stop the others, and waits for its next try.
 
-The memory is that of one process. Another process, or the same one after a restart, tries at once what failed here; that costs
+Failures are remembered by one process. Another process, or the same one after a restart, tries at once what failed here; that costs
 one more line in the log.
 """
 
@@ -24,7 +24,7 @@ Key = TypeVar("Key", bound=Hashable)
 FIRST_WAIT_S: Final = 60.0
 MAX_WAIT_S: Final = 3600.0
 MAX_SHOWN: Final = 300
-# Not the fault of the host whose turn it is: the next one would meet the same.
+# Errors not caused by the host whose turn it is: the next one would meet the same.
 AWAY: Final = (
     psycopg.errors.AdminShutdown,
     psycopg.errors.CrashShutdown,
@@ -40,7 +40,7 @@ def is_database_away(error: BaseException) -> bool:
     if isinstance(error, PoolTimeout) or (isinstance(error, DBAPIError) and error.connection_invalidated):
         return True
     cause = error.orig if isinstance(error, DBAPIError) else error
-    # Without a code it is libpq that speaks: there was no answer.
+    # Without a code the error is from libpq: there was no answer.
     return isinstance(cause, AWAY) or (isinstance(cause, psycopg.OperationalError) and cause.sqlstate is None)
 
 
@@ -52,13 +52,13 @@ def describe(error: BaseException) -> str:
 
 
 def retry_wait_s(n_failures: int, first_s: float = FIRST_WAIT_S, max_s: float = MAX_WAIT_S) -> float:
-    """Return how long to wait after so many failures in a row: each further one doubles the wait, up to `max_s`."""
+    """Return how long to wait after this many failures in a row: each further one doubles the wait, up to `max_s`."""
     doublings = min(max(n_failures, 1) - 1, 20)
     return min(max_s, first_s * 2.0**doublings)
 
 
 class Failures:
-    """What failed in one run of a job, a line each, while everything else went on."""
+    """The failures of one run of a job, a line each, while everything else went on."""
 
     def __init__(self, event: str) -> None:
         self._event = event
@@ -104,7 +104,7 @@ class Turns(Generic[Key]):
 
     @property
     def failures(self) -> dict[Key, Failure]:
-        """What failed and did not succeed since."""
+        """Keys that failed and have not succeeded since."""
         return dict(self._failures)
 
     def tell_failures(self, noun: str) -> str:
@@ -149,5 +149,5 @@ class Turns(Generic[Key]):
         if isinstance(error, NormstatError):
             log.warning(self._event, **said)
         else:
-            # A defect; where it is shows the first time.
+            # A defect; the traceback is logged the first time.
             log.error(self._event, **said, exc_info=error if n == 1 else None)

@@ -1,4 +1,4 @@
-"""What PostgreSQL raises for pages and rows that it cannot read: checksums, lost pieces of long values or files, absurd lengths."""
+"""Errors of PostgreSQL for pages and rows that it cannot read: checksums, lost pieces of long values or files, absurd lengths."""
 
 from typing import Final
 

@@ -59,7 +59,7 @@ class UserHostGroup(Base):
 
 
 class ShareLink(Base):
-    """A link that shows one saved comparison or one report, and nothing else, to whoever has it, until `expires_at`.
+    """A link that shows one saved comparison or one report, and nothing else, without a login, until `expires_at`.
 
     One of `comparison_id` and `report_id` is set.
     """

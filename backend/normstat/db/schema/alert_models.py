@@ -10,7 +10,7 @@ from normstat.db.schema.models import NOW, Base
 
 
 class AlertChannelRow(Base):
-    """Where messages go: a mail server, an address on the web, a script. `secrets`: what the API never returns, by name.
+    """Where messages go: a mail server, an address on the web, a script. `secrets`: by name, never returned by the API.
 
     `held_until`: the receiver asked for a pause until then.
     """
@@ -45,7 +45,7 @@ class AlertRouteRow(Base):
 
 
 class AlertRow(Base):
-    """What a route made of episodes that belong together. `route` is its name; `route_id` null: it was deleted.
+    """Episodes that belong together, as grouped by a route. `route` is its name; `route_id` null: it was deleted.
 
     `told`: the pairs of host and rule that a message named; `level`: escalations that went out; `n_messages`: the number of the
     last message; `calm_since`: since when none of its episodes lasts; `silence_key`: what its silence link is signed with.

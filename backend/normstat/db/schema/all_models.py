@@ -1,6 +1,6 @@
-"""All tables. Whoever goes through `Base.metadata` imports it from here: models that nobody imported have no tables there.
+"""All tables. Import `Base.metadata` from here: tables of models that were not imported are missing there.
 
-Migrations and backups do; a backup of the tables that happen to be known would leave the others out without a word.
+Migrations and backups do; a backup of the imported tables alone would silently leave the others out.
 """
 
 from normstat.db.schema import (

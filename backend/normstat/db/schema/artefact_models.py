@@ -1,4 +1,4 @@
-"""The tables of artefacts: what tools printed once to answer a question, with the text and the parts read from it."""
+"""The tables of artefacts: one-off output of tools that answers a question, with the text and the parts read from it."""
 
 from datetime import datetime
 from typing import Any

@@ -12,9 +12,10 @@ from normstat.db.schema.models import Base
 
 
 class AuditEntryRow(Base):
-    """What somebody did, or was refused. Triggers refuse every change of a row, and deletion within 30 days.
+    """Something that an account or a client did, or was refused. Triggers refuse every change of a row, and deletion within 30
+    days.
 
-    `account` is a name, which outlives the account; None: nobody was logged in. `means`: as `audit_rows.Means`.
+    `account` is a name, which outlives the account; None without a login. `means`: as `audit_rows.Means`.
     `target` has what it was done to: parts of the path, and the harmless members of the body.
     """
 

@@ -37,7 +37,7 @@ class JobState(StrEnum):
     STOPPED = "stopped"
 
 
-# Of jobs that nobody asked for: they run by themselves.
+# Kinds of jobs that run by themselves, without a request.
 ASKED_BY_CLOCK: Final = "clock"
 OPEN_STATES: Final = (JobState.QUEUED, JobState.RUNNING)
 

@@ -119,7 +119,7 @@ class StatField(Base):
     position: Mapped[int]
     definition: Mapped[dict[str, object]] = mapped_column(JSONB)
     is_documented: Mapped[bool]
-    # No foreign key: a deleted host's columns stay, and nobody waits for a host to make them.
+    # No foreign key: a deleted host's columns stay, and creating them does not wait for a lock on the host.
     host_id: Mapped[int | None]
     created_at: Mapped[datetime] = mapped_column(server_default=NOW)
 
@@ -385,8 +385,8 @@ class ApiToken(Base):
 class AgentToken(Base):
     """A token for agents: for one host, or (host_id None) for any host, which is created on first use.
 
-    `join_token_id`: the join token that its host enrolled with. `rotation_asked_at`: when somebody asked that its agent takes a new
-    one. `replaces_id`: the token that it stands in for; that one is revoked when this one is used first. `expires_at`: when it ends
+    `join_token_id`: the join token that its host enrolled with. `rotation_asked_at`: when a rotation was requested for its
+    agent. `replaces_id`: the token that it replaces, which is revoked when this one is first used. `expires_at`: when it ends
     in any case.
     """
 

@@ -11,7 +11,7 @@ from normstat.db.schema.models import NOW, Base
 
 
 class SavedView(Base):
-    """Panels that somebody saved under a name. Without an owner (the account was deleted) everybody sees it."""
+    """Panels saved under a name. Without an owner (the account was deleted) all accounts see it."""
 
     __tablename__ = "views"
     __table_args__ = (UniqueConstraint("owner_id", "name"),)

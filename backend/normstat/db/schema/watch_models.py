@@ -12,8 +12,8 @@ from normstat.db.schema.models import NOW, Base
 class StoredRule(Base):
     """A watch rule that a user made or changed. `toml` is null for a built-in one; the server assigns the version of others.
 
-    `stopped_at`, `stopped_why`: it took too much time or memory; null and empty while it runs. `deleted_at`: it is gone, and its
-    episodes stay.
+    `stopped_at`, `stopped_why`: it exceeded a limit of time or memory; null and empty while it runs. `deleted_at`: it is gone, and
+    its episodes stay.
     """
 
     __tablename__ = "watch_rules"
@@ -60,7 +60,7 @@ class RuleLimitRow(Base):
 
 
 class BacktestRow(Base):
-    """A rule held against the past of some hosts by a job. `version`: of the stored rule; null for a text that is not stored.
+    """A rule evaluated on the past of some hosts by a job. `version`: of the stored rule; null for a text that is not stored.
 
     `result`: what was found, by host; null until the job is done.
     """
@@ -81,7 +81,7 @@ class BacktestRow(Base):
 class EpisodeRow(Base):
     """A time in which a host, or an instance of it, was amber or worse.
 
-    `source` is the rule's name; without a host it is about this server. `last_at`: the last bad report; `ended_at`: when it was
+    `source` is the rule's name; without a host it concerns this server. `last_at`: the last bad report; `ended_at`: when it was
     known to have ended, null while it lasts. `colour`, `sentence`, `action` and `saw` are of the worst report, at `worst_at`.
     """
 
@@ -135,9 +135,9 @@ class WatchedHost(Base):
 
 
 class WatchMute(Base):
-    """A time in which episodes wake nobody: those of a host, of the hosts with a tag, of a rule; null: any.
+    """A time in which episodes are not notified: those of a host, of the hosts with a tag, of a rule; null: any.
 
-    `until_at` null: until somebody ends it.
+    `until_at` null: until it is ended.
     """
 
     __tablename__ = "watch_mutes"

@@ -1,4 +1,4 @@
-"""The tables of webhooks: who is told of changes, and the outbox of what they are told."""
+"""The tables of webhooks: the receivers of changes, and the outbox of their deliveries."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from normstat.db.schema.models import NOW, Base
 
 
 class WebhookRow(Base):
-    """An address that is told of changes. `url` and `signing_key` are secrets; `held_until`: the receiver asked for a pause."""
+    """An address that receives changes. `url` and `signing_key` are secrets; `held_until`: the receiver asked for a pause."""
 
     __tablename__ = "webhooks"
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
@@ -27,7 +27,7 @@ class WebhookRow(Base):
 
 
 class WebhookDeliveryRow(Base):
-    """Something that a webhook is told: the outbox. It is written with the change itself.
+    """A delivery of a webhook: the outbox. It is written with the change itself.
 
     `key`: the same in every try; `state`: queued, sending, sent or failed; `answer`: what the receiver said last.
     """
