@@ -1,7 +1,7 @@
 """The raw bytes of streams: compressed in chunks as received, packed together when they are old, and read back from either.
 
-Everything that reads raw bytes does it here. A chunk is in `chunks` or in `packed_chunks`, and moves in one transaction: what looks
-into both by two statements looks into `chunks` first.
+Everything that reads raw bytes does it here. A chunk is in `chunks` or in `packed_chunks`, and moves in one transaction: a reader
+of both by two statements reads `chunks` first.
 """
 
 import asyncio
@@ -146,7 +146,7 @@ def _to_query(statement: str, *, is_sharded: bool) -> TextClause:
 
 
 def _query_of(statement: str, host_id: int | None, parameters: Mapping[str, object]) -> tuple[TextClause, dict[str, object]]:
-    """Return the statement and its parameters for the chunks of a host; which one matters on a cluster only."""
+    """Return the statement and its parameters for the chunks of a host; the host matters on a cluster only."""
     is_sharded = is_citus()
     return _to_query(statement, is_sharded=is_sharded), {**parameters, **({"host_id": host_id or 0} if is_sharded else {})}
 
@@ -184,7 +184,7 @@ async def read_batch(session: AsyncSession, stream_id: int, *, start: int, most_
     shard = on_shard(host_id)
     while True:
         first = select(func.min(Chunk.start_offset)).where(Chunk.stream_id == stream_id, Chunk.start_offset >= start, *shard)
-        # Chunks are looked for before packs: what is packed in between is found in either, never in none.
+        # Chunks are read before packs, so that a chunk packed in between is found at least once.
         hot_start = await session.scalar(first)
         chunks = await _read_packed_batch(session, (stream_id, host_id), start, most_bytes, until=hot_start)
         if chunks or hot_start is None:

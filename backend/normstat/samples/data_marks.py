@@ -1,6 +1,6 @@
-"""Marks of a host's samples: they change whenever samples before an instant come, go or are replaced, and with nothing else.
+"""Marks of a host's samples: they change whenever samples before an instant arrive, are removed or are replaced, and only then.
 
-A stream that has reached the instant grows behind it: only late samples and reparses count. Of any other stream every byte counts.
+A stream that has passed the instant grows after it: only late samples and reparses count. For any other stream every byte counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ READ_PROFILES: Final = """
 
 
 async def read_data_marks(session: AsyncSession, ends: Mapping[int, datetime]) -> list[object]:
-    """Return the marks of the samples of hosts, each before an instant, and of what holds for all of them."""
+    """Return the marks of the samples of hosts, each before an instant, and of what applies to all of them."""
     connection = await driver_of(session)
     common = await (await connection.execute(READ_COMMON)).fetchone()
     cursor = await connection.execute(READ_MARKS, {"host_ids": list(ends), "ends": list(ends.values())})

@@ -1,4 +1,4 @@
-"""The columns of the wide tables that no spec describes: hosts sent them, and they were made when their first numbers came."""
+"""The columns of the wide tables that no spec describes, created when a host first sent numbers of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from normstat.samples.stat_tables import drop_column, read_stored_stats
 
 @dataclass(frozen=True, slots=True)
 class ExtraColumn:
-    """A column that no spec describes. `host` sent it first. Missing: None where that host is deleted, or nobody noted it."""
+    """A column that no spec describes. `host` sent it first. Missing: None where that host is deleted, or was not recorded."""
 
     stat: str
     key: str
@@ -39,7 +39,7 @@ async def list_extra_columns(session: AsyncSession, stat: str | None = None) -> 
 async def remove_extra_column(session: WriteSession, stat: str, key: str) -> None:
     """Remove such a column with its numbers. The bytes that they were read from stay.
 
-    Raises: NotFound; Conflict for a column that the spec describes, or that somebody's own view shows
+    Raises: NotFound; Conflict for a column that the spec describes, or that a view of the user's own shows
     """
     stored = (await read_stored_stats(session, [stat])).get(stat)
     column = None if stored is None else stored.columns.get(key)

@@ -19,10 +19,10 @@ from normstat.stats.records import LineKind, State, Timing
 
 MICRO: Final = 1_000_000
 NOTED_EVERY: Final = timedelta(minutes=1)
-# So long after its last request another machine may send as the host; the same one, started again, may sooner.
+# Time after a host's last request until another machine may send as it; the same machine, restarted, may send sooner.
 GONE_AFTER: Final = timedelta(minutes=10)
 RESTART_TAKES: Final = timedelta(minutes=1)
-# Of a notification; PostgreSQL takes less than 8000.
+# Maximum bytes of a notification; PostgreSQL takes less than 8000.
 MAX_PAYLOAD_BYTES: Final = 7900
 
 ADD_HOSTS: Final = "INSERT INTO hosts (name) SELECT unnest(%(names)s::text[]) ON CONFLICT (name) DO NOTHING"

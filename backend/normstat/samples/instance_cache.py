@@ -4,7 +4,7 @@ Only committed instances are cached, and they are valid while the host's `instan
 rows of instances increases it, with the host's row locked, as ingest locks it.
 
 `instances.last_sample_at` is written when it is more than LAST_STEP behind, and when an instance is missing from its host's next
-report; until then it is too early by at most that much, and readers who ask for instances of a window allow for it.
+report; until then it is too early by at most that much, and readers of the instances of a window allow for it.
 """
 
 from array import array
@@ -56,7 +56,9 @@ FORGET: Final = "UPDATE hosts SET instance_epoch = instance_epoch + 1 WHERE id =
 
 
 async def forget_instances(connection: psycopg.AsyncConnection, host_id: int) -> None:
-    """Tell all processes that rows of the host's instances were deleted or renumbered; the host's row must be locked."""
+    """Invalidate all processes' caches of the host's instances after rows were deleted or renumbered; the host's row must be
+    locked.
+    """
     await connection.execute(FORGET, {"host_id": host_id})
 
 

@@ -320,8 +320,8 @@ async def _read_stats(session: AsyncSession, names: Sequence[str]) -> list[StatR
 
 
 async def _find_hidden_columns(session: AsyncSession, brought_by: Mapping[ColumnKey, int | None]) -> Set[ColumnKey]:
-    """Return which of the columns unknown to the specs the account of this task does not see: those that none of its hosts has
-    brought, or has values of in its rollups.
+    """Return the columns unknown to the specs that the account of this task does not see: those that none of its hosts
+    sent first or has values of in its rollups.
     """
     if limited_account() is None or not brought_by:
         return frozenset()

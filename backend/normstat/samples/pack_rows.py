@@ -31,7 +31,7 @@ STREAMS_TO_PACK: Final = text("""
     ORDER BY firsts.stream_id
 """)
 
-# On a cluster there is no index over all streams: each worker looks through the keys of its chunks, and hosts tell whose they are.
+# On a cluster there is no index over all streams: each worker looks through the keys of its chunks, which have their host.
 STREAMS_OF_CLUSTER: Final = text("""
     SELECT stream_id, host_id FROM chunks GROUP BY stream_id, host_id
     HAVING min(received_at) < :before
@@ -76,7 +76,7 @@ async def replace_chunks(session: WriteSession, stream_id: int, host_id: int, ch
     is_sharded = is_citus()
     owner = {HOST_ID: host_id} if is_sharded else {}
     gone = (await session.execute(DELETE_ON_SHARD if is_sharded else DELETE_ON_DATABASE, span | owner)).one()
-    # Chunks never overlap: so many bytes in so many chunks between these offsets are the same chunks.
+    # Chunks never overlap: the same number of bytes and chunks between these offsets means the same chunks.
     if (gone.n_chunks, gone.n_bytes) != (len(chunks), pack.end - pack.start):
         raise RawChunksChanged
     row = {"start_offset": pack.start, "end_offset": pack.end, "n_chunks": pack.n_chunks, "last_received_at": pack.last_received_at}

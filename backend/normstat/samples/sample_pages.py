@@ -7,7 +7,7 @@ function gives nothing for a NULL: a column without any value costs next to noth
 length, and read again with a number that stands for NULL. The next page is requested while the one before is processed.
 
 Pages follow each other by time (keyset), and a page never ends between two rows of one instant. Samples that are sealed
-(sealed/) come as pages too, merged with late rows of their time: who reads samples here need not know which are which.
+(sealed/) come as pages too, merged with late rows of their time: readers need not know which are which.
 """
 
 import asyncio
@@ -246,7 +246,10 @@ async def read_pages_of_hosts(session: AsyncSession, queries: Sequence[PageQuery
 async def find_first_row(
     connection: AsyncConnection[tuple[object, ...]], stat: str, host_id: int, *, start: datetime, end: datetime
 ) -> datetime | None:
-    """Return the time of the host's first row of the stat in [start, end); sealed samples are no rows. Missing: None without one"""
+    """Return the time of the host's first row of the stat in [start, end); sealed samples are not rows.
+
+    Missing: None without one
+    """
     asked = {"host_id": host_id, "start": start, "end": end}
     cursor = await connection.execute(sql.SQL(FIRST_ROW).format(table=table_of(stat)), asked, prepare=False)
     row = await cursor.fetchone()
@@ -313,7 +316,7 @@ def _ordered(parts: Sequence[Int64Array], order: npt.NDArray[np.intp]) -> Int64A
 
 
 def _in_pages(page: Page, n_rows: int) -> Iterator[Page]:
-    """Yield pages of about so many rows, none of which ends between two rows of one instant; nothing of an empty one."""
+    """Yield pages of about this many rows, none of which ends between two rows of one instant; nothing for an empty one."""
     start = 0
     while start < len(page):
         end = len(page)
@@ -327,7 +330,7 @@ def _in_pages(page: Page, n_rows: int) -> Iterator[Page]:
 
 
 async def read_hot_pages(session: AsyncSession, query: PageQuery) -> AsyncGenerator[Page]:
-    """Yield the samples of the query that are rows, page by page. For who seals; readers want `read_pages`."""
+    """Yield the samples of the query that are rows, page by page. For sealing; readers use `read_pages`."""
     steps = _PageSteps(_PageReader(await driver_of(session), query), query)
     coming: asyncio.Task[Page] | None = asyncio.create_task(steps.take())
     try:

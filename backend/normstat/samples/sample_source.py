@@ -1,4 +1,4 @@
-"""What stands for a stat's table in a statement: the table itself, or its rows together with those that are sealed.
+"""The source of a stat's samples in a statement: the table itself, or its rows together with sealed ones.
 
 Most readers take pages (samples/sample_pages.py). A statement that counts or looks up in the database gets the sealed rows of its
 window as arrays, which it reads like rows; so it is for windows of some hours, or of some instances.
@@ -38,7 +38,7 @@ WIRE: Final[Mapping[str, tuple[int, int, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class SampleSource:
-    """What to put in the place of a table in a statement, and the parameters that it needs besides the statement's own."""
+    """The SQL in place of a table in a statement, and its additional parameters."""
 
     table: sql.Composable
     parameters: Mapping[str, object]
@@ -75,7 +75,7 @@ class SqlArrayDumper(Dumper):
     format = Format.BINARY
 
     def get_key(self, obj: SqlArray, format: PyFormat) -> DumperKey:  # noqa: A002, ARG002 (psycopg names and passes it)
-        """Return what tells arrays of one type from others."""
+        """Return the key by which arrays of one type are recognised."""
         return (self.cls, obj.type)  # type: ignore[return-value]  # any hashable will do
 
     def upgrade(self, obj: SqlArray, format: PyFormat) -> Dumper:  # noqa: A002, ARG002 (as above)
@@ -90,7 +90,7 @@ class SqlArrayDumper(Dumper):
 
 
 async def open_source(connection: psycopg.AsyncConnection, query: SealedQuery) -> SampleSource:
-    """Return what stands for the stat's table in a statement about the query's host, window and instances.
+    """Return the source of the stat's samples for a statement about the query's host, window and instances.
 
     The statement may use time, host_id, instance_id and the columns of the query's fields; with `has_lines` also stream_id and
     line_offset. It must give the table an alias.

@@ -34,7 +34,7 @@ FEW_ROWS: Final = 2000
 FEW_NUMBERED_ROWS: Final = 200
 # Blocks with more rows are written one by one: to put them together, and to have them as one piece, costs as much as encoding them.
 MANY_ROWS: Final = 2000
-# What is larger is sent as it stands: a copy of it would be made in fresh pages.
+# Larger data is sent without a copy, which would be made in fresh pages.
 SMALL_BYTES: Final = 1 << 20
 WIRE_TYPES: Final[Mapping[Storage, str]] = {
     Storage.INT4: ">i4",
@@ -206,7 +206,7 @@ def encode_wire(
 ) -> bytes | memoryview:
     """Return rows in COPY BINARY format: the BASE_COLUMNS and the fields, each with its type on the wire, then `printed`.
 
-    `missing`: for each field, which of its values are none. `printed`: row -> its words.
+    `missing`: for each field, which of its values are missing. `printed`: row -> its words.
     """
     rows = _fixed_rows(n_rows, columns, missing)
     keep = _kept_bytes(rows, missing)

@@ -193,7 +193,7 @@ def to_column(row: Sequence[object]) -> Column:
 
 def earlier_types(definition: Mapping[str, object]) -> tuple[Storage, ...]:
     """Return the types that a column had before it was widened, from its stored definition."""
-    # Columns created before this could happen say nothing.
+    # Columns created before this was possible have no such entry.
     found = definition.get("earlier", ())
     return tuple(Storage(str(name)) for name in found) if isinstance(found, list) else ()
 
@@ -201,7 +201,7 @@ def earlier_types(definition: Mapping[str, object]) -> tuple[Storage, ...]:
 class StatTableCache:
     """Cache of the stat tables in one process. Tables only gain columns, so cached entries stay valid.
 
-    That there is no table is remembered too: many specs have stats that few hosts print. Whoever needs it asks for it to be made,
+    A missing table is remembered too: many specs have stats that few hosts print. A caller that needs it has it created,
     and clears the cache.
     """
 
@@ -341,7 +341,7 @@ async def drop_column(session: WriteSession, stored: StoredStat, column: Column)
     """Remove a column with its numbers from the table, from its view and from what is known of the stat.
 
     Call it in a short transaction of its own, as `make_stat_tables`. Other processes notice when they write to the column.
-    Raises: Conflict when somebody's own view shows it
+    Raises: Conflict when a view of the user's own shows it
     """
     connection = await driver_of(session)
     await _lock_tables(session)
@@ -445,7 +445,7 @@ async def _make_view(connection: psycopg.AsyncConnection, name: str, columns: Se
             for (grant,) in grants:
                 await connection.execute(str(grant))
     except psycopg.errors.DependentObjectsStillExist as error:
-        # Somebody's own view is built on it: samples matter more.
+        # A view of the user's own is built on it: samples matter more.
         log.warning("view_not_widened", view=f"{VIEW_SCHEMA}.{name}", error=str(error).splitlines()[0])
         return False
     return True

@@ -1,4 +1,4 @@
-"""Rows of streams as this process wrote them last: nobody reads or parses them again while they are unchanged.
+"""Rows of streams as this process wrote them last: they are not read or parsed again while they are unchanged.
 
 A row's `xmin` is the transaction that wrote it. A row with the same one is the row that was cached, whichever process looks; after
 another process, a reparse or an import has written it, it has another one, and is read. The rows' hosts are locked meanwhile.

@@ -1,7 +1,7 @@
 """Which columns the blocks of a request need, which of them must be made first, and which a table cannot have.
 
-A row whose column the table cannot have is stored without it. Its line is told as rejected with the reason, and its bytes are kept:
-once there is room, reading the stream again brings the numbers.
+A row whose column the table cannot have is stored without it. Its line is counted as rejected with the reason, and its bytes are
+kept: once there is room, a reparse of the stream adds the numbers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,20 +18,21 @@ from normstat.stats.spec import Field, Spec, Stat, Storage
 # Garbage may look like a header now and then, and a table has at most 1600 columns. Far more than any tool gained in twenty years,
 # or any host has disks in one line of Solaris vmstat.
 MAX_EXTRA_COLUMNS: Final = 200
-# Of these, what one host may bring: a host that makes columns up leaves room for the others.
+# Maximum number of these per host, so that a host that invents columns leaves room for the others.
 MAX_EXTRA_OF_HOST: Final = 20
 # Columns that the spec describes but only the host names, such as one for each CPU, are limited only by the row: a row of
 # PostgreSQL has 8 kB, a number up to 8 bytes.
 MAX_COLUMNS: Final = 900
 # PostgreSQL allows 1600 columns, dropped ones included; each widening adds one.
 MAX_WIDE_COLUMNS: Final = 500
-# Of the columns that a row is stored without.
+# Maximum number of columns named in a message.
 N_KEYS_SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What of a block its table takes: `block` has only the columns that it can have. Missing: None where it takes nothing.
+    """The part of a block that its table takes: `block` has only the columns that it can have. Missing: None where it takes
+    nothing.
 
     `refusal` is why it does not take all of it. Missing: None where it does.
     """

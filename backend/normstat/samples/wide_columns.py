@@ -1,4 +1,4 @@
-"""Widened columns: what holds a field whose first column turned out to be too narrow for a number that its tool printed.
+"""Widened columns: a second column for a field whose first one turned out too narrow for a number that its tool printed.
 
     kb_rd_s          integer           12.34 as 1234, up to 21 474 836.47
     kb_rd_s:float8   double precision  every row since the first number beyond that

@@ -39,7 +39,7 @@ FRESH: Final = Level(0, MINUTE_US, HOUR_US)
 MINUTES: Final = Level(1, MINUTE_US, DAY_US)
 HOURS: Final = Level(2, HOUR_US, 32 * DAY_US)
 
-# Anything that works on the rollups of a host holds it; with the number of the host.
+# Anything that works on the rollups of a host holds it; combined with the host's id.
 ROLLUP_LOCK: Final = 0x6E6F0011
 READ_BODIES: Final = """
     SELECT field_key, block_at, body FROM rollups

@@ -1,5 +1,5 @@
 """Sealed samples: blocks of all rows of a stat of a host in a span of time.
 
-Never: the packed form (`codecs.sealed_codec`), deciding when to seal (`compaction`). Entry points: `sealed_reader` for who reads
-samples, `sealed_rows` for who changes them.
+Never: the packed form (`codecs.sealed_codec`), deciding when to seal (`compaction`). Entry points: `sealed_reader` to read
+samples, `sealed_rows` to change them.
 """

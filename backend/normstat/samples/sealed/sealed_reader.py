@@ -1,4 +1,4 @@
-"""Read sealed samples: the rows of a block that a query asks for, from as few bytes of it as that takes."""
+"""Read sealed samples: the rows of a block for a query, from as few of its bytes as possible."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ async def read_block(connection: psycopg.AsyncConnection, query: SealedQuery, bl
 
 
 async def read_found_block(connection: psycopg.AsyncConnection, query: SealedQuery, found: FoundBlock) -> SealedRows:
-    """Return the rows of a block as `read_block` does, which only has to ask for parts of large bodies.
+    """Return the rows of a block as `read_block` does; only parts of large bodies are fetched.
 
     Raises: DamagedSamples
     """

@@ -1,6 +1,6 @@
 """The rows of `sealed_blocks`: which blocks there are, parts of them, and changes of whole blocks.
 
-Whoever moves samples between rows and blocks, or removes samples of either, holds the seal lock of the host. Readers need none:
+Code that moves samples between rows and blocks, or removes samples of either, holds the seal lock of the host. Readers need none:
 they see one state of the database.
 """
 
@@ -140,12 +140,12 @@ class BlockSpan:
 
 
 async def try_seal_lock(connection: psycopg.AsyncConnection, host_id: int) -> bool:
-    """Lock what is sealed of the host until the transaction ends; return False when another process holds the lock."""
+    """Take the seal lock of the host until the transaction ends; return False when another process holds the lock."""
     return await try_host_lock(connection, SEAL_LOCK, host_id)
 
 
 async def wait_seal_lock(connection: psycopg.AsyncConnection, host_id: int) -> None:
-    """Wait for the lock on what is sealed of the host, held until the transaction ends."""
+    """Wait for the seal lock of the host, held until the transaction ends."""
     await wait_host_lock(connection, SEAL_LOCK, host_id)
 
 
@@ -168,7 +168,7 @@ async def list_sealed_hosts(connection: psycopg.AsyncConnection, host_ids: Itera
 
 @asynccontextmanager
 async def reading_block(connection: psycopg.AsyncConnection, host_id: int, stat: str, start_us: int) -> AsyncIterator[None]:
-    """Say which block it is that cannot be read in the block of code.
+    """Name the block of samples in errors of reading it within the `with` block.
 
     Raises: DamagedSamples
     """
@@ -179,7 +179,7 @@ async def reading_block(connection: psycopg.AsyncConnection, host_id: int, stat:
         DAMAGED_BLOCKS.inc()
         raise DamagedSamples(
             f"Sealed samples of host number {host_id}, {stat}, from {from_us(start_us):%Y-%m-%dT%H:%M:%SZ} cannot be read:"
-            f" {str(error).splitlines()[0]}. normstat storage check names all that is damaged, and what helps",
+            f" {str(error).splitlines()[0]}. normstat storage check lists all damage, and how to repair it",
             {"stat": stat, "start": f"{from_us(start_us):%Y-%m-%dT%H:%M:%SZ}"},
         ) from error
     except DAMAGE as error:
@@ -318,7 +318,7 @@ async def delete_block(connection: psycopg.AsyncConnection, host_id: int, stat: 
 class RemovedRows:
     """Samples that are gone from a block. Shape: instance_id, time_us (n,) int64
 
-    `span`: that of a damaged block, of whose samples nothing else is known
+    `span`: that of a damaged block, whose samples are otherwise unknown
     """
 
     stat: str
@@ -330,7 +330,7 @@ class RemovedRows:
 async def delete_stream(connection: psycopg.AsyncConnection, host_id: int, stream_id: int) -> list[RemovedRows]:
     """Delete the sealed samples of a stream, block by block. Needs the seal lock.
 
-    A damaged block goes with the last of its streams: until then, who reads it is told.
+    A damaged block goes with the last of its streams: until then, reading it raises an error.
     """
     cursor = await connection.execute(OF_STREAM, {"host_id": host_id, "stream_id": stream_id})
     removed = []
