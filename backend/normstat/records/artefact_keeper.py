@@ -1,4 +1,4 @@
-"""What an import needs to keep a file as an artefact too; artefacts themselves are a later step of the data's way."""
+"""The interface by which an import stores a file as an artefact too; artefacts themselves are a later step of the data flow."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,8 +10,8 @@ from normstat.stats.spec import Spec
 
 @dataclass(frozen=True, slots=True)
 class ImportedText:
-    """The text of a file that tells one answer of a tool. `spec` may be a format of `find_format`. `start`: when it was, where
-    somebody said it; `modified`: of the file.
+    """The text of a file that is one answer of a tool. `spec` may be a format of `find_format`. `start`: its time, where
+    it was given; `modified`: of the file.
     """
 
     host: str

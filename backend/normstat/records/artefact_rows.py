@@ -24,7 +24,7 @@ RESTORABLE: Final = timedelta(days=1)
 
 
 class ArtefactSource(StrEnum):
-    """How an artefact came here."""
+    """The source of an artefact."""
 
     UPLOAD = "upload"
     API = "api"
@@ -59,7 +59,7 @@ class RejectedArtefactLine(Documented):
 
 @dataclass(frozen=True, slots=True)
 class Artefact(Documented):
-    """One run of a tool on a host, and what its output holds."""
+    """One run of a tool on a host, and the contents of its output."""
 
     id: int
     host: str
@@ -74,7 +74,7 @@ class Artefact(Documented):
     """Empty where no reader knows the text."""
 
     exit_status: int | None
-    """How the command ended, 0 for success; null where nobody saw it."""
+    """How the command ended, 0 for success; null where it is unknown."""
 
     spec: str
     title: str
@@ -107,7 +107,7 @@ class ArtefactPage(Documented):
 
     n_total: int
     tools: list[str]
-    """All tools that there are artefacts of, whatever the filter."""
+    """All tools with artefacts, whatever the filter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class ArtefactFilter:
 
 @dataclass(frozen=True, slots=True)
 class ArtefactChange:
-    """What people may change of an artefact. Its text, tool and parts stay."""
+    """The members of an artefact that people may change. Its text, tool and parts stay."""
 
     start: datetime
     end: datetime | None
@@ -301,7 +301,7 @@ async def update_artefact(session: AsyncSession, artefact_id: int, change: Artef
 
 
 def search_text_of(row: ArtefactRow, words: str) -> str:
-    """Return what a search for words looks at: what people wrote, and the `words` of the parts."""
+    """Return what a search for words looks at: the texts written by people, and the `words` of the parts."""
     return "\n".join([row.title, row.question, row.command, row.file_name, row.tool, row.author]).casefold() + "\n" + words
 
 
@@ -346,7 +346,7 @@ async def restore_artefact(session: AsyncSession, artefact_id: int) -> Artefact:
     """
     row = await session.get(ArtefactRow, artefact_id, with_for_update=True, populate_existing=True)
     if row is None:
-        raise NotFound(f"There is no artefact {artefact_id} any more; upload it again", {"artefact": artefact_id})
+        raise NotFound(f"Artefact {artefact_id} no longer exists; upload it again", {"artefact": artefact_id})
     row.deleted_at = None
     await session.flush()
     return await read_artefact_row(session, artefact_id)

@@ -18,7 +18,7 @@ SETTLED_AFTER: Final = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """What somebody did, or was refused. Shapes as in `AuditEntryRow`."""
+    """Something that an account or a client did, or was refused. Shapes as in `AuditEntryRow`."""
 
     account: str | None
     means: Means

@@ -1,4 +1,4 @@
-"""Episodes: what is stored of them, and how a rule's fresh findings replace what it found before."""
+"""Stored episodes, and how a rule's fresh findings replace its earlier ones."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -215,7 +215,7 @@ async def acknowledge(session: AsyncSession, episode_id: int, *, by: str, note: 
 
 
 async def take_back_acknowledgement(session: AsyncSession, episode_id: int) -> EpisodeRow:
-    """Return the episode as one that nobody acknowledged.
+    """Return the episode without its acknowledgement.
 
     Raises: NotFound
     """

@@ -51,7 +51,7 @@ class EventDraft:
     author: str
 
     def __post_init__(self) -> None:
-        """Raise BadRequest when it ends before it begins, names an empty list of hosts, or has a kind that nobody notes."""
+        """Raise BadRequest when it ends before it begins, names an empty list of hosts, or has a kind that cannot be noted."""
         require_noted_kind(self.kind)
         require_order(self.at, self.end)
         require_hosts_named(self.hosts)
@@ -104,7 +104,7 @@ class EventFilter:
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
-    """An event that the line of a stream tells; `author` is the file or tool that it is about."""
+    """An event from the line of a stream; `author` is the file or tool that it is about."""
 
     host_id: int
     stream_id: int
@@ -223,7 +223,7 @@ async def restore_event(session: AsyncSession, event_id: int) -> EventRecord:
     """
     row = await session.get(EventRow, event_id, with_for_update=True, populate_existing=True)
     if row is None:
-        raise NotFound(f"There is no event {event_id} any more; add it again", {"event": event_id})
+        raise NotFound(f"Event {event_id} no longer exists; add it again", {"event": event_id})
     row.deleted_at = None
     await session.flush()
     record = await read_event(session, event_id)
@@ -245,7 +245,7 @@ async def list_events(
 
 
 async def add_recorded_events(session: AsyncSession, events: Sequence[RecordedEvent]) -> None:
-    """Store the events that lines of streams tell; those that are stored already, or were deleted, stay as they are."""
+    """Store events from lines of streams; those that are stored already, or were deleted, stay as they are."""
     events = await _drop_known_restarts(session, events)
     for start in range(0, len(events), EVENTS_AT_ONCE):
         part = events[start : start + EVENTS_AT_ONCE]
@@ -274,7 +274,7 @@ async def add_recorded_events(session: AsyncSession, events: Sequence[RecordedEv
 
 
 async def _drop_known_restarts(session: AsyncSession, events: Sequence[RecordedEvent]) -> list[RecordedEvent]:
-    """Return the events without restarts that the stream told before: sar prints each of them once a table."""
+    """Return the events without restarts that the stream had before: sar prints each of them once a table."""
     restarts = {event.stream_id for event in events if event.kind is EventKind.REBOOT}
     if not restarts:
         return list(events)

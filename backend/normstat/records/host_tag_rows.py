@@ -58,7 +58,7 @@ def _sort(tags: frozenset[str]) -> tuple[str, ...]:
 
 
 def read_tags(text: str) -> list[str]:
-    """Return the tags that an agent sends, separated by commas, without those that are none; `-` alone stands for no tags.
+    """Return the tags that an agent sends, separated by commas, without invalid ones; `-` alone stands for no tags.
 
     >>> read_tags("prod, web ,,a b")
     ['prod', 'web']

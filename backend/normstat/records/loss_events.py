@@ -17,7 +17,7 @@ from normstat.records.event_rows import EventDraft, EventSource, create_event, c
 from normstat.stats.fact_words import EventKind
 
 ADDED_FOR: Final = timedelta(hours=1)
-# Of more tools, the others are not named.
+# Maximum number of tools named.
 MAX_TOOLS: Final = 10
 OTHERS: Final = "others"
 TOLD: Final = re.compile(r"([\d,]+) bytes of ([^:]*) were lost before they could be sent(?:: )?")
@@ -72,7 +72,7 @@ async def note_losses(session: AsyncSession, losses: Sequence[StreamGap], now: d
 
 
 def describe_loss(losses: Sequence[StreamGap], told: str = "") -> str:
-    """Return the sentence about lost bytes, with those that a sentence of before has `told`.
+    """Return the sentence about lost bytes, including those of an earlier sentence `told`.
 
     >>> gap = StreamGap(1, "web1", "vmstat_linux", 5000, "spool limit reached")
     >>> describe_loss([gap], "10 bytes of iostat_linux were lost before they could be sent: spool limit reached")

@@ -75,7 +75,7 @@ def is_outdated() -> ColumnElement[bool]:
     it (0: there was no spec when they came).
     """
     versions = [and_(Stream.spec == spec.name, Stream.spec_version != spec.version) for spec in load_catalogue().specs.values()]
-    # Of a stream without its first bytes nothing can be derived again, so that nobody is asked to.
+    # A stream without its first bytes cannot be reparsed, so it does not count as outdated.
     is_cut = select(StreamChange.stream_id).where(StreamChange.stream_id == Stream.id, StreamChange.kept_from > 0).exists()
     return and_(Stream.acked_offset > Stream.n_gap_bytes, or_(*versions), ~is_cut)
 

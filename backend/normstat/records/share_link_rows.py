@@ -1,4 +1,4 @@
-"""Rows of share links. Who may make, see and open them is decided in sharing/share_links.py."""
+"""Rows of share links. sharing/share_links.py decides who may create, see and open them."""
 
 from datetime import timedelta
 
@@ -65,6 +65,6 @@ async def note_opened(session: AsyncSession, link_id: int) -> None:
 
 
 async def delete_old(session: AsyncSession, *, keep: timedelta) -> None:
-    """Delete links that ended so long ago."""
+    """Delete links that ended at least this long ago."""
     ended = or_(ShareLink.revoked_at <= func.now() - keep, ShareLink.expires_at <= func.now() - keep)
     await session.execute(delete(ShareLink).where(ended))

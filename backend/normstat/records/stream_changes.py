@@ -26,7 +26,7 @@ async def require_all_kept(session: AsyncSession, stream_id: int) -> None:
 
 
 async def note_replaced(session: WriteSession, stream_id: int, first_at: datetime | None) -> None:
-    """Note that the samples of the stream from `first_at` on were replaced: nothing else tells the new ones from the old.
+    """Note that the samples of the stream from `first_at` on were replaced: nothing else distinguishes the new ones from the old.
 
     Backups copy them again; rules and scores judge the last day of them again, as if they were late.
     """

@@ -1,4 +1,4 @@
-"""Webhooks and their outbox. What is told is stored in the transaction of the change, and taken for a try by one deliverer.
+"""Webhooks and their outbox. A delivery is stored in the transaction of its change, and taken for a try by one deliverer.
 
 A delivery that was left as `sending` by a process that died may have arrived or not: it is sent again under the same key.
 """
@@ -25,7 +25,7 @@ CONTENT_VERSION: Final = 1
 
 
 class Topic(StrEnum):
-    """What a webhook may be told of."""
+    """The kinds of changes that a webhook can receive."""
 
     EVENT_CREATED = "event.created"
     EVENT_CHANGED = "event.changed"
@@ -50,7 +50,7 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WebhookDraft:
-    """A webhook as somebody wants it. `url`, `signing_key`: None keeps the stored one"""
+    """The requested settings of a webhook. `url`, `signing_key`: None keeps the stored one"""
 
     name: str
     url: str | None = field(repr=False)
@@ -114,7 +114,7 @@ async def is_topic_wanted(session: AsyncSession, topic: Topic) -> bool:
 
 
 async def tell_webhooks(session: AsyncSession, topic: Topic, record: object) -> None:
-    """Put a change into the outboxes of the webhooks that want to hear of it, in the transaction of the change."""
+    """Put a change into the outboxes of the webhooks that receive its kind, in the transaction of the change."""
     webhook_ids = (await session.scalars(_select_hearers(topic))).all()
     if not webhook_ids:
         return
@@ -162,7 +162,7 @@ async def create_webhook(session: AsyncSession, draft: WebhookDraft) -> WebhookR
 
 
 async def update_webhook(session: AsyncSession, webhook_id: int, draft: WebhookDraft) -> WebhookRecord:
-    """Return the changed webhook. One that is disabled hears of nothing more, of what waits neither.
+    """Return the changed webhook. A disabled one receives nothing more, and its queued deliveries are dropped.
 
     Raises: NotFound; Conflict when the name is taken
     """
@@ -221,7 +221,7 @@ def select_unsent_deliveries() -> Select[int]:
 
 
 async def list_due_webhooks(session: AsyncSession, now: datetime, *, doubt: timedelta) -> list[int]:
-    """Return the ids of the webhooks that something is due for."""
+    """Return the ids of the webhooks with due deliveries."""
     query = select(WebhookDeliveryRow.webhook_id).where(_is_due(now, doubt)).distinct()
     query = query.join(WebhookRow, WebhookRow.id == WebhookDeliveryRow.webhook_id).where(_is_free(now))
     return list(await session.scalars(query.order_by(WebhookDeliveryRow.webhook_id)))
