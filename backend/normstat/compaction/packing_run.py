@@ -1,4 +1,4 @@
-"""Pack the chunks of days that have passed, stream by stream, slowly enough that nobody notices.
+"""Pack the chunks of days that have passed, stream by stream, slowly enough not to be noticed.
 
 A pack is compressed without any lock. Then one transaction, with the host locked for some milliseconds, deletes the chunks and
 stores the pack: a process that is killed leaves one or the other. Chunks that changed since they were read stay until next time.

@@ -1,7 +1,7 @@
 """Seal the samples of past days: rows of a stat of a host become one block, in one transaction.
 
-A transaction sees one state of the database, and deletes what it read: rows that arrive meanwhile stay rows, and whoever changes
-the same rows or the same block first makes it start again later. So a kill leaves rows or a block, never both and never neither.
+A transaction sees one state of the database, and deletes what it read: rows that arrive meanwhile stay rows, and another
+change of the same rows or block makes it start again later. So a kill leaves rows or a block, never both and never neither.
 Late samples of a time that is sealed stay rows beside the block until their turn comes, when the block is made again.
 """
 
@@ -44,9 +44,9 @@ LENGTHS: Final = (1440, 720, 480, 360, 240, 180, 120, 60, 30, 20, 15, 10, 5, 2, 
 DEFAULT_DAYS: Final = 1
 # A host without anything to seal is looked at again this late, for late samples.
 LOOK_AGAIN_S: Final = 3600.0
-# Of the time, at most this share is worked: ingest and readers come first.
+# Maximum share of the time spent working: ingest and readers come first.
 SHARE_WORKED: Final = 0.5
-# Another process works on the host: it is asked again after so long.
+# Time until a host that another process works on is tried again.
 LOCKED_S: Final = 0.1
 HOSTS: Final = """
     SELECT h.id, h.name FROM hosts AS h
@@ -67,7 +67,7 @@ NEIGHBOURS: Final = """
     ORDER BY start_at
 """
 DELETE_ROWS: Final = "DELETE FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s"
-# Somebody else changed the same rows first, or is in the way.
+# Another transaction changed the same rows first, or holds a lock.
 RETRY: Final = (
     psycopg.errors.SerializationFailure,
     psycopg.errors.DeadlockDetected,
@@ -86,7 +86,7 @@ class Sealed:
 
 
 def limit_at(now: datetime, after: timedelta) -> int:
-    """Return up to when samples are sealed, microseconds: whole days (UTC) that ended so long ago."""
+    """Return up to when samples are sealed, microseconds: whole days (UTC) that ended at least this long ago."""
     return to_us(begin_of_day(now - after))
 
 
@@ -240,7 +240,7 @@ async def _span_around(connection: psycopg.AsyncConnection, host_id: int, stat: 
 
 
 def choose_length(n_values: int, length: int) -> int:
-    """Return the length of blocks, minutes, where so many values are in one of that length: a shorter one."""
+    """Return a shorter length of blocks, minutes, where one of that length would have this many values."""
     shorter = LENGTHS[LENGTHS.index(length) + 1 :]
     return next((part for part in shorter if n_values * part <= VALUES_PER_BLOCK * length), LENGTHS[-1])
 

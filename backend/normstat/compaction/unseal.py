@@ -1,4 +1,4 @@
-"""Give sealed samples of a window back as rows, for people's own SQL, or before a downgrade."""
+"""Turn sealed samples of a window back into rows, for people's own SQL, or before a downgrade."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ RELEASE: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Unsealed:
-    """What was given back."""
+    """What was unsealed."""
 
     n_blocks: int
     n_rows: int
