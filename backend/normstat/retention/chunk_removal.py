@@ -27,7 +27,7 @@ STATEMENT_TIMEOUT_S: Final = 600
 
 
 async def remove_chunks(sessions: async_sessionmaker[AsyncSession], run_id: int, rules: Rules, failures: Failures) -> None:
-    """Remove all raw bytes that the rules let go. A stream that fails stops none of the others."""
+    """Remove all expired raw bytes. A stream that fails does not stop the others."""
     last_id = 0
     while True:
         async with open_write_session(sessions) as session:

@@ -69,7 +69,7 @@ class HostDeletionList(Documented):
 
 
 async def request_deletion(session: AsyncSession, name: str, *, requested_by: str) -> HostDeletion:
-    """Hide the host from everybody and queue the deletion of its data; return the deletion.
+    """Hide the host and queue the deletion of its data; return the deletion.
 
     Raises: NotFound
     """
@@ -122,7 +122,7 @@ async def delete_host(sessions: async_sessionmaker[AsyncSession], claim: Claim) 
 
     for stat_id, name in stats:
         await delete_samples(sessions, name, host_id, before=None, note=note)
-        # Behind the samples: as long as there are instances, somebody looks for samples of them.
+        # After the samples: as long as there are instances, readers look for samples of them.
         of_stat = (Instance.host_id == host_id) & (Instance.stat_id == stat_id)
         while await _delete_some(sessions, Instance.id, of_stat):
             pass

@@ -1,4 +1,4 @@
-"""Rows of the rules of retention and of their runs: what may go, and what went.
+"""Rows of the rules of retention and of their runs: what may be removed, and what was.
 
 A rule is for one stat, or (no stat) for all that have none of their own; its days for samples and for raw bytes are apart, and
 None means for ever. Without rules everything is kept for ever. The results of watching have rules of their own, by the names in
@@ -35,7 +35,7 @@ DAY: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class RetentionRuleRequest:
-    """A rule as somebody wants it."""
+    """A requested rule."""
 
     stat: str | None
     samples_days: int | None
@@ -107,7 +107,7 @@ class Removed:
 
 
 class Rules:
-    """The rules at one time, as instants: what is older may go."""
+    """The rules at one time, as instants: older data may be removed."""
 
     def __init__(self, records: Iterable[RetentionRule], now: datetime) -> None:
         self._by_stat: Mapping[str | None, RetentionRule] = {record.stat: record for record in records}
@@ -121,7 +121,7 @@ class Rules:
     def chunks_from(self, stats: Sequence[str]) -> datetime | None:
         """Raw bytes that came before it may go, of a stream with samples of these stats. Missing: None when all are kept.
 
-        The stat that keeps them longest decides; a stream that nobody can read yet is under the rule for all others.
+        The stat that keeps them longest decides; a stream without a spec is under the rule for all others.
         """
         days = [self._of(stat, "chunks_days") for stat in stats or [OTHERS]]
         return None if None in days else self._back(max(day for day in days if day is not None))
@@ -155,7 +155,7 @@ async def read_rules(session: AsyncSession) -> list[RetentionRule]:
 async def put_rules(session: AsyncSession, requests: Sequence[RetentionRuleRequest], *, updated_by: str) -> None:
     """Replace all rules. A rule that stays as it is keeps the name of who changed it last.
 
-    Raises: BadRequest for two rules of one stat, for a stat that nobody knows, and for results that are kept too shortly
+    Raises: BadRequest for two rules of one stat, for an unknown stat, and for results that are not kept long enough
     """
     names = [request.stat or OTHERS for request in requests]
     if len(set(names)) < len(names):

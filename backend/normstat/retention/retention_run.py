@@ -1,7 +1,7 @@
 """Removes samples and raw bytes that the rules of retention do not keep any longer, with all that rests on them.
 
 Samples go chunk by chunk of a hypertable, or hour by hour of a host where rows are deleted; raw bytes some hundred chunks of a
-stream at a time. Each piece is a short transaction; what it removed is counted in it. Whoever comes after a process that died
+stream at a time. Each piece is a short transaction; what it removed is counted in it. After a process died, the next one
 begins again, and finds the rest.
 """
 
@@ -205,7 +205,7 @@ async def _narrow_streams(sessions: Sessions, starts: dict[str, datetime], failu
     if not starts:
         return
     async with open_write_session(sessions) as session:
-        # Of streams whose stats nobody noted, as very old versions left them, it is not known what may have gone.
+        # For streams without recorded stats, from very old versions, it is unknown what may have been removed.
         is_known = func.cardinality(Stream.stat_names) > 0
         has_old = and_(is_known, Stream.stat_names.contained_by(list(starts)), Stream.first_sample_at < max(starts.values()))
         host_ids = list(await session.scalars(select(Stream.host_id).where(has_old).distinct().order_by(Stream.host_id)))

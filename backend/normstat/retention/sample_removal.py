@@ -1,4 +1,4 @@
-"""Deletes samples of one host, by pieces of time: each piece is a short transaction that keeps nobody waiting."""
+"""Deletes samples of one host, by pieces of time: each piece is a short transaction that holds up no others."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from normstat.samples.sealed.sealed_rows import delete_before, wait_seal_lock
 from normstat.samples.stat_tables import END_OF_TIME, table_of, time_bound
 from normstat.window import EPOCH
 
-# Runs in the transaction that deleted so many rows.
+# Runs in the transaction of the deletion, with the number of deleted rows.
 NoteDeleted = Callable[[WriteSession, int], Awaitable[None]]
 
 FIRST_TIME: Final = "SELECT min(time) FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < {end}"
