@@ -1,4 +1,4 @@
-"""When artefacts were made, and how far each tool disturbed its host: for events, comparisons and baselines."""
+"""The times of artefacts, and how much each tool disturbed its host: for events, comparisons and baselines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

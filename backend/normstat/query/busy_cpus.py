@@ -1,7 +1,7 @@
 """How evenly the CPUs of a host are used: the busy share of each in steps of time, and the imbalance of each step.
 
 The busy share of a CPU is 100 minus its idle share, and minus the share in which it was idle while a disk request was outstanding,
-where the tool tells that. The percent imbalance of a step is (largest / mean - 1) * 100 over the CPUs: 0 where all are equally
+where the tool reports that. The percent imbalance of a step is (largest / mean - 1) * 100 over the CPUs: 0 where all are equally
 busy, and 300 where one of four has all the work. It is undefined where hardly any CPU does anything.
 
 Source: Pearce, Gamblin, de Supinski, Schulz, Amato, Quantifying the Effectiveness of Load Balance Algorithms, ICS 2012.
@@ -30,9 +30,9 @@ from normstat.window import Window
 # Not the row for all CPUs together.
 CPU: Final = re.compile(r"(?:cpu)?\d+", re.ASCII | re.IGNORECASE)
 MAX_CPUS: Final = 2_000
-# Cells of an answer.
+# Maximum number of cells in an answer.
 MAX_CELLS: Final = 200_000
-# With a lower mean the ratio to it says nothing: one CPU at 4 % among idle ones would be a large imbalance.
+# With a lower mean the ratio to it is meaningless: one CPU at 4 % among idle ones would be a large imbalance.
 MIN_MEAN: Final = 5.0
 MIN_CPUS: Final = 2
 WHOLE: Final = 100.0

@@ -175,7 +175,7 @@ async def read_storage_info(
 def build_info(
     sizes: Sizes, days: list[DaySizes], disk: DiskSpace | None, n_fields: dict[str, int], *, is_sealing: bool
 ) -> StorageInfo:
-    """Return what the measurements say; `days` newest first."""
+    """Return the answer from the measurements; `days` newest first."""
     growth = _growth(sizes, days)
     then = _compared_day(sizes, days, GROWTH_DAYS)
     is_sealed = sizes.sealed_bytes > ANY_SEALED_BYTES
@@ -210,10 +210,10 @@ def build_info(
 
 
 def _compared_day(sizes: Sizes, days: list[DaySizes], n_days: int) -> DaySizes | None:
-    """Return the oldest of so many days before today; the oldest that ended with sealed samples, once there are any.
+    """Return the oldest of this many days before today; the oldest that ended with sealed samples, once there are any.
 
-    Until the first are sealed, all samples are rows. From then on rows take as much as those of two days do, and what grows is
-    what stays.
+    Until the first are sealed, all samples are rows. From then on rows take as much as those of two days, and only sealed samples
+    grow.
     """
     before = [day for day in days if day.measured_at.date() < sizes.measured_at.date()][:n_days]
     settled = [day for day in before if day.sealed_bytes > ANY_SEALED_BYTES]

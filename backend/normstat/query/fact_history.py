@@ -28,7 +28,7 @@ from normstat.stats.fact_lines import (
 from normstat.stats.fact_words import EventKind, describe_change, find_kind, find_label, find_place, find_section, format_value
 
 SPEC: Final = "host_facts"
-# Each start of an agent is a stream, and prints two kilobytes an hour: these are well over a year.
+# Each start of an agent is a stream, and prints two kilobytes an hour: this covers well over a year.
 MAX_STREAMS: Final = 500
 MAX_BYTES: Final = 32 * 1024 * 1024
 MAX_CHANGES: Final = 1000
@@ -36,7 +36,7 @@ MAX_CHANGES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class HostFact(Documented):
-    """What a host is, in one respect."""
+    """One fact about a host."""
 
     key: str
     """The kind of fact: os, kernel_release, cpus, memory_kb, mount, ..."""
@@ -89,19 +89,19 @@ class FactChange(Documented):
 
 @dataclass(frozen=True, slots=True)
 class HostFacts(Documented):
-    """What a host is, and how that changed."""
+    """The facts of a host, and their changes."""
 
     facts: list[HostFact]
     """The latest value of each fact, in the order of the page; empty where no agent reported any."""
 
     changes: list[FactChange]
-    """Newest first. What an agent of another version reports for the first time, or no longer, is no change."""
+    """Newest first. A fact that another version of the agent starts or stops reporting is not a change."""
 
     n_changes_left_out: int
     """Older changes that are not listed."""
 
     known_since: datetime | None
-    """The first report that was read: nothing is known of the time before; null without facts."""
+    """The first report that was read: nothing is known about the time before; null without facts."""
 
     read_at: datetime | None
     """When the agent printed its facts last; null without facts."""
@@ -129,7 +129,7 @@ async def read_tools(session: AsyncSession, host_ids: Mapping[str, int]) -> dict
 
 
 async def read_snapshots(session: AsyncSession, host_id: int) -> list[FactSnapshot]:
-    """Return what the agents of a host reported about it, by time; at most the last MAX_BYTES of the text."""
+    """Return the facts that the agents of a host reported, by time; at most the last MAX_BYTES of the text."""
     last_heard = func.coalesce(Stream.last_received_at, Stream.created_at)
     streams = await session.execute(
         select(Stream.id, Stream.acked_offset)

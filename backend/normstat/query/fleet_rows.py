@@ -1,4 +1,4 @@
-"""What is read of many hosts at once: their ids and groups, instances of a few stats, streams at a moment."""
+"""Rows of many hosts at once: their ids and groups, instances of a few stats, streams at a moment."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""What the lines of many hosts need before their samples, read for all hosts of a stat at once: instances, streams, rollup state.
+"""Metadata of many hosts for their lines, read for all hosts of a stat at once: instances, streams, rollup state.
 
-Asked host by host, these take longer than the samples do.
+Read host by host, this takes longer than the samples do.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from normstat.samples.lookup import InstanceRef, StatRef, list_latest_instances_
 from normstat.samples.rollups.rollup_reader import Rolled, read_rolled_of_hosts
 from normstat.window import Window
 
-# Of so many hosts at once: a statement stays small, and so does what waits in memory.
+# Hosts read at once, so that statements and memory stay small.
 MAX_AT_ONCE: Final = 100
 
 
@@ -32,7 +32,7 @@ class HostBatch:
 async def read_batch(
     session: AsyncSession, host_ids: Sequence[int], stat: StatRef, window: Window, *, max_instances: int
 ) -> HostBatch:  # fmt: skip
-    """Return what these hosts have of the stat. `max_instances`: of each host; the total number is told beside them"""
+    """Return the metadata of a stat for these hosts. `max_instances`: of each host, with their total number"""
     connection: psycopg.AsyncConnection = await driver_of(session)
     instances: dict[int, tuple[list[InstanceRef], int]] = {}
     streams: dict[int, Sequence[StreamSpan]] = {}

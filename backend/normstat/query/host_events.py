@@ -1,6 +1,6 @@
 """Events of hosts in a window: reboots and changes of facts, artefacts, and what people, scripts, agents and imports noted.
 
-The one door to events, wherever they come from: `read_events` for hosts and a window, `search_events` for lists.
+The only way to read events, whatever their source: `read_events` for hosts and a window, `search_events` for lists.
 """
 
 from collections.abc import Iterator, Sequence
@@ -54,11 +54,11 @@ class HostEvent(Documented):
     """The names of its hosts; null for all hosts."""
 
     source: EventSource
-    """user, api, cli: noted by somebody; agent, import: read from what a host recorded; facts, artefact: derived from the host's
-    facts, and from its artefacts."""
+    """user, api, cli: noted by a person or a script; agent, import: read from what a host recorded; facts, artefact: derived from
+    the host's facts, and from its artefacts."""
 
     author: str
-    """The account, or the token's name; empty for what nobody wrote."""
+    """The account, or the token's name; empty without an author."""
 
     id: int | None
     """Null for events that are derived from facts or artefacts: they can neither be changed nor deleted."""
@@ -67,7 +67,7 @@ class HostEvent(Documented):
     """The artefact that it is derived from."""
 
     effect: Effect | None = None
-    """none, light or heavy: how far the tool of that artefact disturbed the host; null for other events."""
+    """none, light or heavy: how much the tool of that artefact disturbed the host; null for other events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ async def search_events(
     derived = [event for event in await _read_derived(session, ids) if wanted.holds(_to_record(event))]
     derived = sorted([*derived, *await _search_made(session, ids, wanted)], key=lambda event: event.at)
     records, n_stored = await event_rows.list_events(session, wanted, limit=offset + limit)
-    # Stable: what has one moment stays in its order from page to page.
+    # Stable: events of one moment keep their order from page to page.
     newest = sorted([*map(to_host_event, records), *reversed(derived)], key=lambda event: event.at, reverse=True)
     return EventPage(newest[offset : offset + limit], n_stored + len(derived), has_facts=True)
 
@@ -214,7 +214,7 @@ def find_events(snapshots: Sequence[FactSnapshot], host: str) -> list[HostEvent]
             events.append(_to_event(each, boot, None, host))
         elif each.name.key != BOOT_TIME:
             events.append(_to_event(each, to_instant(each.after_s), to_instant(each.before_s), host))
-    # Stable: what has one moment stays in the order of the facts.
+    # Stable: events of one moment keep the order of the facts.
     return sorted(events, key=lambda event: event.at)
 
 
@@ -248,7 +248,7 @@ def _find_first_boot(ordered: Sequence[FactSnapshot], host: str) -> Iterator[Hos
 
 
 def _to_boot(value: str | None) -> datetime | None:
-    """Return the time of a boot. Missing: None if the value is no time."""
+    """Return the time of a boot. Missing: None if the value is not a time."""
     if value is None or not value.isdecimal() or len(value) > MAX_DIGITS:
         return None
     return to_instant(int(value))

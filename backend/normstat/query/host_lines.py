@@ -76,7 +76,7 @@ class HostRun:
 
 @dataclass(frozen=True, slots=True)
 class HostSeriesRequest:
-    """What to draw. `instance`: one name on all hosts; else `across` says how a host's instances become one line.
+    """The request for a graph. `instance`: one name on all hosts; else `across` says how a host's instances become one line.
 
     `over`: how the hosts become one line; None: a line for each. `usual`: the reduction of instances by default. `top`: only the
     first lines by their mean, in the direction that is worse. `complete_until`: steps that end later are left out, because hosts
@@ -177,7 +177,7 @@ class _HostSeries:
         self._column_ms = max(1, -(-(request.window.end_us - request.window.start_us) // (1000 * request.width)))
         # Each a line of its own: their number is limited, so that a graph stays a graph.
         self._n_each = max(1, SERIES_LIMIT // max(1, len(request.runs)))
-        # What is known of the hosts that are drawn by the clock, by stat.
+        # Metadata of the hosts that are drawn by the clock, by stat.
         self._batches: dict[int, HostBatch] = {}
 
     async def read(self) -> HostSeriesResult:
@@ -206,7 +206,7 @@ class _HostSeries:
         return self._finish(lines, step_us)
 
     async def _read_batches(self) -> None:
-        """Read for all hosts of the window at once what comes before samples. Runs have windows of their own."""
+        """Read the metadata of all hosts in the window at once. Runs have windows of their own."""
         by_stat: dict[int, tuple[StatRef, list[int]]] = {}
         for run, metric in self._request.runs:
             if run.start is None:
@@ -320,7 +320,7 @@ class _HostSeries:
             column = each.metric.column
             batch = self._batch_of(each.run, column)
             streams = None if batch is None else batch.streams[column.host_id]
-            # Who cannot be read is left out when its samples are.
+            # A host that cannot be read is left out when its samples are read.
             with suppress(DamagedSamples):
                 intervals.append(await read_longest_interval_us(self._session, column, each.window, each.ids, streams))
         return choose_step_us(1000 * self._column_ms, max(intervals, default=0))

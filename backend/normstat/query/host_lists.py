@@ -30,13 +30,13 @@ from normstat.window import Window
 
 LIVE_WITHIN: Final = timedelta(seconds=30)
 LATE_WITHIN: Final = timedelta(minutes=10)
-# A report is this much later than its interval says, at most, before its stream is late: the agent ships it every 5 s by default.
+# A report is this much later than its interval says, at most, before its stream is late: agents send every 5 s by default.
 GRACE: Final = timedelta(seconds=20)
 # Longer intervals are not believed.
 MAX_INTERVAL_S: Final = 86_400
 # Streams that have been silent for longer are counted but not listed.
 OLD_AFTER: Final = timedelta(days=7)
-# So many hosts are worth another thread.
+# From this many hosts on, another thread is worth it.
 MANY: Final = 300
 
 
@@ -198,7 +198,7 @@ class InstanceInfo(Documented):
     """Up to five minutes early while samples come: it is recorded now and then."""
 
     label: str
-    """What is known of it in the window: of a CPU, its processor set (`set 1`, or `set 1, then set 2`); empty if nothing is."""
+    """Its label in the window: for a CPU, its processor set (`set 1`, or `set 1, then set 2`); empty if none is known."""
 
 
 async def list_hosts(session: AsyncSession, now: datetime) -> list[HostInfo]:
@@ -318,7 +318,7 @@ async def list_instances(session: AsyncSession, name: str, stat: str, window: Wi
 
 
 class _HostRow(NamedTuple):
-    """What is stored of a host itself. Plain rows: objects of ten thousand hosts take longer to make than all else about them."""
+    """The stored row of a host. Plain rows: objects of ten thousand hosts take longer to make than all else about them."""
 
     id: int
     name: str
@@ -414,7 +414,7 @@ async def _read_patient(session: AsyncSession, now: datetime, host_id: int | Non
     """Return the states of streams without data for 30 s that are not silent because they report at a longer interval, by host."""
     oldest = now - timedelta(seconds=MAX_INTERVAL_S) - LATE_WITHIN - GRACE
     later = aliased(Stream)
-    # Few streams have been silent for so long and no longer; only of these it matters whether another one went on.
+    # Few streams have been silent for this long and no longer; only for these it matters whether another one continued.
     has_successor = exists().where(
         later.host_id == Stream.host_id,
         later.spec == Stream.spec,
@@ -492,7 +492,7 @@ def _to_host(
 
 def to_stream(stream: Stream, now: datetime, *, is_newest: bool, ends: Mapping[str, ToolEnd]) -> StreamInfo:
     """Return the stream with its state at `now`. `is_newest`: of its spec on its host, so that more is to come at its interval;
-    `ends`: what the host's agent said of tools that stopped, by spec.
+    `ends`: what the host's agent reported about tools that stopped, by spec.
     """
     interval_s = stream_interval(stream.command) if is_newest else None
     spec = load_catalogue().specs.get(stream.spec)

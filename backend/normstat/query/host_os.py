@@ -1,4 +1,4 @@
-"""The operating system of hosts, as reported by their agents, or as their tools tell."""
+"""The operating system of hosts, as reported by their agents, or derived from their tools."""
 
 from collections.abc import Iterable
 
@@ -16,9 +16,9 @@ async def read_host_os(session: AsyncSession, names: Iterable[str]) -> dict[str,
 
 
 def find_system(os: str, stats: Iterable[str]) -> str:
-    """Return the system of a host as specs name it: `sunos`, `linux`. Of a host without an agent it is that of its tools.
+    """Return the system of a host as specs name it: `sunos`, `linux`. For a host without an agent, it is that of its tools.
 
-    Missing: "" where they do not say it
+    Missing: "" where they do not show it
 
     >>> find_system("SunOS 5.10 sun4v", ()), find_system("", ["mpstat_solaris", "dtrace_keys"]), find_system("", ["ping"])
     ('sunos', 'sunos', '')

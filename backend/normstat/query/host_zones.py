@@ -27,7 +27,7 @@ class HostZone(Documented):
 
     host: str
     time_zone: str | None
-    """As its agent reported it: a name such as `Europe/Berlin`, or the offset from UTC such as `+0530` where the system tells no
+    """As its agent reported it: a name such as `Europe/Berlin`, or the offset from UTC such as `+0530` where the system has no
     name; null if no agent reported either."""
 
 

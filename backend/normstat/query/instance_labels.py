@@ -1,4 +1,4 @@
-"""What is known of instances from host facts: the processor sets of CPUs."""
+"""Labels of instances from host facts: the processor sets of CPUs."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ def find_processor_sets(snapshots: Sequence[FactSnapshot], window: Window) -> di
     {'2': 'set 1', '3': 'set 1, then none'}
     """
     times = [to_instant(snapshot.time_s) for snapshot in snapshots]
-    # The last before the window tells how it begins.
+    # The last one before the window gives its beginning.
     first = max((place for place, at in enumerate(times) if at <= window.start), default=0)
     seen = [sets_by_cpu(snapshot) for snapshot, at in zip(snapshots[first:], times[first:], strict=True) if at < window.end]
     cpus = dict.fromkeys(cpu for sets in seen for cpu in sets)

@@ -38,7 +38,7 @@ from normstat.window import Window
 StatisticsSource = Literal["samples", "rollups", "profile"]
 
 UPPER: Final = 0.95
-# Reading so many samples of a host, over all instances, takes about half a second.
+# Reading this many samples of a host, over all instances, takes about half a second.
 MAX_ROWS_READ: Final = 3_000_000
 # More values are not held for the 95 % quantile: 16 MB of a request.
 MAX_VALUES: Final = 2_000_000
@@ -72,7 +72,7 @@ LineKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class LinesInWindows:
-    """The values of lines over one or more windows, what they were read from, and what is missing in them."""
+    """The values of lines over one or more windows, their source, and what is missing."""
 
     lines: Mapping[LineKey, LineValues]
     source: StatisticsSource

@@ -71,7 +71,7 @@ async def read_minute_means(
     window: Window,
 ) -> MinuteMeans:
     """Return the means of each minute of the window, of these instances of these hosts: one query."""
-    # What is sealed is read here, not by the database.
+    # Sealed samples are read here, not by the database.
     sealed = await list_sealed_hosts(await driver_of(session), host_ids, stat.name, window)
     queries = [PageQuery(stat.name, host_id, window, fields, instance_ids) for host_id in sorted(sealed)]
     parts = [_to_means(found) for found in await _read_samples_of_hosts(session, queries)]

@@ -1,7 +1,7 @@
-"""What is known of a process: its user, parent, arguments, beginning and end, read from the raw output of the tools.
+"""Details of a process: its user, parent, arguments, start and end, read from the raw output of the tools.
 
-Samples are numbers; the rest of what a tool says of a process stays in its raw text. It is found by the line of a sample, so it is
-there as long as the raw text is (docs/run.md, Retention).
+Samples are numbers; all else that a tool prints about a process stays in its raw text. It is found by the line of a sample, so it
+is there as long as the raw text is (docs/operations.md, retention).
 
 Entry points: `describe_instances` for some instances of one stat, `read_process` for all of one process or command.
 """
@@ -44,7 +44,7 @@ SAME_START_S: Final = 60
 # Samples of one process that are looked at for another one with its number.
 MAX_SAMPLES: Final = 20_000
 MAX_LIVES: Final = 20
-# Of the instances that have a PID.
+# Maximum number of instances with a PID.
 MAX_NAMES: Final = 200
 # Samples of a process that began before the agent: the first of each of some streams is enough.
 FIRST_SAMPLES: Final = 2
@@ -63,7 +63,7 @@ class SamplePlace:
 
 @dataclass(frozen=True, slots=True)
 class ProcessFacts(Documented):
-    """What the raw output says of a process. Null: not said, or the raw output is gone."""
+    """The details of a process in the raw output. Null: not printed, or the raw output is gone."""
 
     user: str | None
     """The name, or the number where the agent knew none."""
@@ -86,7 +86,7 @@ class ProcessLife(Documented):
     """The first sample in the window."""
 
     last_sample_at: datetime
-    """The last sample in the window. A process that does nothing has none."""
+    """The last sample in the window. An idle process has none."""
 
     last_seen_at: datetime | None
     """The last report that lists it, also after the window; null where it is not known."""
@@ -116,7 +116,7 @@ class ProcessSeries(Documented):
 
 @dataclass(frozen=True, slots=True)
 class ProcessDetail(Documented):
-    """What is known of one process or command of a host."""
+    """Details of one process or command of a host."""
 
     host: str
     command: str
@@ -124,7 +124,7 @@ class ProcessDetail(Documented):
     """Null for a command."""
 
     series: list[ProcessSeries]
-    """The stat that tells most first."""
+    """The most informative stat first."""
 
     lives: list[ProcessLife]
     """Of a PID: the processes that had it in the window with this command, oldest first. Empty for a command."""
@@ -139,7 +139,7 @@ NOTHING: Final = ProcessFacts(None, None, None, None, None)
 async def describe_instances(
     session: AsyncSession, host_id: int, stat: StatRef, names: Sequence[str], window: Window
 ) -> dict[str, ProcessFacts]:
-    """Return what is known of the processes that these instances are in the window; no entry where the raw output is gone.
+    """Return details of the processes of these instances in the window; no entry where the raw output is gone.
 
     An instance is a PID and a command ("4711/java"). If its PID was used again in the window, the first process counts.
     """
@@ -158,7 +158,7 @@ async def describe_instances(
 
 
 async def read_process(session: AsyncSession, host: str, window: Window, *, command: str, pid: int | None) -> ProcessDetail:
-    """Return what is known of a command, or of a process with this PID and command.
+    """Return details of a command, or of a process with this PID and command.
 
     Raises: NotFound for an unknown host, and a command or process that it never had
     """
@@ -195,7 +195,7 @@ def _to_series(stat: StatRef, instance: InstanceRef, *, is_command: bool) -> Pro
 
 
 def is_same_process(one: ProcessLines | None, other: ProcessLines | None) -> bool:
-    """Return whether both lines are of one process, as far as they tell when it began."""
+    """Return whether both lines are of one process, as far as their start times show."""
     if one is None or other is None or one.start_ticks is None or other.start_ticks is None:
         return True
     if one.start_ticks != other.start_ticks:
@@ -207,9 +207,9 @@ def is_same_process(one: ProcessLines | None, other: ProcessLines | None) -> boo
 async def _read_lives(
     session: AsyncSession, host_id: int, known: Sequence[tuple[StatRef, InstanceRef]], pid: int, window: Window
 ) -> list[ProcessLife]:
-    """Return the lives of a PID in the window, as the first stat with samples of it tells them."""
+    """Return the lives of a PID in the window, from the first stat with samples of it."""
     reports = RawReports(session)
-    # Snapshots tell the beginning and the end.
+    # Snapshots show the start and the end.
     for stat, instance in sorted(known, key=lambda pair: pair[0].name != SNAPSHOTS):
         source = _Source(session, host_id, stat, reports)
         places = await source.samples(instance.id, window, MAX_SAMPLES)
@@ -311,7 +311,7 @@ class _Source:
         return datetime.fromtimestamp(time_s, UTC), lines is not None and is_same_process(own, lines), found.end
 
     async def read_lines(self, pid: int, place: SamplePlace) -> ProcessLines | None:
-        """Return what the report of a sample says of its process. Missing: None where the raw output is gone."""
+        """Return the details of a sample's process in its report. Missing: None where the raw output is gone."""
         if self.stat.name == SNAPSHOTS:
             snapshot = await self.reports.snapshot_at(place.stream_id, place.offset)
             return None if snapshot is None else parse_snapshot(snapshot.data, pid)
@@ -325,7 +325,7 @@ class _Source:
     async def read_facts(self, instance: InstanceRef, pid: int, place: SamplePlace) -> ProcessFacts | None:
         """Return the facts of the process of a sample. Missing: None where the raw output is gone.
 
-        The agent tells the user and the arguments once, in the first snapshot of a stream with the process.
+        The agent prints the user and the arguments once, in the first snapshot of a stream with the process.
         """
         lines = await self.read_lines(pid, place)
         if lines is None:

@@ -1,4 +1,4 @@
-"""Commands and processes of a window: what each did, from samples where the window is short, from rollups where it is long."""
+"""Commands and processes of a window: the use of each, from samples in a short window, from rollups in a long one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ from normstat.window import Window, from_us, to_us
 RAW_UP_TO_US: Final = 6 * HOUR_US
 MINUTES_UP_TO_US: Final = 48 * HOUR_US
 PROCESS_TITLE: Final = "process"
-# What is told of a process, by the keys that tools have for it, in the order of a table.
+# Quantities of a process, by the keys that tools have for them, in the order of a table.
 QUANTITIES: Final = {
     "cpu": ("cpu_pct",),
     "cpu_user": ("usr_pct", "usr"),
@@ -56,9 +56,9 @@ QUANTITIES: Final = {
 }
 # Those that are sizes: a process that was there twice as long did not take twice as much.
 SIZES: Final = frozenset({"memory", "threads", "processes"})
-# Without permission pidstat prints -1 for these, which is no amount.
+# Without permission pidstat prints -1 for these, which is not an amount.
 MAY_BE_REFUSED: Final = frozenset({"kb_rd_per_s", "kb_wr_per_s"})
-# Which tool tells most of a process.
+# The tools for processes, the most informative first.
 TOOLS: Final = ("pidstat", "proc", "prstat", "top", "ps")
 
 
@@ -76,7 +76,7 @@ class ProcessField(Documented):
     """A column of the list."""
 
     quantity: str
-    """What it is, whichever tool tells it: cpu, reads, writes, memory, ..."""
+    """The quantity, independent of the tool: cpu, reads, writes, memory, ..."""
 
     key: str
     """The key of the stat's field."""
@@ -110,7 +110,7 @@ class ListedProcess(Documented):
 
 @dataclass(frozen=True, slots=True)
 class ProcessList(Documented):
-    """Commands or processes of a host in a window, as one stat tells them."""
+    """Commands or processes of a host in a window, from one stat."""
 
     host: str
     start: datetime
@@ -119,7 +119,7 @@ class ProcessList(Documented):
     """Null where no stat of the host has commands or processes in the window."""
 
     stats: list[ProcessStat]
-    """Those that have samples in the window, the one that tells most first."""
+    """Those that have samples in the window, the most informative first."""
 
     fields: list[ProcessField]
     """The columns of which some row has a value in the window, before the search; all of them without rows."""
@@ -138,7 +138,7 @@ class ProcessList(Documented):
 
 @dataclass(frozen=True, slots=True)
 class ProcessRequest:
-    """What to list. `stat` None: the one that tells most. `command`: only its processes. `search` is part of a name, or a PID."""
+    """What to list. `stat` None: the most informative one. `command`: only its processes. `search` is part of a name, or a PID."""
 
     host: str
     window: Window
@@ -152,7 +152,7 @@ class ProcessRequest:
 
 @dataclass(slots=True)
 class InstanceTotals:
-    """What an instance did: its samples, and for each field the number, sum and highest of its values."""
+    """The use of an instance: its samples, and for each field the number, sum and highest of its values."""
 
     first_us: int
     last_us: int
@@ -162,7 +162,7 @@ class InstanceTotals:
     highest: list[float]
 
     def add(self, other: "InstanceTotals") -> None:
-        """Add what it did in another part of the window."""
+        """Add its use in another part of the window."""
         self.first_us, self.last_us = min(self.first_us, other.first_us), max(self.last_us, other.last_us)
         self.n_samples += other.n_samples
         self.n = [a + b for a, b in zip(self.n, other.n, strict=True)]
@@ -197,7 +197,7 @@ class _Found:
 
 
 async def read_processes(session: AsyncSession, request: ProcessRequest) -> ProcessList:
-    """Return the commands or processes of a window, those that did most first.
+    """Return the commands or processes of a window, the largest first.
 
     Raises: NotFound for an unknown host or stat; BadRequest for a quantity that the stat does not have
     """
@@ -214,7 +214,7 @@ async def read_processes(session: AsyncSession, request: ProcessRequest) -> Proc
         raise BadRequest(f"{ref.name} has no {sort}; sort by one of {', '.join(quantities)}", {"stat": ref.name, "sort": sort})
     found = await _read_totals(await driver_of(session), Place(host_id, ref.id), ref, fields, request.window)
     fields = found.keep_filled(fields)
-    # By a quantity that no row has there is no order.
+    # No order by a quantity that no row has.
     if fields and sort not in [quantity for quantity, _ in fields]:
         sort = fields[0][0]
     names = await lookup.read_instance_names(session, sorted(found.by_instance))
@@ -234,7 +234,7 @@ async def read_processes(session: AsyncSession, request: ProcessRequest) -> Proc
 
 
 async def list_process_stats(session: AsyncSession, host_id: int, window: Window | None) -> list[StatRef]:
-    """Return the stats of the host whose instances are commands or processes, present in the window; which tells most first."""
+    """Return the stats of the host whose instances are commands or processes, present in the window, the most informative first."""
     refs = []
     for ref in await lookup.list_host_stats(session, host_id):
         if find_kind(ref.name) is None:
@@ -245,7 +245,7 @@ async def list_process_stats(session: AsyncSession, host_id: int, window: Window
 
 
 def rank_tool(ref: StatRef) -> tuple[int, int, str]:
-    """Return the place of a stat among those of processes: the one that tells most comes first."""
+    """Return the place of a stat among those of processes: the most informative comes first."""
     tool = load_catalogue().stats[ref.name][0].tool
     return TOOLS.index(tool) if tool in TOOLS else len(TOOLS), -len(find_fields(ref)), ref.name
 
@@ -265,12 +265,12 @@ def find_kind(stat: str) -> str | None:
 
 
 def to_info(ref: StatRef) -> ProcessStat:
-    """Return the stat as the API tells it."""
+    """Return the stat as the API shows it."""
     return ProcessStat(ref.name, load_catalogue().stats[ref.name][1].title, find_kind(ref.name) == "command")
 
 
 def find_fields(ref: StatRef) -> list[tuple[str, Field]]:
-    """Return the quantities that the stat tells, each with its field."""
+    """Return the quantities of the stat, each with its field."""
     known = {field.key: field for field in ref.fields}
     found = ((quantity, next((known[key] for key in keys if key in known), None)) for quantity, keys in QUANTITIES.items())
     return [(quantity, field) for quantity, field in found if field is not None]
@@ -279,7 +279,7 @@ def find_fields(ref: StatRef) -> list[tuple[str, Field]]:
 def _choose(stats: Sequence[StatRef], request: ProcessRequest) -> StatRef | None:
     """Return the stat to list. Missing: None where none has samples in the window."""
     if request.stat is not None and find_kind(request.stat) is None:
-        raise NotFound(f"{request.stat} is no stat of commands or processes", {"stat": request.stat})
+        raise NotFound(f"{request.stat} is not a stat of commands or processes", {"stat": request.stat})
     wanted = "command" if request.is_command else PROCESS_TITLE
     own = [ref for ref in stats if find_kind(ref.name) == wanted and request.stat in (None, ref.name)]
     return own[0] if own else None
@@ -375,7 +375,7 @@ def _sum_rows(rows: SealedRows, fields: Sequence[Field]) -> list[tuple[int, Inst
 
 
 def _sum_buckets(buckets: dict[str, Buckets], fields: Sequence[tuple[str, Field]], span: Span) -> list[tuple[int, InstanceTotals]]:
-    """Return what each instance did in the buckets of a span; its times are the beginning and the end of buckets."""
+    """Return the use of each instance in the buckets of a span; its times are the beginning and the end of buckets."""
     bucket_us = BUCKET_US[span.grain]
     found: dict[int, InstanceTotals] = {}
     for at, (_, field) in enumerate(fields):
@@ -432,7 +432,7 @@ def _to_rows(
 
 
 def _order(totals: InstanceTotals, at: int, field: Field, *, is_size: bool) -> float:
-    """Return the place of a row: the least comes first. What has no value comes last."""
+    """Return the place of a row: the least comes first. Rows without a value come last."""
     if not totals.n[at]:
         return float("inf")
     if field.worse is Worse.LOWER:

@@ -29,7 +29,7 @@ from normstat.stats.engine.report_sums import split_process
 from normstat.stats.spec import Field, Semantics
 from normstat.window import EPOCH, LATEST, MICROSECOND, Window
 
-# An older report says nothing of the instant.
+# An older report says nothing about the instant.
 MAX_AGE: Final = timedelta(hours=1)
 # Pages know milliseconds; a sample within the one that they name is meant.
 MILLISECOND: Final = timedelta(milliseconds=1)
@@ -74,7 +74,7 @@ class ReportedProcess(Documented):
 
     pid: int | None
     user: str | None
-    """Null where the raw output does not say it, is gone, or was not searched: see `n_users_unread`."""
+    """Null where the raw output does not have it, is gone, or was not searched: see `n_users_unread`."""
 
     values: list[float | None]
     """One for each field, as the tool printed it; null without one, and where the tool may not read it (pidstat prints -1)."""
@@ -94,7 +94,7 @@ class ValueBand:
 
 @dataclass(frozen=True, slots=True)
 class NormalValues(Documented):
-    """What a command or a process did in the report, and in the baseline."""
+    """The values of a command or a process in the report, and in the baseline."""
 
     name: str
     """The command; where `normal_of` is process, the instance."""
@@ -165,7 +165,7 @@ class ProcessReport(Documented):
     """Rows whose user was not searched, because that would take too long."""
 
     normal_of: Literal["command", "process"]
-    """Whose normal values there are: the sums by command, or each process, where the stat has no sums."""
+    """The subjects of the normal values: the sums by command, or each process, where the stat has no sums."""
 
     normals: list[NormalValues]
     """Of the commands or processes in `rows`."""
@@ -176,7 +176,7 @@ class ProcessReport(Documented):
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """What to read. `stat` None: the one that tells most among those with a report that still holds, else the newest report."""
+    """What to read. `stat` None: the most informative one with a report that still holds, else the newest report."""
 
     host: str
     at: datetime
@@ -218,7 +218,7 @@ class _Row:
 async def read_report(session: AsyncSession, request: ReportRequest) -> ProcessReport:
     """Return the processes of the last report before the instant, without a baseline.
 
-    Raises: NotFound for an unknown host, and for a stat that lists no processes; TooLarge for a report beyond all measure
+    Raises: NotFound for an unknown host, and for a stat that lists no processes; TooLarge for an excessively large report
     """
     host_id = await lookup.require_host(session, request.host)
     if request.stat is not None and not lists_processes(request.stat):
@@ -424,7 +424,7 @@ def _to_field(quantity: str, field: Field) -> ProcessField:
 def _sum_up(
     rows: Sequence[tuple[str, list[float | None]]], fields: Sequence[Field], shown: set[str], *, is_by_command: bool
 ) -> list[NormalValues]:
-    """Return what each command (or each process) of the shown rows did in the report, in the order of the rows."""
+    """Return the values of each command (or process) of the shown rows in the report, in the order of the rows."""
     sums: dict[str, tuple[int, list[float | None]]] = {}
     wanted: set[str] = set()
     for name, values in rows:

@@ -36,7 +36,7 @@ async def read_users(
 ) -> tuple[dict[str, str], int]:
     """Return the users by instance, and the number of processes that were not searched.
 
-    Missing: no entry where the raw output does not say the user, or is gone
+    Missing: no entry where the raw output does not have the user, or is gone
     """
     processes = {line: int(process[0]) for line in lines if (process := split_process(line.instance)) is not None}
     reports = RawReports(session)
@@ -81,7 +81,7 @@ async def _read_table(reports: RawReports, stream_id: int, processes: dict[Repor
 async def _read_snapshots(reports: RawReports, processes: dict[ReportedLine, int]) -> tuple[dict[str, str], list[str]]:
     """Return the users from this snapshot of /proc and the first one of its stream, and the processes that started in between.
 
-    The agent tells the user in the first snapshot of a stream with the process.
+    The agent prints the user in the first snapshot of a stream with the process.
     """
     users: dict[str, str] = {}
     missing: list[str] = []

@@ -22,7 +22,7 @@ class RejectCounts:
     """Rejected lines of a host in the last hour and in the hour before.
 
     Counts only lines whose text is stored: at most a thousand for each reason and stream (samples/stream_rows.py). Imported files
-    are left out: they say nothing new about the host, and the import reports on each file.
+    are left out: they are not news about the host, and the import reports on each file.
     """
 
     last_hour: int

@@ -29,7 +29,7 @@ N_PARTS: Final = 8
 # A statement costs time for every chunk of its days, so the probes of a long window have one each.
 TOGETHER: Final = timedelta(days=2)
 DAY: Final = timedelta(days=1)
-# A window with more is one of many short files: they tell no interval.
+# A window with more is one of many short files, which show no interval.
 MAX_STREAMS: Final = 50
 # Distances of four reports that differ more are events, not reports at an interval.
 MAX_RATIO: Final = 3
@@ -38,7 +38,7 @@ N_REPORTS: Final = 4
 HOT_REPORTS: Final = """
     SELECT DISTINCT time, {stream} FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s
 """
-# Streams whose intervals differ more are told apart.
+# Streams whose intervals differ more are distinguished.
 SIMILAR: Final = 1.5
 
 
@@ -147,7 +147,7 @@ async def _read_probes(
 ) -> list[Reports]:
     """Return four reports in a row of each stream from each probe on, where there are as many.
 
-    Without the query's `has_lines`, no two streams overlap, and a report's time tells its stream.
+    Without the query's `has_lines`, no two streams overlap, and a report's time identifies its stream.
     """
     blocks = await find_blocks(connection, query.host_id, query.stat, query.window)
     if blocks:

@@ -46,7 +46,7 @@ from normstat.stats.spec import Field
 from normstat.stats.summaries import MAX_SUMMARIES, is_summary
 from normstat.window import Window
 
-# Nobody can tell more lines apart, and a browser draws them slowly.
+# More lines cannot be distinguished, and a browser draws them slowly.
 SERIES_LIMIT: Final = 200
 # This many samples of a host, over all instances, are read in about 0.1 s; a graph that needs more is drawn from rollups.
 MAX_ROWS: Final = 1_000_000

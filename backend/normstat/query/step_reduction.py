@@ -129,7 +129,7 @@ def to_points(line: StepLine, grid: StepGrid, *, breaks_at_members: bool) -> tup
     """Return times in ms (the start of each step), values with NaN at gaps, and the number of members (0 at gaps).
 
     The line is not joined across a step without a value; with `breaks_at_members` also not where the number of members changes: the
-    sum of three hosts and that of two are no movement of one quantity.
+    sum of three hosts and that of two are different quantities.
     """
     is_gap = np.diff(line.step) > 1
     if breaks_at_members:

@@ -81,7 +81,7 @@ class HostSize:
 
 @dataclass(frozen=True, slots=True)
 class SealedSize:
-    """What is sealed of a stat."""
+    """The sealed samples of a stat."""
 
     n_rows: int = 0
     n_values: int = 0

@@ -1,4 +1,4 @@
-"""Why tools stopped: what agents say of a tool that ended, or whose program is gone."""
+"""Why tools stopped: reports of agents about a tool that ended, or whose program is gone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ SLACK: Final = timedelta(seconds=10)
 
 @dataclass(frozen=True, slots=True)
 class StreamEnd(Documented):
-    """What the agent said of a tool that stopped."""
+    """The agent's report about a tool that stopped."""
 
     at: datetime
     """By the host's clock."""
@@ -32,7 +32,7 @@ class StreamEnd(Documented):
 
 @dataclass(frozen=True, slots=True)
 class ToolEnd:
-    """What the agent said last of the tools of a spec; `told_at`: when it arrived, by the server's clock."""
+    """The agent's last report about the tools of a spec; `told_at`: when it arrived, by the server's clock."""
 
     end: StreamEnd
     told_at: datetime
@@ -45,7 +45,10 @@ class ToolEnd:
 
 
 async def read_tool_ends(session: AsyncSession, host_id: int, since: datetime) -> Mapping[str, ToolEnd]:
-    """Return what the host's agent said last of each spec's tools since an instant, by spec. Missing: specs whose tools run on."""
+    """Return the last report of the host's agent about each spec's tools since an instant, by spec.
+
+    Missing: specs whose tools run on.
+    """
     found = await session.execute(
         select(EventRow.author, EventRow.start_at, EventRow.text, EventRow.created_at)
         .join(EventHost, EventHost.event_id == EventRow.id)

@@ -1,4 +1,4 @@
-"""What is missing of a host's streams in a window: rejected lines, and bytes that were lost before they were sent.
+"""Losses of a host's streams in a window: rejected lines, and bytes that were lost before they were sent.
 
 Neither has a time of its own. Both lie between two samples of their stream: the samples' lines and times say where.
 """
@@ -26,7 +26,7 @@ LOOK_AROUND: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class StreamLoss:
-    """What is missing of a stream in a window.
+    """The losses of a stream in a window.
 
     `n_rejected`: rejected lines, `is_more` where there may be more than are stored; `reason`: the most frequent one, or empty;
     `n_lost_bytes`: what the agent had to drop; `start`, `end`: the samples around all of it
@@ -62,7 +62,7 @@ class _Span:
 
 
 async def read_stream_losses(session: AsyncSession, host_id: int, window: Window) -> list[StreamLoss]:
-    """Return what is missing of the host's streams in a window, by tool. Before the first and after the last sample of a stream no
+    """Return the losses of the host's streams in a window, by tool. Before the first and after the last sample of a stream no
     loss has a time: it is not counted.
     """
     streams = await session.execute(
@@ -142,7 +142,7 @@ def _earliest(places: Sequence[_Place | None]) -> _Place | None:
 
 
 async def _read_loss(session: AsyncSession, stream_id: int, spec: str, span: _Span) -> StreamLoss | None:
-    """Return what is missing of a stream. Missing: None when nothing is."""
+    """Return the losses of a stream. Missing: None without any."""
     # A line belongs to the report that began before it; lost bytes may begin right after the last report before the window.
     first, last = span.first or span.before, span.after or span.last
     if first is None or last is None or first.offset >= last.offset:

@@ -1,4 +1,4 @@
-"""What the panels of a saved view draw of hosts: the source that a host recorded, and its series."""
+"""Lines of the panels of a saved view: the source that a host recorded, and its series."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class ChosenSource:
 async def read_view_lines(
     session: AsyncSession, panels: Sequence[ViewPanel], hosts: Sequence[str], window: Window, width: int
 ) -> list[PanelLines]:
-    """Return what each panel draws of each host.
+    """Return the lines of each panel for each host.
 
     Raises: NotFound for an unknown host
     """
@@ -75,7 +75,7 @@ def choose_source(panel: ViewPanel, stats: Mapping[str, frozenset[str]]) -> Chos
 
 
 def _fields_of(source: PanelSource) -> tuple[tuple[str, ...], str]:
-    """Return the fields and the choice of instances of a source. Missing: no fields where nobody knows its stat or panel"""
+    """Return the fields and the choice of instances of a source. Missing: no fields for an unknown stat or panel"""
     known = load_catalogue().stats.get(source.stat)
     panel = None if known is None else next((each for each in known[1].panels if each.key == source.panel), None)
     if source.panel is None:

@@ -12,7 +12,7 @@ from normstat.samples.lookup import StatRef, find_instances
 from normstat.samples.sample_pages import NO_INTEGER, NO_SHORT, Page, StoredArray
 from normstat.stats.spec import Field
 
-# More names than this are no panel, and too long for a URL.
+# More names than this are not a panel, and too long for a URL.
 MAX_LINES: Final = 400
 
 

@@ -78,7 +78,7 @@ class MetricIndex:
 
 
 def _words_of_meanings(catalogue: Catalogue, meanings: Meanings) -> dict[str, list[str]]:
-    """Return the columns that tell each meaning, whichever tool prints them: `wa` of vmstat is found as %iowait."""
+    """Return the columns with each meaning, whichever tool prints them: `wa` of vmstat is found as %iowait."""
     found: dict[str, dict[str, None]] = {}
     for stat_name, (_, stat) in catalogue.stats.items():
         for field in stat.fields:

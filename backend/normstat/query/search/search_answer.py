@@ -27,9 +27,9 @@ from normstat.stats.spec import Shape
 # The latest of a host; an older one is found on the page of events.
 MAX_EVENTS_SEARCHED: Final = 1_000
 MAX_ARTEFACTS_SEARCHED: Final = 200
-# A question may be a whole program.
+# Maximum length of a shown question, which may be a whole program.
 MAX_NAME: Final = 200
-# What is said of a stack is not a name that a person types.
+# A person does not search by the text of a stack.
 SHAPES: Final = (Shape.TABLE, Shape.KEYS, Shape.HISTOGRAM)
 
 
@@ -56,7 +56,7 @@ class SearchHit(Documented):
 
     kind: SearchKind
     name: str
-    """What it is called: the column as the tool prints it, the host, the disk, `java`."""
+    """Its name: the column as the tool prints it, the host, the disk, `java`."""
 
     detail: str
     """What it is, in a few words."""
@@ -265,7 +265,7 @@ def _rank_pairs(
 def _rank_instances(
     kind: SearchKind, rows: Sequence[InstanceRow], words: Sequence[str]
 ) -> list[tuple[tuple[object, ...], SearchHit]]:
-    """Return the instances that fit, each process and command once for a host, whichever tools tell of it."""
+    """Return the instances that fit, each process and command once for a host, whichever tools report it."""
     catalogue = load_catalogue()
     ranked: dict[object, tuple[tuple[object, ...], SearchHit]] = {}
     for row in rows:

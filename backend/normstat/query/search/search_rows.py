@@ -1,4 +1,4 @@
-"""What a search looks through, read from the database: hosts, instances, baselines, saved comparisons."""
+"""The rows that a search looks through: hosts, instances, baselines, saved comparisons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from normstat.db.schema.models import Host, Instance, StatTable
 from normstat.db.schema.retention_models import HostDeletionRow
 from normstat.records.host_tag_rows import sort_tags
 
-# Of one search; the latest. Beyond it the words are too few to choose by.
+# Maximum number of instances in one search, the latest. With more, the words are too unspecific.
 MAX_INSTANCES: Final = 2000
 MAX_NAMED: Final = 10_000
 
@@ -72,7 +72,7 @@ async def list_sent_stats(session: AsyncSession) -> set[str]:
 
 
 async def find_senders(session: AsyncSession, stats: Sequence[str]) -> dict[str, Senders]:
-    """Return who sends each of these stats. Missing: stats that no host sends."""
+    """Return the hosts that send each of these stats. Missing: stats that no host sends."""
     if not stats:
         return {}
     is_sent = select(Instance.id).where(Instance.host_id == Host.id, Instance.stat_id == StatTable.id).exists()

@@ -25,7 +25,7 @@ _EDGES: Final = re.compile(r"^[\W_]+|[\W_]+$")
 
 @dataclass(frozen=True, slots=True)
 class Searchable:
-    """The texts of a thing, in lower case. `names` is what it is called, `texts` what is said about it."""
+    """The texts of a thing, in lower case. `names` it has, and `texts` about it."""
 
     names: tuple[str, ...]
     texts: tuple[str, ...]
