@@ -25,7 +25,7 @@ from normstat.window import EPOCH, Window
 State = Literal["good", "stale", "insufficient_data", "empty"]
 
 DAY: Final = timedelta(days=1)
-# With less data, percentiles of most series mean nothing.
+# With less data, percentiles of most series are meaningless.
 MIN_COVERED_S: Final = 600.0
 MIN_COVERAGE: Final = 0.5
 # Hosts are patched and programs released about once a month.
@@ -153,7 +153,7 @@ async def read_heavy(session: AsyncSession, host_id: int, windows: Windows) -> l
 
 
 def describe_observed(heavy: Sequence[ArtefactTime], windows: Windows) -> list[str]:
-    """Return a sentence for each time in the windows at which a tool slowed down the host several times, of many the latest."""
+    """Return a sentence for each time in the windows at which a tool slowed down the host several times, the latest of many."""
     within = [time for time in heavy if time.window is not None and intersect(windows, [time.window])]
     said = [
         f"Observed under {time.tool or 'a tracer'} from {time.start:%Y-%m-%d %H:%M:%S} to {time.end:%H:%M:%S} UTC"
@@ -187,7 +187,7 @@ def assess(
     if age_days > STALE_DAYS:
         state = "stale"
         reasons.append(f"The newest sample is {age_days:.0f} days old; normal behaviour may have changed since.")
-    # Ten minutes of samples cover an interval less than ten minutes.
+    # Ten minutes of samples cover ten minutes minus one interval.
     if round(covered_s / 60) * 60 < MIN_COVERED_S:
         state = "insufficient_data"
         reasons.append(f"Only {_duration(covered_s)} of data; use at least {_duration(MIN_COVERED_S)}.")

@@ -19,7 +19,7 @@ from normstat.window import Window
 
 Ranges = Sequence[Range[datetime]]
 ProfileState = Literal["failed", "stopped", "running", "queued", "done"]
-# The state of the whole is that of the job that is least advanced.
+# The overall state is that of the least advanced job.
 PROFILE_STATES: Final[tuple[ProfileState, ...]] = ("failed", "stopped", "running", "queued", "done")
 
 
@@ -95,7 +95,7 @@ class BaselineInfo(Documented):
     """Until then the last window is being recorded; null without a recording."""
 
     is_rolling: bool
-    """The last days of its host, kept by the server because no person marked a baseline; nobody can change it."""
+    """The last days of its host, kept by the server because no person marked a baseline; it cannot be changed."""
 
     archived_at: datetime | None
     profile: ProfileInfo | None

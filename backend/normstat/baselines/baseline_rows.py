@@ -95,7 +95,7 @@ async def create_baseline(session: AsyncSession, draft: BaselineDraft) -> Baseli
 async def list_baselines(session: AsyncSession, host: str | None = None, *, is_archived: bool = False) -> list[BaselineInfo]:
     """Return all baselines, or those of one host, newest first: archived ones if `is_archived`, else the others.
 
-    The rolling baseline of the host comes last; without a host there is none, because nobody needs to look after them.
+    The rolling baseline of the host comes last; without a host none is listed, because they need no attention.
     Raises: NotFound for an unknown host
     """
     archived = Baseline.archived_at.is_not(None) if is_archived else Baseline.archived_at.is_(None)

@@ -47,7 +47,7 @@ class VersionInfo:
 
 
 async def lock_baselines(session: AsyncSession) -> None:
-    """Wait until nobody else changes baselines; call it before the transaction takes any other lock."""
+    """Take the lock on changes of baselines; call it before the transaction takes any other lock."""
     await session.execute(select(func.pg_advisory_xact_lock(BASELINES_LOCK)))
 
 
@@ -82,7 +82,7 @@ async def read_version(session: AsyncSession, baseline_id: int, version: int) ->
 async def effective_windows(
     session: AsyncSession, baseline_id: int, host_id: int, version: int | None = None
 ) -> tuple[Window, ...]:
-    """Return the windows of that version (None: the newest) without what is excluded today for the host.
+    """Return the windows of that version (None: the newest) without today's exclusions for the host.
 
     They may reach into the future. Missing: empty when everything is excluded, or a rule has no finished window yet.
 

@@ -1,8 +1,8 @@
 """Rolling baselines: the last days of each host that no person's baseline covers, without what was not normal in them.
 
-Left out is what people marked as incidents, as from every baseline, and what was unusual at the time. That would keep a change for
-ever out of what is normal. So what comes back on several days at the same time of day counts as normal, such as a nightly backup,
-and so does what lasts longer than a day.
+Incidents are left out, as from every baseline, and so are unusual times. That alone would keep a change out of what is normal for
+ever. So a change that recurs on several days at the same time of day counts as normal, such as a nightly backup, and so does one
+that lasts longer than a day.
 """
 
 from collections.abc import Iterable, Sequence
@@ -44,24 +44,24 @@ Sessions = async_sessionmaker[AsyncSession]
 DAY: Final = timedelta(days=1)
 # A whole week: its working days and its weekend.
 LENGTH: Final = 7 * DAY
-# Less says nothing of the hours that are missing.
+# Less says nothing about the missing hours.
 MIN_RECORDED: Final = DAY
-# A baseline needs so much to have a profile.
+# Minimum length of a baseline with a profile.
 MIN_PROFILED_S: Final = 8 * 60
-# A host that has not sent for longer keeps what it had.
+# A host that has not sent for longer keeps its baseline.
 SENDING: Final = timedelta(hours=1)
 # Unusual times are known by the minute.
 MARGIN: Final = timedelta(minutes=1)
-# Unusual on so many days at about the same time of day is normal.
+# A change on this many days at about the same time of day is normal.
 MIN_RECURRING_DAYS: Final = 3
 SAME_TIME: Final = timedelta(minutes=30)
-# Pieces between unusual times that are shorter tell nothing of their own.
+# Shorter pieces between unusual times carry no information.
 MIN_PIECE_S: Final = 600.0
-# If more than this share was unusual, it is not what was unusual.
+# If more than this share was unusual, nothing is left out: it is the normal state.
 MAX_LEFT_OUT: Final = 0.5
-# So many of their profiles wait at most: a person's baseline must not wait for those of a whole fleet.
+# Maximum number of their queued profiles: a person's baseline must not wait for those of a whole fleet.
 MAX_QUEUED: Final = 5
-# What the continuous comparison found; of rules only what is bad.
+# Findings of the continuous comparison; of rules, only critical ones.
 UNUSUAL_SOURCES: Final = ("comparison",)
 SEVERE: Final = ("red", "black")
 
@@ -111,7 +111,7 @@ def whole_window(recorded: Recorded, now: datetime) -> Window:
 
 
 def _is_recurring(time: UnusualTime, unusual: Iterable[UnusualTime]) -> bool:
-    """Return whether the same was unusual at about the same time of day on several days."""
+    """Return whether the same part was unusual at about the same time of day on several days."""
     days = set()
     for other in unusual:
         if (other.source, other.instance) != (time.source, time.instance):

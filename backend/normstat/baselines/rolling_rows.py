@@ -1,4 +1,4 @@
-"""The rows of rolling baselines: what hosts have recorded, what was unusual, and the windows that follow from both."""
+"""The rows of rolling baselines: recorded times of hosts, unusual times, and the resulting windows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ READ_RECORDED: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a host recorded in a window: its first and last sample, and the seconds in which at least one stream was sending."""
+    """Recorded time of a host in a window: its first and last sample, and the seconds in which at least one stream was sending."""
 
     first_at: datetime
     last_at: datetime
@@ -64,7 +64,7 @@ class RollingRecord:
 
 
 async def read_recorded(session: AsyncSession, host_ids: Sequence[int], window: Window) -> dict[int, Recorded]:
-    """Return what hosts recorded in the window, by id. Missing: hosts without a sample in it are left out"""
+    """Return the recorded times of hosts in the window, by id. Missing: hosts without a sample in it are left out"""
     if not host_ids:
         return {}
     asked = {"host_ids": list(host_ids), "start": window.start, "end": window.end}
@@ -141,7 +141,7 @@ async def put_rolling(
 
 
 async def rest_rolling(session: WriteSession, baseline_id: int, *, now: datetime | None) -> None:
-    """Archive a rolling baseline that a person's one stands in for, or (None) use it again. The caller holds the lock."""
+    """Archive a rolling baseline that a person's one replaces, or (None) use it again. The caller holds the lock."""
     baseline = await session.get(Baseline, baseline_id, with_for_update=True)
     if baseline is None:
         return
