@@ -68,7 +68,7 @@ class BeforeSource:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """What is left of a block when its samples are gone. Missing: bins None without edges."""
+    """The data kept of a block when its samples are dropped. Missing: bins None without edges."""
 
     level: FloatArray
     digit: FloatArray

@@ -1,4 +1,4 @@
-"""The processes of a host at an instant beside what is normal for them: the bands of their commands in a baseline's profile."""
+"""The processes of a host at an instant beside their normal ranges: the bands of their commands in a baseline's profile."""
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import aclosing
@@ -46,7 +46,7 @@ TOO_MANY: Final = "The baseline has more series than a profile holds: which comm
 
 @dataclass(frozen=True, slots=True)
 class CommandBands:
-    """What a profile knows of the instances of one stat.
+    """The data of a profile about the instances of one stat.
 
     `bands`: by instance and key of the field, in the wanted hours; `commands`: those with a sample at any hour
     """
@@ -143,7 +143,7 @@ async def _read_samples(
 
 
 def _find_bands(whole: bytes, own: bytes, stat: str, names: Collection[str]) -> CommandBands:
-    """Return what the packed bands of all hours, and of the wanted ones, say of a stat.
+    """Return the bands of a stat from the packed bands of all hours, and of the wanted ones.
 
     Raises: BrokenBytes
     """

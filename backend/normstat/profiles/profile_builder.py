@@ -28,7 +28,7 @@ ENOUGH_WINDOWS: Final = 12
 AT_ONCE: Final = 32
 # Most series of a profile: those with the most samples.
 MAX_SERIES: Final = 30_000
-# More bins do not improve the load model; its cost grows with their third power.
+# Maximum number of bins: more do not improve the load model, whose cost grows with their third power.
 MAX_BINS: Final = 720
 MAX_BIN_S: Final = 600
 TEMPLATE: Final = summarise(np.empty((0, 4), np.float32))

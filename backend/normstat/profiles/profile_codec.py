@@ -91,7 +91,7 @@ def unpack_profile(body: bytes) -> ProfileBody:
     sections = Sections(body, TYPES)
     profile = sections.read("profile")
     if not isinstance(profile, HostProfile):
-        raise BrokenBytes("The packed bytes hold no profile")
+        raise BrokenBytes("The packed bytes do not hold a profile")
     return ProfileBody(sections.read("series"), profile, sections.read("facts"))
 
 
@@ -128,7 +128,7 @@ def unpack_scales(body: bytes) -> Float32Array | None:
         return None
     scales = sections.read("scales")
     if not isinstance(scales, np.ndarray):
-        raise BrokenBytes("The packed bytes hold no change scales")
+        raise BrokenBytes("The packed bytes do not hold change scales")
     return scales
 
 
@@ -139,7 +139,7 @@ def unpack_band(body: bytes) -> Band:
     """
     band = Sections(body, TYPES).read("band")
     if not isinstance(band, Band):
-        raise BrokenBytes("The packed bytes hold no band")
+        raise BrokenBytes("The packed bytes do not hold a band")
     return band
 
 

@@ -198,12 +198,12 @@ class _Making:
             await profile_rows.put_piece(session, self._host_id, key, claim, method=METHOD, n_rows=n_rows, body=body)
 
     async def _make_profiles(self, plan: _Plan) -> list[ProfileKey] | None:
-        """Return the profile of all hours and those of each seasonal slot. Missing: None when pieces were taken back, and as
+        """Return the profile of all hours and those of each seasonal slot. Missing: None when sketches were invalidated, and as
         above.
         """
         there = await self._list_sketches(plan)
         if not all(PieceKey(stat.id, span.start, span.end) in there for stat in plan.stats for span in plan.spans):
-            # Taken back while it was being built.
+            # Invalidated while it was being built.
             return None
         async with open_read_session(self._sessions) as session:
             old = await profile_rows.list_slots(session, self._key(plan, WHOLE_SLOT))

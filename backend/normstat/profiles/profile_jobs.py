@@ -64,7 +64,7 @@ async def ask_for_outdated(session: WriteSession, method: int, now: datetime) ->
         .correlate(Profile)
         .exists()
     )
-    # Where there were no samples, or too few, the message says so: some may have come.
+    # Where there were no samples, or too few, the message says so: more may have arrived.
     is_done = and_(
         Job.state == JobState.DONE,
         or_(

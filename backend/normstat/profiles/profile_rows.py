@@ -219,7 +219,7 @@ async def confirm_profile(session: WriteSession, row: ProfileRow, pieces: Iterab
 
 
 async def _lock_with_pieces(session: WriteSession, key: ProfileKey, pieces: Iterable[StoredPiece]) -> bool:
-    """Return whether all these pieces exist; while the host's row is locked nobody invalidates one."""
+    """Return whether all these pieces exist; while the host's row is locked none can be invalidated."""
     await (await driver_of(session)).execute(LOCK_WAIT)
     if await lock_host_by_id(session, key.host_id) is None:
         return False

@@ -16,7 +16,7 @@ from normstat.codecs.array_codec import Sections, pack_sections
 from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary
 from normstat.window import Window
 
-# Increase it with every change of what a sketch holds; those of other methods are built again.
+# Increase it with every change to the contents of a sketch; those of other methods are built again.
 SKETCH_METHOD: Final = 1
 HOUR_S: Final = 3600
 MINUTE_S: Final = 60
@@ -154,7 +154,7 @@ def pack_sketch(sketch: Sketch) -> bytes:
 class PackedSketch:
     """A sketch whose parts are unpacked on access.
 
-    Raises: BrokenBytes for bytes that are no sketch, also on access
+    Raises: BrokenBytes for bytes that are not a sketch, also on access
     """
 
     def __init__(self, body: bytes) -> None:

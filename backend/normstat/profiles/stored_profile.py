@@ -43,8 +43,8 @@ class SeriesKey:
 class LoadedProfile:
     """A current profile. `series`: in the order of `profile`.
 
-    `n_samples`: rows of all stats; `covered_s`: by the stat that covers most; `windows`: what it was built from; `seasonal_note`:
-    which hours it is of and why, empty without a window; `n_left_out`: series beyond the limit of a profile
+    `n_samples`: rows of all stats; `covered_s`: by the stat that covers most; `windows`: those that it was built from;
+    `seasonal_note`: which hours it covers and why, empty without a window; `n_left_out`: series beyond the limit of a profile
     """
 
     series: Sequence[SeriesKey]
