@@ -52,8 +52,8 @@ class Principal:
     is_limited: bool = False
 
     def lacks_second_factor(self, needed_from: str | None) -> bool:
-        """Return whether the account must set up a second factor first: demanded from this role on (None: of nobody)."""
-        # Accounts of a login provider show theirs there.
+        """Return whether the account must set up a second factor first: demanded from this role on (None: of no account)."""
+        # Accounts of a login provider show their second factor there.
         if needed_from is None or self.has_second_factor or self.is_from_provider:
             return False
         return (self.account_role or self.role).reaches(Role(needed_from))
@@ -145,7 +145,7 @@ class AgentTokenCache:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, max_age: timedelta | None = None) -> None:
-        """`max_age`: from when on a token of a host is to be rotated; None: never by its age."""
+        """`max_age`: the age from which a token of a host is to be rotated; None: never."""
         self._clock = clock
         self._max_age = max_age
         self._known: dict[bytes, tuple[AgentPrincipal, float]] = {}
@@ -176,7 +176,7 @@ class AgentTokenCache:
 
 
 async def authenticate_agent_token(sessions: Sessions, token: str, *, max_age: timedelta | None = None) -> AgentPrincipal:
-    """Return the agent of the token. The first use of one that stands in for another revokes that.
+    """Return the agent of the token. The first use of a replacement token revokes the old one.
 
     Raises: TokenRefused
     """
@@ -199,7 +199,7 @@ def is_usable(token: AgentToken) -> bool:
 
 
 def is_rotation_due(token: AgentToken, max_age: timedelta | None) -> bool:
-    """Return whether the agent is to take a new token: one of its host, which somebody asked to rotate or which is that old."""
+    """Return whether the agent is to take a new token: one bound to its host whose rotation was requested or that is old enough."""
     is_old = max_age is not None and token.created_at < datetime.now(UTC) - max_age
     return token.host_id is not None and (token.rotation_asked_at is not None or is_old)
 

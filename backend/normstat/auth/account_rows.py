@@ -16,7 +16,7 @@ from normstat.errors import NotFound, shorten
 
 # `last_used_at` is for people; writing it for every request of an agent would cost too much.
 USED_AT_STEP: Final = timedelta(minutes=1)
-# Per account; a login from one more browser forgets the one unused for longest.
+# Per account; a login from one more browser removes the least recently used one.
 MAX_KNOWN_BROWSERS: Final = 20
 # A script that logs in and never out ends its own sessions, not those of others.
 MAX_SESSIONS: Final = 1000
@@ -86,7 +86,7 @@ async def lock_provider_user(session: AsyncSession, issuer: str, subject: str) -
 
 
 async def set_provider_state(session: AsyncSession, user_id: int, *, role: str, is_disabled: bool) -> None:
-    """Set what the provider's groups say of the account."""
+    """Set the role and host groups that follow from the provider's groups."""
     values = {"role": role, "disabled_at": func.now() if is_disabled else None, "is_disabled_by_provider": is_disabled}
     await session.execute(update(User).where(User.id == user_id).values(values))
 
@@ -319,7 +319,7 @@ async def find_agent_token(session: AsyncSession, token_hash: bytes) -> AgentTok
 
 
 async def revoke_agent_token(session: AsyncSession, token_id: int) -> bool:
-    """Revoke the token, and one that was made in its place and not used yet; return whether it exists."""
+    """Revoke the token, and an unused replacement of it; return whether it exists."""
     is_successor = and_(AgentToken.replaces_id == token_id, AgentToken.last_used_at.is_(None))
     values = {"revoked_at": func.coalesce(AgentToken.revoked_at, func.now())}
     await session.execute(update(AgentToken).where(is_successor).values(values))

@@ -23,7 +23,7 @@ NEEDS_SESSION: Final = "An API token can neither create nor change an administra
 
 
 class AllHosts(Enum):
-    """What an account sees that is not limited to host groups."""
+    """Marks an account that is not limited to host groups."""
 
     ALL_HOSTS = "all hosts"
 

@@ -1,6 +1,6 @@
 """Counts of failed logins that all processes share. The rules are in auth/throttle.py, the arithmetic in functions of the database.
 
-Each call is one statement that commits itself: nobody waits for another attempt for longer than that takes.
+Each call is one statement that commits itself, so attempts wait for each other no longer than that takes.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -47,7 +47,7 @@ class CountedKey:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRules:
-    """What holds for all keys whose waits double."""
+    """Settings of all keys whose waits double."""
 
     max_wait_s: float
     forget_after_s: float
@@ -112,14 +112,14 @@ async def settle_attempt(sessions: async_sessionmaker[AsyncSession], keys: Seque
 async def delete_idle_attempts(
     sessions: async_sessionmaker[AsyncSession], rules: AttemptRules, *, max_keys: int, at: datetime | None
 ) -> int:
-    """Delete the rows that slow nobody down any more, and of each kind all but the `max_keys` newest; return their number."""
+    """Delete the rows that no longer have an effect, and of each kind all but the `max_keys` newest; return their number."""
     now = func.coalesce(sql_cast(at, INSTANT), func.clock_timestamp())
     rank = func.row_number().over(partition_by=LoginAttempt.kind, order_by=LoginAttempt.last_at.desc())
     ranked = select(LoginAttempt.kind, LoginAttempt.key, rank.label("rank")).subquery()
     beyond = select(ranked.c.kind, ranked.c.key).where(ranked.c.rank > sql_cast(max_keys, BigInteger))
     is_idle = and_(LoginAttempt.last_at < now - timedelta(seconds=rules.forget_after_s), LoginAttempt.paid_at < now)
     row = tuple_(LoginAttempt.kind, LoginAttempt.key)
-    # It waits for no attempt, so none can wait for it in a circle.
+    # It waits for no attempt, which rules out a deadlock.
     free = select(LoginAttempt.kind, LoginAttempt.key).where(or_(row.in_(beyond), is_idle))
     async with _autocommit(sessions) as session:
         done = await session.execute(delete(LoginAttempt).where(row.in_(free.with_for_update(skip_locked=True))))

@@ -1,7 +1,7 @@
 """Sends the audit log to syslog, so that it outlives this server: each entry at least once, in order.
 
-Receivers: `udp://HOST:514`, `tcp://HOST:601` (RFC 6587, messages with their length), `unix:/dev/log`. What a receiver that is away
-did not take is sent when it is back; with UDP nobody knows whether it arrived.
+Receivers: `udp://HOST:514`, `tcp://HOST:601` (RFC 6587, messages with their length), `unix:/dev/log`. Entries that a receiver
+was not there to take are sent when it is back; with UDP it is unknown whether they arrived.
 """
 
 import asyncio
@@ -100,7 +100,7 @@ def _send_datagrams(receiver: str, messages: list[bytes]) -> None:
 
 
 async def forget_audit_entries(sessions: Sessions, days: int) -> None:
-    """Delete entries older than so many days. A nightly task."""
+    """Delete entries older than the configured number of days. A nightly task."""
     async with open_write_session(sessions) as session:
         n = await audit_rows.delete_older(session, timedelta(days=days))
     if n:

@@ -12,7 +12,7 @@ FACILITY: Final = 13
 NOTICE: Final = 5
 WARNING: Final = 4
 APP_NAME: Final = "normstat"
-# What every receiver of RFC 5424 should take, and UDP carries.
+# The size that every receiver of RFC 5424 should take, and UDP carries.
 MAX_MESSAGE: Final = 2048
 
 

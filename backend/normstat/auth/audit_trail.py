@@ -1,4 +1,4 @@
-"""What goes into the audit log outside of a transaction: logins, refusals, exports. The API notes changes in their own."""
+"""Entries of the audit log outside of a transaction: logins, refusals, exports. The API notes changes in their own."""
 
 import asyncio
 from collections import deque
@@ -14,7 +14,7 @@ from normstat.records.audit_rows import AuditEntry, add_entries
 log = structlog.get_logger()
 
 FLUSH_S: Final = 0.5
-# While the database is away so many entries wait; what strangers cause is bounded by the security log before.
+# Maximum number of entries waiting while the database is away; those that strangers cause are already bounded by the security log.
 MAX_WAITING: Final = 5000
 MAX_AT_ONCE: Final = 500
 
@@ -37,7 +37,7 @@ class AuditTrail:
         self._news.set()
 
     async def flush(self) -> None:
-        """Store what waits. Where the database is away it goes on waiting."""
+        """Store the waiting entries. While the database is away they keep waiting."""
         while self._waiting:
             batch = [self._waiting[place] for place in range(min(MAX_AT_ONCE, len(self._waiting)))]
             async with open_write_session(self._sessions) as session:

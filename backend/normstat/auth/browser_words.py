@@ -1,6 +1,6 @@
-"""What browser a session has, in words: "Firefox 128 on Linux".
+"""The browser of a session in words: "Firefox 128 on Linux".
 
-The header is a stranger's text: only its digits and names of this list get into the words.
+The header is untrusted: only its digits and names from this list are used.
 
 >>> browser_in_words("Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0")
 'Firefox 128 on Linux'
@@ -11,7 +11,7 @@ The header is a stranger's text: only its digits and names of this list get into
 import re
 from typing import Final
 
-# The order counts: every browser also names those that it wants to be taken for.
+# The order counts: every browser also names those that it imitates.
 BROWSERS: Final = (
     ("Edge", re.compile(r"\bEdgA?/([0-9]{1,4})")),
     ("Opera", re.compile(r"\bOPR/([0-9]{1,4})")),

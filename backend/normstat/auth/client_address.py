@@ -1,6 +1,6 @@
 """Determine a client's address, also behind proxies.
 
-Anybody can write an X-Forwarded-For header. It counts only when the connection comes from a proxy named in
+Any client can send an X-Forwarded-For header. It counts only when the connection comes from a proxy named in
 NORMSTAT_TRUSTED_PROXIES, and then only as far as trusted proxies wrote it: each proxy appends the address that it saw, so the
 right-most address that is not a trusted proxy is the client, and everything left of it may be made up by the client.
 
@@ -92,7 +92,7 @@ def _normalize(address: str) -> str:
 
 
 def _parse(text: str) -> Address | None:
-    # Anybody can send longer texts; they are not remembered.
+    # Any client can send longer texts; they are not cached.
     return _parse_short(text) if len(text) <= MAX_ADDRESS_LENGTH else _parse_any(text)
 
 

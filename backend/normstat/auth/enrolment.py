@@ -34,12 +34,12 @@ MAX_USES: Final = 10_000
 MAX_USABLE: Final = 100
 PATTERN: Final = re.compile(r"[A-Za-z0-9_*?][A-Za-z0-9._:*?-]{0,199}", re.ASCII)
 MAX_PATTERN_LENGTH: Final = 1000
-# What counted as no use may be tried again after this long: a token can be busy for a moment only.
+# An attempt that did not count as a use may be repeated after this long: a token can be busy for a moment only.
 
 
 @dataclass(frozen=True, slots=True)
 class JoinTokenRequest:
-    """What a join token is for."""
+    """The requested settings of a join token."""
 
     name: str
     lifetime: timedelta
@@ -79,7 +79,7 @@ def matches_pattern(pattern: str, host: str) -> bool:
 async def create_join_token(session: AsyncSession, wanted: JoinTokenRequest, *, created_by: str) -> tuple[str, JoinToken]:
     """Return the secret and the row of a new join token.
 
-    Raises: BadRequest for limits that were exceeded or a pattern that is none; Conflict when there are too many
+    Raises: BadRequest for limits that were exceeded or an invalid pattern; Conflict when there are too many
     """
     if not MIN_LIFETIME <= wanted.lifetime <= MAX_LIFETIME:
         raise BadRequest("A join token is valid for at least a minute and at most 30 days")

@@ -1,6 +1,6 @@
 """Rows of join tokens, of the hosts that enrol with them, and of agent tokens that take the place of others.
 
-What is allowed is decided in auth/enrolment.py and auth/rotation.py.
+auth/enrolment.py and auth/rotation.py decide what is allowed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -93,7 +93,7 @@ async def revoke_join_token(session: AsyncSession, token_id: int) -> bool:
 
 
 async def delete_old(session: AsyncSession, *, keep: timedelta) -> None:
-    """Delete join tokens that ended, and agent tokens that were replaced, so long ago."""
+    """Delete join tokens that ended, and agent tokens that were replaced, at least this long ago."""
     ended = or_(JoinToken.revoked_at <= func.now() - keep, JoinToken.expires_at <= func.now() - keep)
     await session.execute(delete(JoinToken).where(ended))
     successor = aliased(AgentToken)
@@ -174,7 +174,7 @@ async def lock_agent_token(session: AsyncSession, token_id: int) -> tuple[AgentT
 
 
 async def ask_rotation(session: AsyncSession, token_id: int, *, within: timedelta | None) -> None:
-    """Note that the token's agent is to take a new one; with `within`, the old one ends then in any case."""
+    """Request a rotation of the token; with `within`, the old one expires after that time in any case."""
     values: dict[str, object] = {"rotation_asked_at": func.now()}
     if within is not None:
         values["expires_at"] = func.now() + within
@@ -206,7 +206,7 @@ async def add_successor(session: AsyncSession, old: AgentToken, token_hash: byte
 
 async def take_over(session: AsyncSession, token: AgentToken, old_id: int) -> bool:
     """Revoke the old token, since its successor is used; return False if the successor has another secret by now."""
-    # In the same order as those who make a successor: the old one first.
+    # In the same order as where a successor is created: the old one first.
     await session.execute(select(AgentToken.id).where(AgentToken.id == old_id).with_for_update())
     used = update(AgentToken).where(AgentToken.id == token.id, AgentToken.token_hash == token.token_hash)
     if await session.scalar(used.values(last_used_at=func.now()).returning(AgentToken.id)) is None:

@@ -94,7 +94,7 @@ async def log_in(context: LoginContext, visitor: Visitor, *, name: str, password
         raise
     lane, who = (known_lane(), name) if is_known else (stranger_lane(), group_of(visitor.address))
     try:
-        # Take the slot first: a flood that finds none does not query the database, either.
+        # Take the slot first: a flood that gets no slot does not query the database, either.
         with lane.place(who):
             async with open_read_session(context.sessions) as session:
                 user = await account_rows.find_user(session, name)

@@ -69,7 +69,7 @@ class LoginState:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What discovery says of the provider."""
+    """The provider's discovery document."""
 
     authorization_endpoint: str
     token_endpoint: str
@@ -160,7 +160,7 @@ class OidcClient:
         if claim_of(claims, self.settings.groups_claim) is None and metadata.userinfo_endpoint and isinstance(access_token, str):
             headers = {"Authorization": f"Bearer {access_token}"}
             info = await self._fetch("GET", metadata.userinfo_endpoint, headers=headers)
-            # Of another account it says nothing about this one.
+            # The answer about another account does not apply to this one.
             if info.get("sub") == claims["sub"]:
                 return {**info, **claims}
         return claims
@@ -256,7 +256,7 @@ class OidcClient:
 
 
 def to_metadata(found: Mapping[str, Any], issuer: str) -> Metadata:
-    """Return what the discovery document says.
+    """Return the parsed discovery document.
 
     Raises: ProviderAway when it is another provider's, or has URLs without TLS
     """
@@ -310,9 +310,9 @@ def check_claims(claims: Claims, settings: ProviderSettings, *, nonce: str, now_
     elif issued is None or expires is None or not_before is None:
         problem = "no times"
     elif expires + LEEWAY_S <= now_s:
-        problem = "a time that is over"
+        problem = "a time in the past"
     elif issued - LEEWAY_S > now_s or not_before - LEEWAY_S > now_s:
-        problem = "a time to come"
+        problem = "a time in the future"
     elif not isinstance(said_nonce, str) or not hmac.compare_digest(said_nonce.encode("utf-8", "replace"), nonce.encode()):
         problem = "another login"
     elif not isinstance(subject, str) or not 0 < len(subject) <= MAX_SUBJECT or "\0" in subject:

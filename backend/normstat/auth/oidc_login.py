@@ -26,7 +26,7 @@ MAX_NAMESAKES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class GroupRoles:
-    """The groups that give each role; `*` stands for everybody whom the provider knows."""
+    """The groups that give each role; `*` stands for every user of the provider."""
 
     administrator: tuple[str, ...]
     operator: tuple[str, ...]
@@ -62,7 +62,7 @@ class GroupHosts:
 
 @dataclass(frozen=True, slots=True)
 class OidcLogin:
-    """The provider, and what its accounts may. `name_claim`: what accounts are called; `lifetime`: of a session."""
+    """The provider, and the rights of its accounts. `name_claim`: what accounts are called; `lifetime`: of a session."""
 
     client: OidcClient
     roles: GroupRoles
@@ -77,7 +77,7 @@ async def finish_login(context: LoginContext, visitor: Visitor, oidc: OidcLogin,
 
     Raises: NotAuthenticated, NotAllowed for accounts without a role or disabled ones, ProviderAway, TooManyRequests
     """
-    # Before the provider is asked: codes that somebody makes up must not flood it.
+    # Before the provider is asked: invented codes must not flood it.
     attempt = await context.throttle.attempt_provider(visitor.address)
     try:
         claims = await oidc.client.finish(login, code)
@@ -141,7 +141,7 @@ async def _limit(session: AsyncSession, user: User, host_groups: list[str] | Non
         said = short_groups(after)
         log_after_commit(session, "account_changed", account=short_name(user.name), host_groups=said, by="login provider")
     if unknown:
-        # Whoever made the setting may make the group, or mend the name.
+        # The administrator can create the group, or correct the setting.
         log_after_commit(session, "host_group_unknown", account=short_name(user.name), host_groups=short_groups(unknown))
 
 

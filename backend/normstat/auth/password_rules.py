@@ -1,7 +1,7 @@
 """Password rules: long passwords that are not among the first to be guessed.
 
 After NIST SP 800-63B: length counts, kinds of characters do not. Refused are common passwords, repetitions, sequences and keyboard
-rows, and what anybody who sees the login page would try: the account's name, the product's name. zxcvbn, which knows the lists of
+rows, and what any visitor of the login page would try: the account's name, the product's name. zxcvbn, which knows the lists of
 leaked passwords and how people vary them, estimates the number of guesses. Passwords set before the rules keep working.
 """
 

@@ -2,7 +2,7 @@
 
 A hash takes 64 MiB and most of a core for some 50 ms. There are two lanes of one thread each, so a flood exhausts neither memory
 nor CPU: one lane for strangers who try a password, one for known visitors (see throttle.py) and for logged-in users. A lane has a
-short queue which no single client can fill; a client that finds it full is told at once to retry. So a login never waits for
+short queue which no single client can fill; a client that finds it full gets 503 at once. So a login never waits for
 minutes, and known visitors never wait for strangers.
 """
 

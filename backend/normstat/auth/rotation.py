@@ -1,8 +1,8 @@
 """Rotation: an agent takes a new token in place of its own, without a gap (docs/wire-format.md).
 
 The old token stays valid until the new one is used first (auth/access.py). An answer that was lost, or an agent that was killed
-before it had stored the new token, costs nothing: it asks again with the old one, and gets another secret. An agent that knows
-nothing of this goes on with its token. Only a rotation with a time limit ends the old token in any case.
+before it had stored the new token, costs nothing: it asks again with the old one, and gets another secret. An agent without
+support for rotation keeps its token. Only a rotation with a time limit ends the old token in any case.
 """
 
 from datetime import timedelta
@@ -21,7 +21,8 @@ MAX_WITHIN: Final = timedelta(days=365)
 
 
 async def ask_rotation(session: AsyncSession, token_id: int, *, by: str, within: timedelta | None) -> None:
-    """Let the agent of the token take a new one; with `within`, the old one ends then even if nobody took a new one.
+    """Request that the token's agent takes a new one; with `within`, the old one expires after that time even if it was not
+    replaced.
 
     Raises: NotFound; BadRequest for a time limit out of range; Conflict for a token that is revoked, or for any host
     """

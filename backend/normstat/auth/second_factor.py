@@ -1,8 +1,8 @@
 """The second factor of local accounts: set up, asked for at a login, removed.
 
-The code is asked for by password logins only. A one-time link replaces password and code: whoever can make one has the database.
-API tokens are for scripts, which have no phone; they are created in a session that had to show a code. Accounts of a provider
-(OIDC) show their second factor there.
+The code is asked for by password logins only. A one-time link replaces password and code: creating one requires access to the
+database. API tokens are for scripts, which have no phone; they are created in a session that had to show a code. Accounts of a
+provider (OIDC) show their second factor there.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class FactorState:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FactorSetup:
-    """What an authenticator app needs, once; without a repr, so that it does not end up in a log."""
+    """The data for an authenticator app, shown once; without a repr, so that it does not end up in a log."""
 
     secret: str
     uri: str
@@ -95,7 +95,7 @@ async def begin_setup(context: FactorContext, principal: Principal, password: st
         user = await account_rows.find_user_by_id(session, principal.user_id)
     if user.provider_subject is not None:
         raise Conflict("This account logs in at the login provider, which asks for its second factor")
-    # Whoever finds an open browser must not lock its owner out.
+    # A person at an unlocked browser must not be able to lock its owner out.
     attempt = await context.throttle.attempt_known(user.name, BY_CODE)
     with known_lane().place(user.name):
         if user.password_hash is not None and not await verify_password(user.password_hash, password or "", known_lane()):

@@ -1,4 +1,4 @@
-"""Rows of second factors and recovery codes. What a code must be is decided in auth."""
+"""Rows of second factors and recovery codes. auth decides which code is valid."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -5,8 +5,9 @@ They also go to the audit log, but for those that the API notes there with the c
 Each is one line with a fixed name and keys. It contains no secret, and no name that was typed into a login form for an account that
 does not exist: people type passwords there. Logged names are shortened.
 
-What a stranger can cause at will must not fill the disk. For each event and source (an address, an account) the first few in a
-minute are written in full; the rest is counted, and at the end of the minute one line `security_events_repeated` gives the number.
+Events that a stranger can cause at will must not fill the disk. For each event and source (an address, an account) the first few in
+a minute are written in full; the rest is counted, and at the end of the minute one line `security_events_repeated` gives the
+number.
 """
 
 import asyncio
@@ -31,7 +32,7 @@ MAX_SOURCES: Final = 50
 OTHERS: Final = "(others)"
 FLUSH_S: Final = 10.0
 MAX_NAME_LENGTH: Final = 60
-# Events of strangers that reach the audit log in a minute; the next one after it says how many did not.
+# Maximum number of events of strangers per minute in the audit log; the next one after it says how many were left out.
 MAX_AUDITED: Final = 20
 NOTED_WITH_THE_CHANGE: Final = frozenset({"password_changed"})
 
@@ -80,7 +81,7 @@ class SecurityLog:
     def note(self, event: str, source: str, *, level: Level = "warning", account: str | None = None, **keys: Value) -> None:
         """Write the event, or count it when this source has caused many of its kind within a minute.
 
-        `account`: the name of one that exists. Names that were only typed belong nowhere.
+        `account`: the name of one that exists. Names that were only typed are never logged.
         """
         self.flush()
         if (event, source) not in self._windows and len(self._windows) >= MAX_SOURCES:

@@ -1,6 +1,7 @@
 """Slows down password guessing without giving an attacker a way to lock the owner out.
 
-Counting wrong attempts alone is a dilemma: by address, a botnet guesses freely; by account, anybody locks anybody out by guessing
+Counting wrong attempts alone is a dilemma: by address, a botnet guesses freely; by account, any visitor can lock an owner out by
+guessing
 wrong. So two kinds of visitors are distinguished (as OWASP's device cookies do):
 
 - A *stranger* is counted in three ways. By name and address: five attempts, then waits of 1, 2, 4, ... seconds up to a minute. By
@@ -11,15 +12,15 @@ wrong. So two kinds of visitors are distinguished (as OWASP's device cookies do)
   session. Such a visitor is counted alone, by the first rule. Other clients' attempts do not matter, even from the same address. A
   thief of the cookie is still slowed down, and a new password of the account makes the cookie worthless.
 
-An address from which somebody logged in to the account is in between: it is exempt from the third rule, so an attack from elsewhere
-does not affect somebody with a new browser at the usual desk. What remains is an owner with a new browser at a new place during the
+An address from which the account was logged in to is in between: it is exempt from the third rule, so an attack from elsewhere
+does not affect a new browser at the usual desk. What remains is an owner with a new browser at a new place during the
 attack; a one-time link is the way in. Links are 256 random bits and cannot be guessed: a valid one is never refused, and wrong ones
 are counted so that a flood of them costs little.
 
-Attempts are counted before the password is hashed, so many at once do not slip through together, and a refused attempt costs no
-hashing. All processes of all servers count in one table of the database, by its clock (auth/attempt_rows.py): none of them
-allows more than one alone would, and whoever cannot reach the table lets nobody in. The table holds hashes, is bounded (what was
-quiet for longest goes first), and is empty after a crash of the database.
+Attempts are counted before the password is hashed, so that concurrent ones do not slip through together, and a refused attempt
+costs no hashing. All processes of all servers count in one table of the database, by its clock (auth/attempt_rows.py): none of them
+allows more than one alone would, and a process that cannot reach the table refuses logins. The table holds hashes, is bounded (the
+longest quiet rows go first), and is empty after a crash of the database.
 """
 
 import hashlib
@@ -44,7 +45,7 @@ FREE_TRIES_OF_ADDRESS: Final = 50
 ADDRESS_PAUSE_S: Final = 1.0
 FREE_TRIES_OF_NAME: Final = 20
 NAME_PAUSE_S: Final = 30.0
-# Rows of each kind that stay; each process looks after so many attempts.
+# Maximum number of rows of each kind, and attempts of a process after which it deletes others.
 MAX_KEYS: Final = 10_000
 TIDY_EVERY: Final = 200
 RULES: Final = AttemptRules(max_wait_s=MAX_WAIT_S, forget_after_s=FORGET_AFTER_S)
@@ -172,5 +173,5 @@ class Throttle:
 
 
 async def delete_old_attempts(sessions: Sessions) -> None:
-    """Delete the counts that slow nobody down any more. A periodic job."""
+    """Delete the counts that no longer have an effect. A periodic job."""
     await attempt_rows.delete_idle_attempts(sessions, RULES, max_keys=MAX_KEYS, at=None)

@@ -51,7 +51,7 @@ def matching_step(secret: bytes, code: str, *, now_s: float, last_step: int) -> 
     typed = plain_code(code).encode()
     now = int(now_s // PERIOD_S)
     found = None
-    # All of them are compared, whichever it is: the time tells nothing.
+    # All of them are compared in any case, so that the time reveals nothing.
     for step in range(now - DRIFT_STEPS, now + DRIFT_STEPS + 1):
         if hmac.compare_digest(code_of(secret, max(0, step)).encode(), typed) and step > last_step:
             found = step
@@ -72,7 +72,7 @@ def seal_secret(secret: bytes, key: str | None, user_id: int) -> bytes:
 
 
 def open_secret(stored: bytes, key: str | None, user_id: int) -> bytes:
-    """Return the secret of what is stored.
+    """Return the secret from its stored form.
 
     Raises: NormstatError when the key is missing or another one
     """
@@ -95,7 +95,7 @@ def _cipher_key(key: str) -> bytes:
 
 
 def provisioning_uri(secret: bytes, *, account: str, server: str) -> str:
-    """Return what an authenticator app reads from the QR code."""
+    """Return the URI in the QR code for an authenticator app."""
     issuer = f"normstat {server}" if server else "normstat"
     label = f"{quote(issuer, safe='')}:{quote(account, safe='')}"
     return f"otpauth://totp/{label}?secret={base32(secret)}&issuer={quote(issuer, safe='')}&algorithm=SHA1&digits=6&period=30"

@@ -107,7 +107,7 @@ async def test_links_end(
     answers = [await open_link(client, token) for token in (by_time, revoked, "nss_guess")]
     # One message for all: a stranger learns nothing.
     assert {(answer.status_code, answer.json()["error"]["message"]) for answer in answers} == {
-        (404, "This link is unknown, has expired or was revoked; ask whoever sent it for a new one")
+        (404, "This link is unknown, has expired or was revoked; ask the sender for a new one")
     }
     of_account, _ = await share(operator, report=report)
     of_report, _ = await share(await people.enter(Role.OPERATOR, "lee"), report=report)
