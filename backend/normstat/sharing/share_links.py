@@ -1,4 +1,4 @@
-"""Share links: whoever has one sees one saved comparison or one report without a login, until it expires, and nothing else.
+"""Share links: each shows one saved comparison or one report without a login, until it expires, and nothing else.
 
 The secret is in the fragment of the address, which browsers send neither to servers nor as a referrer. A link never shows more than
 the account that made it may share when the link is opened, and ends with what it shows.
@@ -23,7 +23,7 @@ from normstat.report import report_rows
 
 MIN_LIFETIME: Final = timedelta(minutes=1)
 # One message for all cases: a stranger learns nothing about the link.
-CLOSED: Final = "This link is unknown, has expired or was revoked; ask whoever sent it for a new one"
+CLOSED: Final = "This link is unknown, has expired or was revoked; ask the sender for a new one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ async def create_share_link(
 
 
 def seen_by(by: Principal) -> str | None:
-    """Return whose links the principal sees and revokes: its own; None: all, for an administrator."""
+    """Return the account whose links the principal sees and revokes: its own; None: all, for an administrator."""
     return None if by.role is Role.ADMINISTRATOR else by.name
 
 
