@@ -58,7 +58,7 @@ async def keep_running(
 
 
 async def pause(seconds: float, wake: asyncio.Event | None) -> None:
-    """Sleep so long, or until the event is set."""
+    """Sleep for the given time, or until the event is set."""
     if wake is None:
         await asyncio.sleep(seconds)
         return

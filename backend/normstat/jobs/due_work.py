@@ -1,4 +1,4 @@
-"""Look for background work that is due: one short query a second for all kinds, where each worker had asked for itself."""
+"""Look for background work that is due: one short query a second for all kinds, instead of one per worker."""
 
 import asyncio
 import time
@@ -47,7 +47,7 @@ class DueWork:
         self._watched: list[_Watched] = []
 
     def watch(self, query: Select[Any], *, every_s: float, wake: asyncio.Event | None = None) -> asyncio.Event:
-        """Return an event (`wake`, where one is given) that is set while the query has a row, once in so many seconds at most."""
+        """Return an event (`wake`, where one is given) that is set while the query has a row, at most once per interval."""
         watched = _Watched(query, every_s, wake or asyncio.Event())
         self._watched.append(watched)
         return watched.wake

@@ -41,7 +41,7 @@ class JobInfo(Documented):
     id: int
     kind: JobKind
     host: str | None
-    """Name of the host it works on."""
+    """Name of the host that it works on."""
     baseline: str | None
     """Name of the baseline it works on."""
     target: str

@@ -15,7 +15,7 @@ from normstat.db.turns import describe
 
 @dataclass(slots=True)
 class Outcome:
-    """What a run did, filled in by the run; with a message it failed."""
+    """The result of a run, filled in by the run; with a message it failed."""
 
     n_done: int = 0
     n_total: int = 0
