@@ -26,7 +26,7 @@ CHANNEL: Final = "normstat_live"
 MAX_WAITING: Final = 1000
 FIRST_RETRY_S: Final = 0.5
 MAX_RETRY_S: Final = 15.0
-# What arrived is taken at once; where it was no notification, this ends the wait for one.
+# Data that arrived is read at once; if it was not a notification, this ends the wait for one.
 TAKE_S: Final = 0.1
 
 
