@@ -1,4 +1,4 @@
-"""What a view consists of: panels, each with the stats that can fill it."""
+"""The contents of a view: panels, each with the stats that can fill it."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -64,7 +64,7 @@ class ViewDraft:
 
 @dataclass(frozen=True, slots=True)
 class ViewChange:
-    """What to change of a view; None leaves it."""
+    """Changes to a view; None leaves a member unchanged."""
 
     name: str | None = None
     description: str | None = None
@@ -74,7 +74,7 @@ class ViewChange:
 
 @dataclass(frozen=True, slots=True)
 class ViewUser:
-    """Who asks. `may_share` is the right to change what others see."""
+    """The requesting account. `may_share` is the right to change shared views."""
 
     user_id: int
     name: str
@@ -93,7 +93,7 @@ async def list_views(session: AsyncSession, user: ViewUser) -> list[ViewInfo]:
 async def read_view(session: AsyncSession, key: str, user: ViewUser) -> ViewInfo:
     """Return one view.
 
-    Raises: NotFound, also for the private view of somebody else
+    Raises: NotFound, also for the private view of another account
     """
     is_starred = await session.get(ViewStar, (user.user_id, key)) is not None
     stars = {key} if is_starred else set()
