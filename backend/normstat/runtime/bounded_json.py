@@ -1,4 +1,4 @@
-"""The one place that reads JSON of others: what would become too many objects is refused before there are any.
+"""The one place that reads untrusted JSON: text with too many values is refused before objects are made of it.
 
 The parser lets no other thread run until it has made every object of a text, and an empty list is two bytes of text and some 60 of
 memory.
@@ -35,7 +35,7 @@ def load_json(text: bytes, most: int) -> Any:
 
 
 def load_json_as_printed(text: bytes, most: int) -> Any:
-    """Return the value as `load_json` does, but its numbers as the words that stand there.
+    """Return the value as `load_json` does, but with numbers as their text.
 
     Raises: NotJson; TooLarge
     """
@@ -47,7 +47,9 @@ def load_json_as_printed(text: bytes, most: int) -> Any:
 
 
 async def load_in_turn(load: Callable[[], T]) -> T:
-    """Return what `load` returns, which parses a large text, in a thread: several at once would let the event loop wait for all."""
+    """Return what `load` returns, which parses a large text, in a thread: several at once would block the event loop for all of
+    them.
+    """
     return await anyio.to_thread.run_sync(load, limiter=_one_at_a_time)
 
 

@@ -1,6 +1,6 @@
-"""The one place that unpacks a zstd frame as a whole: never to more bytes than who asks can use.
+"""The one place that unpacks a zstd frame as a whole: never to more bytes than the caller allows.
 
-Ten kilobytes may unpack to gigabytes. What the frame itself says of its size decides before any memory is taken.
+Ten kilobytes may unpack to gigabytes. The size in the frame is checked before any memory is taken.
 """
 
 import threading

@@ -1,4 +1,4 @@
-"""CSV for spreadsheets: the one place that writes it, so that no text of other people is run as a formula.
+"""CSV for spreadsheets: the one place that writes it, so that untrusted text is never run as a formula.
 
 `/export.csv` is not among them: it is data for tools, and a changed name would be a wrong one (query/export/csv_export.py).
 """

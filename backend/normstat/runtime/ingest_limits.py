@@ -1,4 +1,4 @@
-"""Limits of what agents may bring. Of new names: a leaked token, or a tool gone mad, must not fill the database with names."""
+"""Limits of agents' data and new names: a leaked token, or a runaway tool, must not fill the database with names."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -20,7 +20,7 @@ BATCHES_AT_ONCE: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class IngestLimits:
-    """Limits of what agents may bring; settings.py has the settings.
+    """Limits of agents' data and new names; settings.py has the settings.
 
     `new_hosts`: per token and hour. `new_streams`: per host and hour. `new_instances`: per host and stat, for an hour of its
     samples.

@@ -1,4 +1,4 @@
-"""Where the files are that normstat needs and that are no Python modules: the page, the agents' files, the migrations.
+"""The locations of files that are not Python modules: the page, the agents' files, the migrations.
 
 A wheel carries them in `normstat/bundled/` (`make wheel`). In a checkout they are in their own folders. A setting wins over both.
 Only the standard library: `normstat up` and the list of commands import this.

@@ -1,4 +1,6 @@
-"""Runs a module of ours in a process of its own, for what may be slow or large: the server goes on, and the process is killed."""
+"""Runs a module of ours in a process of its own, for work that may be slow or large: the server goes on, and the process can be
+killed.
+"""
 
 import asyncio
 import contextlib

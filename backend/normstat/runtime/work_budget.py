@@ -27,7 +27,7 @@ RETRY_AFTER_S: Final = 10
 SERIES_BYTES: Final = 2000
 # Temporary memory per value of the matrix being processed, including the matrix itself.
 CELL_BYTES: Final = 40
-# What remains of a series that is listed in the answer.
+# Memory kept for a series that is listed in the answer.
 LISTED_BYTES: Final = 800
 # How often a comparison that waits for memory checks whether it is free.
 WAIT_S: Final = 0.05
@@ -234,13 +234,13 @@ def in_threads(function: Callable[[Item_], T_], items: Sequence[Item_]) -> list[
             futures = [pool.submit(copy_context().run, function, item) for item in items]
             return [future.result() for future in futures]
         finally:
-            # After an error, what was not begun never is.
+            # After an error, no further item is begun.
             pool.shutdown(cancel_futures=True)
 
 
 @contextmanager
 def side_by_side(n: int) -> Iterator[None]:
-    """Let temporary memory count for so many that work at once, in threads and tasks that are begun in the block."""
+    """Count temporary memory for this many workers at once, in threads and tasks that are begun in the block."""
     token = _n_beside.set(n)
     try:
         yield
