@@ -8,7 +8,7 @@ from normstat.scoring.summary import FloatArray, IntArray
 
 # All families together count as much as this many windows.
 POOL_WEIGHT: Final = 10.0
-# Fewer windows than this tell nothing about how often something new comes.
+# Fewer windows than this do not show how often something new appears.
 MIN_WINDOWS: Final = 1.0
 
 
@@ -25,7 +25,7 @@ def appearance_significance(n_with_new: FloatArray, n_windows: float, families: 
     windows = max(n_windows, MIN_WINDOWS)
     of_all = (n_with_new.sum() + 1) / (windows * max(len(n_with_new), 1) + 2)
     known = np.append(np.minimum(n_with_new, windows), 0.0)
-    # Nothing was seen of an unknown family: all that is known of it is the share of all families.
+    # For an unknown family, only the share of all families is known.
     seen = np.append(np.full(len(n_with_new), windows), 0.0)
     chance = (known[families] + POOL_WEIGHT * of_all) / (seen[families] + POOL_WEIGHT)
     return np.asarray(-np.log10(np.minimum(chance, 1.0)), np.float64)

@@ -1,6 +1,6 @@
 """Bins of a baseline that are not normal: they look as the incident does, or as nothing else does (a start, a pause).
 
-Somebody marks a baseline by eye: its last seconds may already show the incident, its first ones a program that starts. A few such
+A person marks a baseline by eye: its last seconds may already show the incident, its first ones a program that starts. A few such
 samples make windows that moved as far as the incident, and hide it. All series are looked at together, so that one noisy series
 leaves nothing out.
 """
@@ -15,14 +15,14 @@ from normstat.scoring.summary import BoolArray, Float32Array, FloatArray
 # Fewer bins, or series, do not show what is typical.
 MIN_BINS: Final = 16
 MIN_SERIES: Final = 10
-# In deviations of the series: what is beyond counts as so far, so that one series is not all.
+# In deviations of the series: larger deviations count as this, so that one series does not dominate.
 FAR: Final = 8.0
-# A bin is as the incident is when it leans towards it with this cosine and went this part of the way, if the way is so many times
-# as long as a typical bin is out.
+# A bin is as the incident is when it leans towards it with this cosine and went this part of the way, if the way is this many times
+# as long as the deviation of a typical bin.
 MIN_COSINE: Final = 0.5
 MIN_WAY: Final = 0.5
 MIN_REACH: Final = 1.0
-# So many times as far out as a typical bin it is like nothing else.
+# A bin this many times as far out as a typical one is like nothing else.
 STRANGE: Final = 4.0
 # At most this part of an unbroken time is left out at each end; of two normal bins within it the run goes on.
 MAX_PART: Final = 0.25

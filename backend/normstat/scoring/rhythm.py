@@ -26,7 +26,7 @@ STEP: Final = 1 / N_HARMONICS
 N_BESIDE: Final = 10
 # Lines are at least this share of the mean, or a frequency without any power makes its neighbours strong.
 MIN_POWER: Final = 0.01
-# Samples farther out than so many widths of the middle half count as so many, or one spike hides everything.
+# Samples are clipped at this many widths of the middle half, or one spike hides everything.
 CLIP: Final = 3.0
 # Series processed at once, so that their spectra stay in the processor's cache.
 AT_ONCE: Final = 512
@@ -57,7 +57,7 @@ def rhythm_of(
         deviations = values[some]
         deviations -= median[some, None]
         deviations /= width[some, None]
-        # A missing sample tells nothing: it is put in the middle.
+        # A missing sample carries no information: it is put in the middle.
         np.copyto(deviations, 0, where=np.isnan(deviations))
         np.clip(deviations, -CLIP, CLIP, out=deviations)
         found = [_strongest(_lines(deviations[:, start : start + length])) for start in starts]
@@ -66,7 +66,7 @@ def rhythm_of(
 
 
 def _quick_length(n: int) -> int:
-    """Return the largest number up to n that is a product of 2, 3 and 5: the spectrum of so many reports is quick to compute."""
+    """Return the largest number up to n that is a product of 2, 3 and 5: the spectrum of that many reports is quick to compute."""
     for length in range(n, 0, -1):
         rest = length
         for factor in (2, 3, 5):
@@ -96,7 +96,7 @@ def _lines(deviations: Float32Array) -> Float32Array:
     # The mean of logarithms: other harmonics among the neighbours hardly lift it. Of noise it is less by Euler's constant.
     beside = (sums[high] - sums[low] - power) / n_beside
     ratio = np.exp(power - beside - np.float32(np.euler_gamma))
-    # One line of noise exceeds so many times the mean of k others with the chance (1 + ratio / k) ** -k.
+    # One line of noise exceeds `ratio` times the mean of k others with the chance (1 + ratio / k) ** -k.
     return np.asarray(n_beside * np.log1p(ratio / n_beside), np.float32)
 
 
@@ -127,7 +127,7 @@ def _strongest(lines: Float32Array) -> Float32Array:
 
 
 def _combs(lines: Float32Array) -> Iterator[tuple[int, FloatArray, Float32Array]]:
-    """Yield numbers of harmonics, the frequencies (in periods a window) that have so many, and the sums of their lines.
+    """Yield numbers of harmonics, the frequencies (in periods a window) that have that many, and the sums of their lines.
 
     Shape: lines (n_lines, n_series); sums (n_frequencies, n_series), valid until the next
     """
@@ -146,7 +146,7 @@ def _combs(lines: Float32Array) -> Iterator[tuple[int, FloatArray, Float32Array]
 
 
 def _chance_of_sum(total: Float32Array, n_terms: int) -> Float32Array:
-    """Return minus the decimal logarithm of the chance that the logarithms of so many chances reach a sum."""
+    """Return minus the decimal logarithm of the chance that the logarithms of `n` chances reach a sum."""
     term = np.ones(len(total))
     series = term.copy()
     for number in range(1, n_terms):

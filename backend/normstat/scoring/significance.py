@@ -51,7 +51,7 @@ UNUSUAL: Final = 5.0
 # From this one on, one normal window in ten thousand, it is likely; or unusual, if it is as strong as this.
 LIKELY: Final = 4.0
 STRONG: Final = 8.0
-# What the change ratio of a kind counts for the order of the series. A level that moved is what somebody sees; movement, stops and
+# The weight of each kind's change ratio in the order of the series. A level that moved is what people see; movement, stops and
 # samples beyond the ends count half, the ends themselves and a rhythm a fifth: each alone costs hits on published incidents when it
 # counts more. The trend only makes a series unusual.
 EFFECT_WEIGHTS: Final[Mapping[int, float]] = {

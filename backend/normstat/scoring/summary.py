@@ -125,7 +125,7 @@ def summarise(
         squares = present.astype(np.float64)
         np.square(squares, out=squares)
         deviation = np.sqrt(squares.sum(axis=1) / np.where(n > 0, n, np.nan))
-    # Matrices of this size are slow to come by: what is done with is given back at once.
+    # Matrices of this size are slow to allocate: release each as soon as possible.
     del known, is_away, present, squares
     steps.sort(axis=1)
     quantiles = pick_quantiles(ordered, n, PROBABILITIES)
