@@ -1,4 +1,4 @@
-"""Call a function in a process of its own, so that what it imports does not stay in the memory of this one."""
+"""Call a function in a process of its own, so that its imports do not stay in the memory of this one."""
 
 import contextlib
 import os

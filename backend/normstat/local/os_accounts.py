@@ -33,7 +33,7 @@ CAPSET_VERSION: Final = 0x20080522
 MAX_CAPABILITY: Final = 63
 CAP_DAC_READ_SEARCH: Final = 2
 CAP_SYS_PTRACE: Final = 19
-# What shows the I/O of all processes. Only the agent may get them, which leaves them to its sampler of processes.
+# The capabilities to read the I/O of all processes. Only the agent may get them, for its sampler of processes.
 IO_CAPABILITIES: Final = frozenset({CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE})
 CLONE_NEWNS: Final = 0x00020000
 MS_NOSUID: Final = 0x2
@@ -266,7 +266,7 @@ def chown(path: Path, account: OsAccount | None) -> None:
 def chown_tree(folder: Path, account: OsAccount | None) -> None:
     """Give the folder and everything in it to the account, unless it owns the folder already.
 
-    A file with several links is left alone: one of them may be somebody else's file.
+    A file with several links is left alone: one of them may be another account's file.
     """
     if account is None or folder.stat().st_uid == account.uid:
         return

@@ -30,7 +30,7 @@ def describe_exit(status: int) -> str:
 
 
 class ChildProcess:
-    """A child process in its own session. It is told to end when we end, even when we are killed."""
+    """A child process in its own session. It is ended when we end, even when we are killed."""
 
     def __init__(
         self,

@@ -20,7 +20,7 @@ PROC: Final = Path("/proc")
 DEFAULT_DATA: Final = "data"
 LOCK: Final = "lock"
 PASSWORD_FILE: Final = "postgres.password"  # noqa: S105 (the name of a file)
-# Of any text that is written there, so that a longer one is always replaced whole.
+# The padded length of the text, so that a longer one is always replaced whole.
 LOCK_BYTES: Final = 4096
 
 
@@ -38,7 +38,10 @@ class RunningInstallation:
 
 
 def note_running(lock_file: int, public_url: str, home: Path | None = None, socket_dir: Path | None = None) -> None:
-    """Write into the lock file of a data folder who runs there; `home` and `socket_dir` are those of a private database."""
+    """Write the running installation into the lock file of its data folder;
+
+    `home` and `socket_dir` are those of a private database.
+    """
     facts = {
         "pid": os.getpid(),
         "public_url": public_url,

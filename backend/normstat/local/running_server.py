@@ -50,7 +50,7 @@ def find_running_servers(proc: Path = PROC) -> list[RunningServer]:
             pairs = (entry.partition("=") for entry in (process / "environ").read_bytes().decode().split("\0"))
             environment = {name: value for name, _, value in pairs if name.startswith("NORMSTAT_") or name in OTHER_NAMES}
         except (OSError, UnicodeDecodeError):
-            # It ended, or belongs to somebody else.
+            # It ended, or belongs to another account.
             continue
         options = _options_of(arguments)
         for option in OPTIONS.keys() & options.keys():

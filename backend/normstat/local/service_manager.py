@@ -9,7 +9,7 @@ STOPPING: Final = b"STOPPING=1"
 
 
 def tell_service_manager(address: str | None, state: bytes) -> None:
-    """Send the state to the socket that systemd named; does nothing without one, or where nobody listens.
+    """Send the state to the socket that systemd named; does nothing without one, or where no process listens.
 
     `address`: the path of a socket; @ begins one of the abstract namespace
     """
