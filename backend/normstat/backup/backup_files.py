@@ -154,7 +154,7 @@ def read_copy(
 
 
 def skip(_: bytes) -> None:
-    """Take rows that are only looked at, or tried."""
+    """Discard rows that are only checked, or tried."""
 
 
 def _state_of(result: PGresult) -> str:

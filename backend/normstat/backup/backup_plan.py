@@ -72,7 +72,7 @@ LEFT_OUT: Final = frozenset(
         DataCheck,
     )
 )
-# Large ones, of which a backup takes what changed.
+# Large tables, of which a backup copies the changes.
 IN_PIECES: Final = frozenset(model.__tablename__ for model in (Chunk, PackedChunk, SealedBlockRow, ArtefactBytes, ArtefactPartRow))
 LEFT_OUT_COLUMNS: Final = frozenset({(Host.__tablename__, "rolled_until"), (Host.__tablename__, "profiled_until")})
 
@@ -93,7 +93,7 @@ CHUNKS: Final = """
         ORDER BY start_offset
     ) AS c
 """
-# A worker joins what it has of these hosts; the coordinator sorts nothing.
+# A worker joins its rows of these hosts; the coordinator sorts nothing.
 CHUNKS_OF_CLUSTER: Final = """
     SELECT {columns}
     FROM {table} AS c JOIN unnest({ids}::int8[], {starts}::int8[], {ends}::int8[]) AS w(id, window_start, window_end)
@@ -112,7 +112,7 @@ FIELDS: Final = """
     FROM stats AS s JOIN stat_fields AS f ON f.stat_id = s.id
     ORDER BY s.name, f.position
 """
-# Of each stat, group of hosts and day: what tells its blocks from those that they were, or will be.
+# For each stat, group of hosts and day: a value that changes with its blocks.
 SEALED: Final = """
     SELECT s.name, b.host_id / {hosts}, (b.start_at AT TIME ZONE 'UTC')::date,
         md5(string_agg(concat_ws(' ', b.host_id, b.start_at, b.made_at), ',' ORDER BY b.host_id, b.start_at))
@@ -335,7 +335,7 @@ class BackupPlan:
                 sorted(self.stats[name].items()),
                 [[stream.id, stream.acked, stream.n_replaced] for stream in streams],
                 str(marked_at) if is_cut else "",
-                # What is sealed is no row any more.
+                # Sealed samples are not rows any more.
                 self._sealed.get((name, group, day), ""),
             ]
         )

@@ -1,7 +1,7 @@
-"""Damage in stored rows, found while they are read: packed bytes that do not come back, and rows that PostgreSQL cannot read.
+"""Damage in stored rows, found while they are read: packed bytes that cannot be unpacked, and rows that PostgreSQL cannot read.
 
-A row of COPY BINARY is the number of its cells, and of each cell its length (-1: NULL) and its bytes. What a damaged row holds is
-named by the columns that such tables have: host, stat or stream, artefact, time.
+A row of COPY BINARY is the number of its cells, and of each cell its length (-1: NULL) and its bytes. A damaged row is
+identified by the columns of such tables: host, stat or stream, artefact, time.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,11 +31,11 @@ NO_CHECKS: Final[RowChecks] = {}
 SIGNATURE: Final = b"PGCOPY\n\xff\r\n\x00"
 HEADER_BYTES: Final = 19
 POSTGRES_EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
-# What unpacking raises.
+# Errors of unpacking.
 DAMAGED_BYTES: Final = (NormstatError, ValueError, LookupError, TypeError, RuntimeError, OverflowError, zstandard.ZstdError)
-# In the order in which they tell most.
+# The most informative ones first.
 STARTS: Final = ("start_at", "block_at", "hour_at", "time", "received_at", "last_received_at", "created_at")
-# Of a damaged disk: the rest is counted.
+# Maximum number of items named for a damaged disk; the rest is counted.
 MAX_NOTED: Final = 100
 NOTE: Final = """
     INSERT INTO data_checks (source, checked_at, n_bytes, n_damaged, damaged) VALUES (%s, clock_timestamp(), %s, %s, %s)
@@ -67,7 +67,7 @@ class Damage:
     """PostgreSQL itself cannot read it."""
 
     def describe(self) -> str:
-        """Return one line: what is damaged, where, how much, why, and what helps."""
+        """Return one line: what is damaged, where, how much, why, and how to repair it."""
         of_what = ", ".join(part for part in (self.host, self.stat, self.period) if part)
         size = "unreadable" if self.n_bytes is None else count_of(self.n_bytes, "byte")
         remedy = REMEDIES.get(self.table, "restore a backup").replace("HOST", self.host)
@@ -79,7 +79,7 @@ class Damage:
 
 
 class CheckSource(StrEnum):
-    """What looked for damage."""
+    """The source of a check for damage."""
 
     STORAGE_CHECK = "storage_check"
     BACKUP = "backup"
@@ -113,7 +113,7 @@ class RowInspector:
         return look
 
     def note_unreadable(self, table: str, keys: Mapping[str, object], n_bytes: int | None, error: psycopg.Error) -> None:
-        """Note rows that PostgreSQL cannot read, by what is known of them."""
+        """Record rows that PostgreSQL cannot read, with the facts known about them."""
         self.found.append(self._damage(table, keys, n_bytes, error))
 
     def _damage(self, table: str, row: Mapping[str, object], n_bytes: int | None, error: Exception) -> Damage:
@@ -164,7 +164,7 @@ class RowInspector:
 
 
 def note_damage(connection: Connection, source: CheckSource, inspector: RowInspector) -> None:
-    """Note what was found, in place of what the same source found before. A role that may only read notes nothing."""
+    """Store the findings, replacing earlier ones of the same source. A read-only role stores nothing."""
     lines = [one.describe() for one in inspector.found[:MAX_NOTED]]
     try:
         connection.execute(NOTE, [source, inspector.n_packed_bytes, len(inspector.found), Jsonb(lines)])

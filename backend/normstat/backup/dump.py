@@ -4,8 +4,8 @@ A transaction holds the snapshot open; each piece is read in a short transaction
 and only vacuum waits. Dropping and compressing chunks of a hypertable does not wait for snapshots: after each piece the chunks are
 checked for changes, and if there are any, the backup restarts under a new snapshot, with the finished pieces.
 
-A snapshot that is exported is one node's. Of a Citus cluster one transaction reads everything: it begins on all nodes at once, in a
-moment in which nobody writes, and is on each of them as of that moment.
+A snapshot that is exported is one node's. Of a Citus cluster one transaction reads everything: it begins on all nodes at once, at a
+moment without writes, and sees each of them as of that moment.
 """
 
 import contextlib
@@ -74,7 +74,7 @@ class ChunksChanged(Exception):
 def back_up(database_url: str, folder: Path, watch: Watch, checks: RowChecks = NO_CHECKS) -> Manifest:
     """Update the backup in the folder to the present state of the database.
 
-    What is damaged there is copied as it is, what PostgreSQL cannot read is left out; the manifest names both. Pieces with damage
+    Damaged data is copied as it is, rows that PostgreSQL cannot read are left out; the manifest names both. Pieces with damage
     are copied again each time.
 
     Raises: BadRequest or Conflict when the folder cannot be used; Conflict when chunks keep changing
@@ -126,7 +126,7 @@ class _Dump:
         with self._holder.transaction():
             row = self._holder.execute("SELECT pg_export_snapshot(), id FROM store_identity").fetchone()
             assert row is not None
-            # On a cluster nobody uses it.
+            # On a cluster it is not used.
             self._snapshot, store = str(row[0]), str(row[1])
             taken_at = datetime.now(UTC)
             journal = Journal(self._folder, store)
@@ -246,7 +246,7 @@ class _Dump:
             n_rows=written.n_rows,
             n_bytes=written.n_bytes,
             sha256=written.sha256,
-            # The next backup takes it again, and says again what is damaged.
+            # The next backup copies it again, and reports the damage again.
             mark=request.mark if is_whole else "",
             fingerprint=fingerprint if is_whole else "",
         )
@@ -258,7 +258,7 @@ class _Dump:
     def _begin_on_all_nodes(self) -> None:
         """Begin the transaction that reads, on the coordinator and each worker, while no transaction that writes is under way.
 
-        Whoever writes samples, raw bytes or blocks of a host holds the host's row, or commits on one node.
+        Transactions that write samples, raw bytes or blocks of a host hold the host's row, or commit on one node.
         Raises: Conflict when some hosts are being written all the time
         """
         for _ in range(MAX_SNAPSHOTS):
@@ -273,7 +273,7 @@ class _Dump:
             except psycopg.errors.LockNotAvailable:
                 continue
             return
-        raise Conflict("Hosts were being written all the time; run the backup again later")
+        raise Conflict("Hosts were being written throughout; run the backup again later")
 
     @contextlib.contextmanager
     def _sees_snapshot(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""Reads all that is stored, as a backup does but without files, and says what is damaged; also what a backup leaves out.
+"""Reads all stored data, as a backup does but without files, and reports damage; also in tables that a backup leaves out.
 
 Each piece is read in a transaction of its own: nothing waits, and vacuum goes on.
 """
@@ -21,13 +21,13 @@ from normstat.db.schema.baseline_models import Profile, ProfilePiece
 from normstat.db.schema.models import Rollup
 from normstat.db.unreadable import UNREADABLE
 
-# Made of samples, and so in no backup.
+# Derived from samples, and so not in a backup.
 DERIVED: Final = tuple(model.__tablename__ for model in (Rollup, ProfilePiece, Profile))
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What was read: rows, bytes of packed values, and what of them is damaged."""
+    """The result: rows, bytes of packed values, and the damage."""
 
     n_rows: int
     n_packed_bytes: int
@@ -38,7 +38,7 @@ def inspect_store(database_url: str, checks: RowChecks, watch: Watch) -> Inspect
     """Read and check everything that is stored, and note the result for `normstat doctor`."""
     with connect(database_url) as connection, connect(database_url) as looker:
         connection.autocommit = looker.autocommit = True
-        # While rows come on one connection, names are asked for on the other.
+        # While one connection reads rows, the other looks up names.
         inspector = RowInspector(looker, checks)
         with connection.transaction():
             plan = BackupPlan(connection)

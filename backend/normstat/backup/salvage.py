@@ -52,7 +52,7 @@ class Salvage:
         runs = list(self._try(request, groups))
         if not runs:
             if not groups:
-                # Not even the keys: all of it, by what the piece is called.
+                # Not even the keys can be read: report the whole piece by its name.
                 self._inspector.note_unreadable(request.table, {"stat": request.key.partition("/")[2]}, None, error)
             return None
         return sql.SQL(" UNION ALL ").join(_select(request, run) for run in runs)
@@ -94,7 +94,7 @@ class Salvage:
             yield groups
 
     def _measure(self, request: PieceRequest, group: RowGroup) -> int | None:
-        """Return the stored bytes of the long values of a row, which their places tell. Missing: None where these are lost, too"""
+        """Return the stored bytes of the long values of a row, from their pointers. Missing: None where these are lost, too"""
         names = [
             column.name
             for column in (Base.metadata.tables[request.table].columns if request.start is None else ())

@@ -32,7 +32,7 @@ ELSEWHERE: Final = "Restore into an empty database; with normstat up --restore, 
 # Any number that no other advisory lock uses.
 RESTORE_LOCK: Final = 0x6E6F726D_00000013
 HAS_SCHEMA: Final = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = %s)"
-# What the first start of a server writes, before anybody or any agent has used it; by table, rows that are more than that.
+# By table, the condition for rows that the first start of a server does not write.
 OF_FIRST_START: Final[Mapping[str, str]] = {
     "audit_entries": "false",
     "storage_days": "false",
@@ -93,7 +93,7 @@ class RestoreTarget:
             return
         found = self._read_revision()
         if found is not None and not is_citus() and (self._require_empty() or found != self._manifest.revision):
-            # What a first start writes, or tables of another version.
+            # Rows of a first start, or tables of another version.
             downgrade(self._database_url, "base")
         upgrade(self._database_url, self._manifest.revision)
         if is_citus() and not is_laid_out(self._connection):
