@@ -2,5 +2,5 @@
 
 Responsible for: the byte layouts of sealed samples, rollups, packs of raw bytes and arrays of profiles. Never: SQL, sessions, when
 something is packed (`compaction`). Entry points: `sealed_codec`, `rollup_codec`, `pack_codec`, `array_codec`; `number_planes`,
-`packed_numbers` and `word_columns` are what they are made of. Everything here is pure.
+`packed_numbers` and `word_columns` are their building blocks. Everything here is pure.
 """

@@ -43,7 +43,7 @@ GROUP: Final = np.dtype(
 HEAD_BYTES: Final = 1996
 MAX_GROUPS: Final = 64
 TOGETHER, SUMMED, FEW = range(3)
-# So many samples follow from a bucket's sum, lowest, highest, first and last.
+# Maximum number of samples that follow from a bucket's sum, lowest, highest, first and last.
 MAX_FEW: Final = 3
 # Kinds of columns.
 CONSTANT, WHOLE, FLOAT, CONSTANT_FLOAT = range(4)
@@ -424,7 +424,7 @@ def sum_group(
 
 
 def _read_columns(head: Head, group: int, data: bytes, n_values: int) -> GroupColumns:
-    """Return the columns of a group, at most so many of values."""
+    """Return the columns of a group, with at most this many columns of values."""
     entry = head.groups[group]
     n_instances, n_rows = int(entry["n_instances"]), int(entry["n_rows"])
     form = data[0]

@@ -35,7 +35,7 @@ from normstat.stats.records import Int64Array
 from normstat.stats.spec import Storage
 
 VERSION: Final = 1
-# Groups of instances have at least so many rows: smaller ones pack worse, and a larger one is read whole for one instance.
+# Minimum rows of a group of instances: smaller ones pack worse, and a larger one is read whole for one instance.
 ROWS_PER_GROUP: Final = 4000
 # Kinds of a column's values in a group.
 CONSTANT, WHOLE, SCALED, FLOAT = range(4)
@@ -190,7 +190,7 @@ def pack(rows: SealedRows) -> tuple[bytes, bytes]:
     return bytes([VERSION]) + packed_head, b"".join(parts)
 
 
-# What reading a block raises whose bytes are not those that were written.
+# Errors of reading a block whose bytes changed.
 DAMAGE: Final = (ValueError, LookupError, TypeError, RuntimeError, zstandard.ZstdError)
 
 
@@ -393,5 +393,5 @@ def find_missing(column: NumberArray) -> BoolArray:
 
 
 def missing_of(dtype: np.dtype[np.generic]) -> float | int:
-    """Return what stands for no value in a column of that type."""
+    """Return the number that stands for a missing value in a column of that type."""
     return np.nan if dtype.kind == "f" else -(2 ** (8 * dtype.itemsize - 1))

@@ -3,10 +3,10 @@
     15:16:29     all    1.50   39.00      a class of lines: how many words, and which of them are numbers
     15:16:30       0    0.00   48.76      a column of a class: its words, and where they stand in the line
 
-Nothing is known of the tool. Words of a column are stored as whole numbers of their last decimal if that gives their text back,
+It knows nothing about the tool. Words of a column are stored as whole numbers of their last decimal if that gives their text back,
 times as the number that their digits make, other words by their place in a list. The rows of a class are ordered by instance if
 that makes the numbers smaller; its column comes first, in the order of the lines, so that the order itself needs no bytes.
-Lines that few others are like are stored as they are. What is no text is refused.
+Lines that few others resemble are stored as they are. Binary input is rejected.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ MAX_COLUMNS: Final = 1000
 MIN_ROWS: Final = 4
 # A longer word is taken for several that follow each other without a space.
 MAX_WORD_LENGTH: Final = 64
-# So many decimal digits fit into 63 bits.
+# Decimal digits that fit into 63 bits.
 MAX_DIGITS: Final = 18
 # Columns among which the instance is looked for.
 MAX_KEYS: Final = 6
@@ -83,7 +83,7 @@ def pack_words(text: bytes) -> bytes | None:
         _pack_class(writer, lines, rows)
     writer.text(b"".join(text[start : end + 1] for start, end in zip(lines.starts[is_plain], lines.ends[is_plain], strict=True)))
     packed = writer.finish()
-    # The proof that nothing is lost is part of packing: what it cannot give back is stored as it is.
+    # Packing verifies that nothing is lost: text that does not come back is stored as it is.
     return packed if unpack_words(packed, len(text)) == text else None
 
 

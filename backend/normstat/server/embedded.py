@@ -199,7 +199,7 @@ class EmbeddedPostgres:
         home = self.data_dir
         account = database_account(self.data_dir, home / "postgres")
         if account is not None and not can_reach(account, "-x", home):
-            # Below /root, for example: the account cannot get there, and we must not open somebody's home folder to it.
+            # Below /root, for example: the account cannot get there, and we must not open a user's home folder to it.
             home = ROOT_STATE_DIR / quote(str(self.data_dir).strip("/"), safe="")
             account = database_account(self.data_dir, home / "postgres")
             make_open_folder(home)
