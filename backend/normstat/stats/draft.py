@@ -2,7 +2,7 @@
 
 Two forms of output, as dim_STAT has them: single, one row a report (`app_time 10`: six times a line), and multi, several rows a
 report, each about another thing (`app_user 10`: a line for each user). With a usable header line the columns are known by their
-headers (reader `columns`), else by their places (reader `fixed_columns`), or by the names beside the numbers (`ttl=64`, reader
+headers (reader `columns`), else by their places (reader `fixed_columns`), or by the names next to the numbers (`ttl=64`, reader
 `patterns`). What the sample does not show is not guessed: units
 are empty, no direction is worse, and a column counts up only where the sample leaves no doubt.
 """
@@ -60,7 +60,7 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DraftRequest:
-    """What is known beside the sample; `instance_column` is a header, or a place counted from 1."""
+    """Parameters besides the sample; `instance_column` is a header, or a place counted from 1."""
 
     name: str
     sample: str

@@ -18,7 +18,7 @@ from typing import Final
 from normstat.stats.engine.timestamps import Timestamp, parse_timestamp
 
 # The kernel computes the time of the boot from its clock, so that it moves by a second now and then; a boot takes longer than this.
-# The id tells boots apart for certain, where the system has one.
+# The boot id distinguishes boots reliably, where the system has one.
 BOOT_TIME: Final = "boot_time"
 BOOT_ID: Final = "boot_id"
 BOOT_TOLERANCE_S: Final = 60
@@ -29,7 +29,7 @@ FACT: Final = re.compile(r"(?P<key>[a-z][a-z0-9_]{0,40})(?: (?P<item>[^\t]{1,300
 
 @dataclass(frozen=True, slots=True, order=True)
 class FactName:
-    """What a fact is about. `item` is the name of the thing, "" where a host has one of the kind."""
+    """The subject of a fact. `item` is the name of the thing, "" where a host has one of the kind."""
 
     key: str
     item: str = ""
@@ -65,7 +65,7 @@ class FactSpan:
 
 
 def parse_fact(text: str) -> Fact | None:
-    """Return the fact of a line. Missing: None when the line is none.
+    """Return the fact in a line. Missing: None when the line is not a fact.
 
     >>> parse_fact("mount /home\\t/dev/vdb1 ext4")
     Fact(name=FactName(key='mount', item='/home'), value='/dev/vdb1 ext4')

@@ -40,11 +40,11 @@ class EventKind(StrEnum):
     ARTEFACT = "artefact"
 
 
-# They follow from artefacts; nobody can note one.
+# They follow from artefacts and cannot be noted.
 DERIVED_KINDS: Final = frozenset({EventKind.TRACER, EventKind.ARTEFACT})
 
 
-# By section, in the order in which somebody new to the host asks.
+# By section, in the order in which a newcomer to the host asks.
 _SECTIONS: Final[dict[str, dict[str, tuple[str, EventKind]]]] = {
     "System": {
         "system": ("System", EventKind.SYSTEM),

@@ -1,4 +1,4 @@
-"""What the name of a file tells of the command that printed it, and of its day."""
+"""The command and the day in the name of a file."""
 
 import datetime as dt
 import re
@@ -50,7 +50,7 @@ def words_in_name(path: str) -> set[str]:
 
 
 def day_in_name(path: str) -> dt.date | None:
-    """Return the day that the file's name tells, or its folder's. Missing: None for none, and for two of them.
+    """Return the day in the file's name, or in its folder's. Missing: None for none, and for two of them.
 
     >>> day_in_name("osw/web1_mpstat_26.11.21.0800.dat"), day_in_name("2026-11-21/mpstat.out"), day_in_name("sa21/x")
     (datetime.date(2026, 11, 21), datetime.date(2026, 11, 21), None)

@@ -134,12 +134,14 @@ def _try(spec: Spec, head: bytes, words: set[str]) -> Trial:
 
 
 def _takes_any_text(spec: Spec) -> bool:
-    """Return whether the reader takes any text for the name of what follows: a text without a number is nobody's then."""
+    """Return whether the reader takes any text for the name of what follows: a text without a number is then not output of its
+    tool.
+    """
     return bool(getattr(READERS[spec.reader].reader, "takes_any_text", False))
 
 
 def is_long_header(result: ReadResult) -> bool:
-    """Return whether the bytes are so long a header, and nothing else, that they are no chance."""
+    """Return whether the bytes are a header alone, long enough not to be a coincidence."""
     n_bytes = result.accounts.n_bytes
     n_header = n_bytes.get(LineKind.HEADER, 0)
     return n_header >= max(MIN_HEADER_BYTES, MIN_HEADER_SHARE * sum(n_bytes.values()))

@@ -17,7 +17,7 @@ class Effect(StrEnum):
     HEAVY = "heavy"
 
 
-# What a tool is known to cost where it stops a process at each call: 120,000 system calls a second became 12,000 under truss.
+# The known cost of a tool that stops a process at each call: 120,000 system calls a second became 12,000 under truss.
 _CUTS: Final = {"truss": "cuts the rate of what it watches about 10 times"}
 
 

@@ -34,7 +34,7 @@ AMBIGUOUS: Final = {"{,": "write {0,N} instead of {,N}", "[[:": "write [a-z] ins
 
 
 class PatternError(ValueError):
-    """An expression that cannot be matched in linear time, or is none."""
+    """An invalid expression, or one that cannot be matched in linear time."""
 
 
 class Owner(Protocol):

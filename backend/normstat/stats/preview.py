@@ -37,7 +37,7 @@ class SpecPreviewLine(Documented):
 
 @dataclass(frozen=True, slots=True)
 class SpecPreview(Documented):
-    """What a spec reads in a sample."""
+    """The result of reading a sample with a spec."""
 
     rows: list[SpecPreviewRow]
     """At most 200."""

@@ -1,4 +1,4 @@
-"""What the raw output of a tool says of one process beside its numbers: its user, parent, arguments and start.
+"""Details of one process in the raw output of a tool, besides its numbers: its user, parent, arguments and start.
 
     1795305600
     ==> /proc/uptime <==
@@ -40,7 +40,7 @@ MONTH: Final = re.compile(r"[A-Z][a-z]{2}")
 
 @dataclass(frozen=True, slots=True)
 class ProcessLines:
-    """What a report says of a process. Units: seconds since the epoch. Missing: None for what it does not say."""
+    """Details of a process in a report. Units: seconds since the epoch. Missing: None where it has none."""
 
     user: str | None = None
     parent_pid: int | None = None
@@ -51,7 +51,7 @@ class ProcessLines:
 
 
 def parse_snapshot(snapshot: bytes, pid: int) -> ProcessLines | None:
-    """Return what a snapshot of /proc says of the process. Missing: None where the process is not in it."""
+    """Return the details of a process in a snapshot of /proc. Missing: None where the process is not in it."""
     line = find_stat_line(snapshot, pid)
     if line is None:
         return None
@@ -93,7 +93,7 @@ def snapshot_time_s(snapshot: bytes) -> int | None:
 
 
 def _began(snapshot: bytes, ticks: int) -> float | None:
-    """Return when a process began that started so many ticks after the boot."""
+    """Return the start of a process from its start time in ticks after the boot."""
     time_s, uptime = snapshot_time_s(snapshot), UPTIME.search(snapshot)
     if time_s is None or uptime is None:
         return None
@@ -111,7 +111,7 @@ def is_table_header(line: str) -> bool:
 
 
 def parse_row(header: str, row: str, pid: int) -> ProcessLines | None:
-    """Return what the row of a table says of the process. Missing: None where the row is not the process's.
+    """Return the details of a process in the row of a table. Missing: None where the row is not the process's.
 
     >>> parse_row("USER PID PPID %CPU COMMAND", "root 7 1 0.0 /usr/bin/java -jar x", 7)
     ProcessLines(user='root', parent_pid=1, parent_command=None, arguments='/usr/bin/java -jar x', began_s=None, start_ticks=None)

@@ -146,7 +146,7 @@ REJECTED_TEXT_LIMIT: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class LineEvent:
-    """Something that happened to the host, told by a line; `offset` is the line's first byte in the stream.
+    """Something that happened to the host, read from a line; `offset` is the line's first byte in the stream.
 
     `earlier_us` is the earliest time at which it may have happened; NO_TIME if `time_us` is exact, or nothing is known. `kind` is a
     word (fact_words.EventKind); `origin` is the file or tool that it is about, "" for none.

@@ -109,7 +109,7 @@ class Field:
     is_documented: bool = True
     # Other headers that the same number had in other releases; a block's fields carry the header that was really there.
     aliases: tuple[str, ...] = ()
-    # What a suffix stands for: "1.5K" is 1.5 times this (1024 or 1000); 0: the tool prints no suffixes here.
+    # The factor of a suffix: "1.5K" is 1.5 times this (1024 or 1000); 0: the tool prints no suffixes here.
     scale: int = 0
     # How a duration is printed: "h:m:s" (0:04:11), "m:s" (12:34.56) or "unit" (64us, 2ms; a plain number is nanoseconds), read as
     # seconds; "": as a plain number.

@@ -1,4 +1,7 @@
-"""What is known about the times of a stream. Apart from the records, which need numpy: the models of the tables need it."""
+"""What is known about the times of a stream.
+
+Separate from the records, which need numpy, because the models of the tables use it.
+"""
 
 import datetime as dt
 from dataclasses import dataclass

@@ -57,7 +57,7 @@ class Translated:
 
 @dataclass(frozen=True, eq=False)
 class Translations:
-    """What is known of a tool's other languages, in the form in which lines are looked up.
+    """Translations of a tool's output, in the form in which lines are looked up.
 
     `lines` are keyed by their skeletons, `starts` by their first words; `headers` holds the columns of each language, by
     translation. `leads` are the beginnings of all lines, for a quick look.

@@ -1,4 +1,4 @@
-"""What all readers share: lines, headers, timestamps, tables in bulk, and the ledger that accounts for every line.
+"""Shared by all readers: lines, headers, timestamps, tables in bulk, and the ledger that accounts for every line.
 
 Never: the layout of one tool (`readers`). Entry points: `line_engine`, which every reader derives from; `lines` for readers that go
 line by line; `bulk` for plain tables, `shared_text` for those of many streams.

@@ -42,7 +42,7 @@ class Ahead:
         self._ends = [begin]
 
     def line(self, number: int) -> bytes | None:
-        """Return a line, b"" after the end of the stream. Missing: None when it did not come yet."""
+        """Return a line, b"" after the end of the stream. Missing: None when it has not arrived yet."""
         while len(self._lines) < number:
             begin = self._ends[-1]
             end = self._data.find(b"\n", begin)
@@ -50,7 +50,7 @@ class Ahead:
             is_long = stop - begin >= self._limit
             if end < 0 and not self._is_final and not is_long:
                 return None
-            # A line that is too long goes on no other.
+            # A line that is too long is never continued.
             self._lines.append(b"" if is_long else self._clean(self._data[begin:stop]))
             self._ends.append(stop + (end >= 0))
         return self._lines[number - 1]

@@ -91,7 +91,7 @@ class BlockBuilder:
     def build(self) -> list[SampleBlock]:
         """Return all rows in the order of their lines.
 
-        Rows with a whole number of 64 bits, which no int64 holds, are blocks of their own, with floats there: what a row becomes
+        Rows with a whole number of 64 bits, which no int64 holds, are blocks of their own, with floats there: the result for a row
         does not depend on its neighbours.
         """
         try:

@@ -36,7 +36,7 @@ WORD_BYTES: Final = 8
 ZEROS: Final = np.uint64(0x3030303030303030)
 BEYOND_NINE: Final = np.uint64(0x7676767676767676)
 TOP_BITS: Final = np.uint64(0x8080808080808080)
-# So many values at once that the arrays of them stay in the processor's cache.
+# Values processed at once, so that their arrays stay in the processor's cache.
 BLOCK_VALUES: Final = 65_536
 # Arrays are not worth it for fewer.
 FEW_WORDS: Final = 300
@@ -292,7 +292,7 @@ class _Rows:
         return total, is_good
 
     def _sum_eight(self, end: Int64Array, n_bytes: Int64Array, decimals: int, is_good: BoolArray) -> Int64Array:
-        """Return the numbers of words of up to eight characters; those that are none are no longer good.
+        """Return the numbers of words of up to eight characters; words that are not numbers are no longer good.
 
         Shape: that of `end`
         """

@@ -1,4 +1,4 @@
-"""Events that repeat: what follows the same within a minute is one burst, which its first one tells.
+"""Repeated events: repeats within a minute are one burst, reported once.
 
 >>> bursts = Bursts()
 >>> [bursts.begins("disk", seconds * MICRO) for seconds in (0, 50, 100, 161)]
@@ -10,7 +10,7 @@ from typing import Final
 from normstat.stats.engine.timeline import MICRO
 
 QUIET_US: Final = 60 * MICRO
-# So many different ones may go on at once; the one that was silent for the longest time is forgotten.
+# Maximum number of concurrent bursts; the one silent for longest is dropped.
 MAX_BURSTS: Final = 200
 
 

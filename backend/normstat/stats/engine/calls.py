@@ -1,4 +1,4 @@
-"""Tell the calls of a tool apart where a recorder calls it again and again and writes all of its output to one stream.
+"""Separate the calls of a tool where a recorder calls it repeatedly and writes all of its output to one stream.
 
     1795262401
     CPU minf mjf xcal  intr ithr  csw icsw migr smtx  srw syscl  usr sys  wt idl
@@ -48,15 +48,15 @@ INTERVAL_OPTIONS: Final = {
 }  # fmt: skip
 MAX_NUMBERS: Final = 2
 SYSSTAT_TOOLS: Final = frozenset({"iostat", "tapestat", "cifsiostat"})
-# What the agent does without a program: "facts 3600", "sample 1 auto".
+# Commands of the agent itself, without a program: "facts 3600", "sample 1 auto".
 BUILT_IN: Final = re.compile(r"(?:facts|sample) (?P<every>\d{1,9})(?: |$)", re.ASCII)
 SHELL_OPERATOR: Final = re.compile(r"[|;&<>]")
 
 
 def interval_in_command(command: str, tool: str) -> float | None:
-    """Return the seconds between two reports of one call, as its command line says.
+    """Return the seconds between two reports of one call, from its command line.
 
-    Missing: None when it says none, or does not call the tool by its name.
+    Missing: None when it has none, or does not call the tool by its name.
 
     >>> interval_in_command("@10 mpstat -P 0 5 2", "mpstat"), interval_in_command("@60 top -b -n 2 -d 5", "top")
     (5.0, 5.0)
@@ -121,7 +121,7 @@ def _seconds_after(words: Sequence[str], option: str) -> float | None:
 
 
 def recorded_interval(line: bytes) -> int | None:
-    """Return the seconds between two reports of a call, as a recorder says them. Missing: None for any other line.
+    """Return the seconds between two reports of a call, from a recorder's line. Missing: None for any other line.
 
     >>> recorded_interval(b"# Sample Interval(s):\\t5"), recorded_interval(b"# Archive Count:\\t720")
     (5, None)

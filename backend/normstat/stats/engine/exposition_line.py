@@ -35,7 +35,7 @@ PAIR: Final = re.compile(
 )
 ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 UNESCAPED: Final = {"n": "\n", "\\": "\\", '"': '"'}
-# A line has no control characters: readers take them for garbage. What a label holds of them is shown as \x1b.
+# A line has no control characters: readers take them for garbage. Those in a label are shown as \x1b.
 CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\x85\ud800-\udfff]")
 # The marker of Prometheus for "this series has ended", as a word; the NaN itself has no other form in text.
 STALE: Final = "StaleNaN"

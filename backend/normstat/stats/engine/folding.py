@@ -41,7 +41,7 @@ MIN_NAMES: Final = 3
 MAX_GUESSED: Final = 4
 # Mail folds between words: the second part of a header may be longer than the first.
 MAX_LONGER: Final = 24
-# A longer line is no table's that somebody folded.
+# A longer line is not from a folded table.
 MAX_LENGTH: Final = 4096
 NUMBER_IN: Final = re.compile(r"(?:^|[ \t])[-+]?[\d.,]+[%\w]?(?=[ \t]|$)", re.ASCII)
 LEAD_EPOCH: Final = re.compile(r"^\s*\d{9,10}(?=\s)", re.ASCII)
@@ -52,7 +52,7 @@ LAST_WORD: Final = re.compile(r"[^ \t]+$")
 GROUP_END: Final = re.compile(r"[\w-]*-", re.ASCII)
 GROUP: Final = re.compile(r"-[\w-]*-", re.ASCII)
 BANNER: Final = "Linux "
-# What a terminal shows of Ctrl-C.
+# How a terminal shows Ctrl-C.
 INTERRUPT: Final = "^C"
 BROKEN: Final = "a header that was folded; its columns are not all known, so the rows below cannot be read"
 
@@ -359,7 +359,7 @@ class Folding:
             state.is_hard_fold = state.is_hard_fold or is_split
 
     def _row(self, header: Header, text: str, *, is_hard: bool) -> _Fit | None:
-        """Return the row that a text is. Missing: None when it is none."""
+        """Return the row in a text. Missing: None when it is not a row."""
         words = split_row(header, without_prefix(text), self._state.header_line)
         if not isinstance(words, Words):
             return None

@@ -1,4 +1,4 @@
-"""What a reader still knows after lost bytes."""
+"""The state that a reader keeps after lost bytes."""
 
 from normstat.stats.records import NO_TIME, State
 

@@ -31,7 +31,7 @@ NOTHING_RENAMED: Final[Mapping[str, str]] = {}
 
 
 class ColumnRole(StrEnum):
-    """What a column is to the reader."""
+    """The role of a column for the reader."""
 
     VALUE = "value"
     INSTANCE = "instance"

@@ -103,7 +103,7 @@ class KnownHeaders:
 
 
 def known_headers(spec: Spec) -> KnownHeaders:
-    """Return what is known of a spec in this process; of the same object, because comparing specs takes long."""
+    """Return this process's cached data about a spec, by object identity, because comparing specs takes long."""
     known = _known.get(id(spec))
     if known is None or known.spec is not spec:
         if len(_known) >= MAX_SPECS:
@@ -219,7 +219,7 @@ class Heading:
 
     @property
     def stretches(self) -> Stretches:
-        """What is known of the lines between rows, for all streams of the spec."""
+        """Cached data about the lines between rows, for all streams of the spec."""
         return self._known.stretches
 
     def stretch_key(self) -> StretchKey:
@@ -233,7 +233,7 @@ class Heading:
         return self._known.knows(word)
 
     def header_of(self, text: str) -> Header | None:
-        """Return the header that the line would be. Missing: None for a line that is none."""
+        """Return the header in a line. Missing: None for a line that is not a header."""
         line, printed = self._split(text)
         return self._find(line, self._state.group_line, printed) if line is not None else None
 

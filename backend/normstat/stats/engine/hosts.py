@@ -91,7 +91,7 @@ LOOP: Final = re.compile(
 )
 # What script(1) writes around a session.
 SCRIPT_LINES: Final = (b"Script started on ", b"Script done on ")
-# Of a path of another host's system only what stands before /proc or /sys tells the host.
+# In a path of another host's system only the part before /proc or /sys identifies the host.
 SYSTEM: Final = re.compile(r"(?:^|/)(?:proc|sys)/")
 RULE: Final = re.compile(rb"(?:-{4,}|={4,}|\*{4,}|#{4,}|:{4,})")
 WORD: Final = re.compile(rb"[A-Za-z][\w.-]{0,80}(?:\[[\d,-]+\])?", re.ASCII)
@@ -172,7 +172,7 @@ def start_of_others(state: State) -> State:
 
 
 class HostHeading(Enum):
-    """What a line that names a host is, where it is nothing else: the heading of a call of the tool, or of more of a file."""
+    """The role of a line that only names a host: the heading of a call of the tool, or of more of a file."""
 
     CALL = 0
     PART = 1
@@ -332,7 +332,7 @@ class Hosts:
         return 3
 
     def _host_of_path(self, path: str) -> str:
-        """Return what tells the host of a file: "" where nothing does."""
+        """Return the part that identifies the host of a file. Missing: ""."""
         system = SYSTEM.search(path)
         if system is not None:
             return path[: system.start()]

@@ -106,7 +106,7 @@ class LineEngine(Generic[LayoutT]):
         self.has_zone = timing.zone is not None
         self.translations = read_translations(spec.translations) if spec.translations else None
         self.timeline = Timeline.resume(state.get("times"), timing)
-        # Who is the host is what an agent says, whose lines have no prefix either.
+        # The host of an agent's stream is known, and its lines have no prefix.
         self._hosts = None if timing.is_live else Hosts(state.get("hosts"), reads_files=self.reads_files)
         self._seeks_headings = self._hosts is not None and not self.takes_any_text and not spec.is_user_made
         form = state.get("prefix")
@@ -398,7 +398,7 @@ class LineEngine(Generic[LayoutT]):
         """
         n_left = MAX_BEFORE - self.ledger.line_no
         lines = data[begin:].split(b"\n", n_left + MAX_ALIKE)
-        # What is after the last newline is whole when nothing follows, and so is the rest of a long piece.
+        # Text after the last newline is whole when nothing follows, and so is the rest of a long piece.
         is_all = self._is_final or len(lines) > n_left + MAX_ALIKE
         texts = [
             clean_line(line[:LINE_LIMIT], may_be_quoted=self.may_be_quoted) for line in lines[: None if self._is_final else -1]

@@ -236,7 +236,7 @@ class LinePrefix:
 
     def time(self, line: bytes, near_s: float | None) -> Timestamp | None:
         """Return the time before a line. `near_s` is the wall's clock, or the beginning of the day, that is known from elsewhere:
-        it tells the year.
+        it gives the year.
 
         Missing: None for a line without a time, and for a time without a year where none is known.
         """
@@ -250,7 +250,7 @@ class LinePrefix:
 
 
 def parse_prefix_time(text: str, near_s: float | None) -> Timestamp | None:
-    """Return the time that a prefix has. Missing: None when it is none, or lacks a year that is not known.
+    """Return the time in a prefix. Missing: None when it is not a time, or lacks a year that is not known.
 
     >>> parse_prefix_time("Sep 29 15:22:10", 1759104000.0).seconds, parse_prefix_time("1759159330.5", None).seconds
     (1759159330.0, 1759159330.5)

@@ -116,7 +116,7 @@ class LineReader(LineEngine[LayoutT]):
 
     @property
     def base_us(self) -> int:
-        """The instant that the last stamp or the timing told, from which tools count that print seconds since their start."""
+        """The instant of the last stamp or of the timing, from which tools count that print seconds since their start."""
         return self._base_us
 
     @property
@@ -164,7 +164,7 @@ class LineReader(LineEngine[LayoutT]):
                         return Rejected(f"column {field.column}: {shorten(word, 40)} is not a number that it can hold")
                     is_canonical = False
                 elif word not in (ABSENT, ""):
-                    # What a tool printed instead of a number is kept.
+                    # The word that a tool printed instead of a number is kept.
                     is_canonical = False
                 absent.append(len(values))
                 values.append(0)

@@ -95,7 +95,7 @@ class Counter:
 
 
 def parse_text(text: str) -> Counter | None:
-    """Return the counter of a line for people. Missing: None when the line is none."""
+    """Return the counter of a line for people. Missing: None when the line is not a counter."""
     found = ROW.fullmatch(text) or THREAD_ROW.fullmatch(text)
     if found is None:
         found = METRIC_ROW.fullmatch(text) or GROUP_ROW.fullmatch(text)
@@ -175,7 +175,7 @@ def parse_fields(fields: Sequence[str]) -> Counter | None:
 
 
 def parse_json(text: str) -> Counter | None:
-    """Return the counter of a line of -j. Missing: None when the line is none."""
+    """Return the counter of a line of -j. Missing: None when the line is not a counter."""
     if len(text) > MAX_JSON:
         return None
     raw = read_json(text)

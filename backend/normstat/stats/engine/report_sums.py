@@ -266,7 +266,7 @@ class ReportSums:
             return (), np.zeros((0, len(block)), np.int64), np.zeros((0, len(block)), np.bool_)
         powers = np.array([10.0**field.decimals for field, _, _ in own])
         scaled = np.rint(np.stack([values for _, values, _ in own]) * powers[:, None])
-        # Below 0 is what pidstat prints without permission; a number this large is none.
+        # pidstat prints numbers below 0 without permission; a number this large is not an amount.
         gaps = ~((scaled >= 0) & (scaled < MAX_EXACT))
         for column, (_, _, missing) in enumerate(own):
             if missing is not None:

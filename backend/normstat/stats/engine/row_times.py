@@ -123,7 +123,7 @@ class RowTimes:
             if clock.n_words == 1:
                 # A clock of 24 hours under a day in this form: the host's locale puts the day first.
                 self.timeline.day_s = self._other_day_s
-            # The clock tells the order.
+            # The clock gives the order.
             self.timeline.is_order_guessed = False
             self._other_day_s = None
         if section is not None:

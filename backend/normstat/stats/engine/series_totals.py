@@ -43,7 +43,7 @@ class OpenTotal:
 
 
 class StatTotal:
-    """What is known of the instances of a stat that has a total, and the times that wait for some of them.
+    """The instances of a stat with a total, and the times that wait for some of them.
 
     Senders bring one time after the other, or all times of one series before the next series. So a time is complete with those
     instances that had begun by then, and what comes while their number is still unknown has no total: `begin`.

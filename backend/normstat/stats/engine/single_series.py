@@ -32,13 +32,14 @@ from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Field, Layout, Stat
 
 MICRO: Final = 1_000_000
-# What a stream remembers of counters: a host of node_exporter has about 1000 series, one of kube-state-metrics some ten thousand.
+# Maximum number of counters that a stream remembers: a host of node_exporter has about 1000 series, one of kube-state-metrics some
+# ten thousand.
 MAX_SERIES: Final = 50_000
 # Rows of an instance that wait for their last columns: requests may overtake each other.
 MAX_PENDING: Final = 3
 # Reports of an instance that may still get values, where rows wait for newer ones.
 MAX_OPEN_REPORTS: Final = 2
-# Series without a sample for so long are forgotten; their next one is like a first.
+# Series without a sample for this long are dropped; their next sample is like a first one.
 FORGOTTEN_S: Final = 3600
 # The year 2200: what is beyond does not fit the tables.
 LATEST_S: Final = 7_258_118_400
@@ -64,7 +65,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class Used:
-    """What is in use, of columns of a row: `size` less `free`; its `share` is of that and of what is `left` for programs."""
+    """Used amount, from columns of a row: `size` less `free`; its `share` is of that and of what is `left` for programs."""
 
     stat: StatName
     share: str
@@ -178,7 +179,7 @@ class OpenRow:
 
 
 class InstanceState:
-    """What is known of an instance of a stat: the last sample of each column, and rows that are not complete."""
+    """The state of an instance of a stat: the last sample of each column, and rows that are not complete."""
 
     __slots__ = ("columns", "done", "last", "pending")
 
@@ -194,7 +195,7 @@ class SeriesReader(LineReader[SeriesLayoutT]):
     """The part of a reader that makes rows of samples. Times are whole numbers, of which a second has `ticks`.
 
     `waits_for_newer`: a row is added when later ones have begun, not as soon as it has the columns of the one before. It needs
-    one report more, and new columns do not split a row; for recorded files, where nobody waits.
+    one report more, and new columns do not split a row; for recorded files, where latency does not matter.
     """
 
     ticks: int

@@ -54,7 +54,7 @@ class GatheredRow:
 
 
 def gathered_from_state(state: object) -> GatheredRow | None:
-    """Return what to_state gave. Missing: None when the state is none."""
+    """Return the snapshot of a state from `to_state`. Missing: None for any other state."""
     if not isinstance(state, list) or len(state) != 4 or not isinstance(state[3], dict):
         return None
     instance, offset, time_us, words = state
@@ -71,7 +71,7 @@ class SnapshotReader(LineReader[LayoutT]):
     prefix_kinds = frozenset(FormKind)
     reads_files = True
 
-    # Whether the rows of a cgroup or a NUMA node are told from those of the host by their instance.
+    # Whether the instance distinguishes rows of a cgroup or a NUMA node from those of the host.
     reads_parts = False
     n_reports: int
     file: str

@@ -28,7 +28,7 @@ from normstat.stats.engine.timestamps import (
 )
 from normstat.stats.records import LineKind
 
-# Longer ones are no report's. What is kept of a spec, whatever is sent, is less than 2 MB.
+# Longer ones are not from a report. The cache of a spec stays below 2 MB, whatever is sent.
 MAX_LINES: Final = 16
 MAX_STRETCH_BYTES: Final = 2048
 MAX_KEYS: Final = 64
@@ -46,7 +46,7 @@ StretchKey = tuple[int, bytes, str, str, str, bool, bool]
 
 
 class LineRole(Enum):
-    """What a line of a stretch is."""
+    """The role of a line of a stretch."""
 
     BLANK = 0
     # The present header once more.
@@ -77,7 +77,7 @@ class HeaderTurn:
 
 @dataclass(frozen=True, slots=True)
 class LineNote:
-    """What a line was when it was read: `clock` if a header had one, `turn` for LineRole.TURN, `stamp` for LineRole.STAMP."""
+    """The role of a line when it was read: `clock` if a header had one, `turn` for LineRole.TURN, `stamp` for LineRole.STAMP."""
 
     role: LineRole
     clock: ClockWords | None = None

@@ -1,4 +1,4 @@
-r"""What a terminal does with the characters that move its cursor and set its colours, for recordings of one.
+r"""Apply the characters that move a terminal's cursor and set its colours, for recordings of one.
 
 >>> shown(b"\x1b[?2004l\r\x1b[1mprocs\x1b[0m r  b"), shown(b"Please wait...\r   PID USERNAME")
 (b'procs r  b', b'   PID USERNAME')

@@ -90,7 +90,7 @@ class Timeline:
         return [self.day_s, self.last_s, self.last_us, self.offset_s, *self._flags()]
 
     def _flags(self) -> list[int]:
-        """Return what else is known of the times, as one number. Missing: [] for nothing."""
+        """Return the remaining state of the times, as one number. Missing: [] without any."""
         flags = self.is_unclear + 2 * self.is_order_guessed + (0 if self.is_day_first is None else 4 + 8 * self.is_day_first)
         return [flags] if flags else []
 

@@ -183,7 +183,7 @@ def take_clock(words: Sequence[str]) -> ClockWords | None:
 
 @functools.lru_cache(maxsize=4096)
 def clock_of_word(word: bytes) -> ClockWords | None:
-    """Return the time that a word is: the tools of a host, and all hosts, print the same one at the same time. Missing: None for a
+    """Return the time in a word: the tools of a host, and all hosts, print the same one at the same time. Missing: None for a
     word that is none, or that is one only together with the next.
     """
     return take_clock([word.decode("utf-8", "backslashreplace")])

@@ -36,7 +36,7 @@ ONE_CHANGE_S: Final = 7 * SECONDS_A_DAY
 
 @dataclass(frozen=True, slots=True)
 class NamedZone:
-    """What the name in a header means: seconds ahead of UTC, and the zone with its changes where one is known.
+    """The meaning of a zone's name in a header: seconds ahead of UTC, and the zone with its changes where one is known.
 
     `is_certain`: the host changes with the zone. Otherwise it may be in a place that never changes.
     """

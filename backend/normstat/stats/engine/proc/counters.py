@@ -15,7 +15,7 @@ from normstat.stats.engine.outcome import Rejected
 WRAP: Final = 1 << 32
 # A counter wrapped if it was in the last quarter of 32 bits and is in the first one: so it grew by less than half.
 NEAR: Final = 1 << 30
-# A kernel has no more CPUs, disks, interfaces or processes than this (PID_MAX_LIMIT is 2**22; so many do not fit in a snapshot).
+# A kernel has no more CPUs, disks, interfaces or processes than this (PID_MAX_LIMIT is 2**22, more than fit in a snapshot).
 MAX_THINGS: Final = 65_536
 TWICE: Final = Rejected("appears twice in one snapshot")
 TOO_MANY: Final = Rejected(f"more than {MAX_THINGS} lines of one kind in a snapshot")

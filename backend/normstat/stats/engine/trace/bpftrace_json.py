@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-# The types that have samples; others are what bpftrace says of itself, or a script prints.
+# The types that have samples; others are messages of bpftrace, or output of a script.
 MAPS: Final = frozenset({"map", "hist", "stats"})
 TEXTS: Final = frozenset({"time", "printf", "cat", "join", "syscall", "strftime"})
 SELF_TALK: Final = frozenset({"attached_probes", "lost_events", "helper_error", "errorf"})

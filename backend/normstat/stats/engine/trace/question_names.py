@@ -162,7 +162,7 @@ def titled(command: str, title: str | None) -> str:
 
 
 def command_of_file(path: str) -> str:
-    """Return what the name of a recorded file says of its question, as a command line.
+    """Return the question in the name of a recorded file, as a command line.
 
     >>> command_of_file("web1/io-by-size_2026-11-21.txt"), command_of_file("hotkernel.out.1"), command_of_file("dtrace-3.log")
     ('io-by-size', 'hotkernel', '')

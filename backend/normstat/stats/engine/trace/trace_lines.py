@@ -103,7 +103,7 @@ def is_integer(word: str) -> bool:
 
 
 def split_stamp(text: str) -> tuple[Timestamp, str] | None:
-    """Return the time that the line begins with, and what stands after it.
+    """Return the time at the beginning of a line, and the rest.
 
     Missing: None when the line begins with no time. A bare number is none, although it may be an epoch: tracers print counts.
 

@@ -85,7 +85,7 @@ NOTHING: Final = frozenset({"n", "N"})
 USER_HERTZ: Final = 100
 # Reports that are rounded to seconds may overlap by this.
 SLACK_S: Final = 2
-# A first report that is longer is one since boot whose RESET was cut off, as by grep: nobody records so seldom.
+# A first report that is longer is one since boot whose RESET was cut off, as by grep: no recording has intervals that long.
 MAX_REPORT_S: Final = 3600
 MAX_PROCESSES: Final = 100_000
 NO_LINE: Final = Rejected("not a line of atop -P, and no JSON of atop -J")
@@ -362,7 +362,10 @@ class Reader(LineReader[AtopLayout]):
 
 
 def _numbers(label: AtopLabel, words: Mapping[str, str]) -> dict[str, float] | None:
-    """Return the numbers that the label's columns need. Missing: None where a word is none; numbers below 0 mean "unknown"."""
+    """Return the numbers that the label's columns need.
+
+    Missing: None where a word is not a number; numbers below 0 mean "unknown".
+    """
     wanted: set[str] = {PAGE_SIZE, HERTZ, *(name for value in label.values for name in (*value.of, *value.by))}
     found: dict[str, float] = {}
     for name in wanted.intersection(words):

@@ -168,7 +168,7 @@ class Reader(LineReader[AtopsarLayout]):
         if words[-1] == MILLISECONDS:
             words = words[:-1]
         n_columns = len(self._columns)
-        # What is after the last column has no header: the duplex mode of an interface, the use of a mount.
+        # Text after the last column has no header: the duplex mode of an interface, the use of a mount.
         if len(words) == n_columns + 1 and words[-1].isalpha():
             words = words[:-1]
         if len(words) != n_columns:

@@ -58,7 +58,7 @@ NO_LINE: Final = Rejected("not a line of the Prometheus text format")
 NO_TIME: Final = Rejected("no time: expected `name{labels} value milliseconds`")
 INFINITE: Final = Rejected("the value is infinite, which no column can hold")
 EMPTY_SPAN: Final = Rejected("an increase whose begin is not before its end")
-# Labels that are never part of an instance: the host. A port tells two exporters of a host apart.
+# Labels that are never part of an instance: the host. A port distinguishes two exporters of a host.
 HOST_LABEL: Final = "instance"
 OTEL_HOST_LABEL: Final = "host.name"
 PORT: Final = re.compile(r".*:(?P<port>[0-9]{1,5})", re.ASCII)
@@ -186,7 +186,7 @@ class Reader(SeriesReader[ExpositionLayout]):
         except ValueError:
             return NO_NUMBER
         if math.isnan(value):
-            # No value, which some exporters say of the quantiles of nothing.
+            # NaN, which some exporters print for quantiles without samples.
             return LineKind.IGNORED
         if math.isinf(value):
             return INFINITE

@@ -42,7 +42,7 @@ class Reader(LineReader[HostEventsLayout]):
     """One call of the reader."""
 
     def take_line(self, line: Line) -> Outcome:
-        """Return the kind of the line, after taking the event that it tells."""
+        """Return the kind of the line, after taking its event."""
         found = EVENT.fullmatch(line.text)
         if found is None:
             return NO_EVENT if line.text.strip() else LineKind.IGNORED

@@ -95,7 +95,7 @@ LAYOUT: Final = PcpLayout
 
 
 class Description(NamedTuple):
-    """What the archive says of a metric. `unit`: as PCP writes it; "" while it is unknown"""
+    """The description of a metric in the archive. `unit`: as PCP writes it; "" while it is unknown"""
 
     is_number: bool
     is_counter: bool

@@ -9,7 +9,7 @@ PING db1 (10.0.0.2) 56(84) bytes of data.
 3 packets transmitted, 2 received, 33.3333% packet loss, time 2002ms
 rtt min/avg/max/mdev = 0.199/0.200/0.201/0.001 ms
 
-What comes between two replies is told with the second: how many requests had none. Without times in the lines, a reply is as many
+A sample has the number of requests without a reply since the reply before it. Without times in the lines, a reply is as many
 intervals after the start as its number says: start and interval must be known from elsewhere (option -i is, with the command).
 
 Keys of `[layout]`: `replies` and `totals`, the stats of the replies and of the line at the end.
@@ -47,7 +47,7 @@ REPLY: Final = re.compile(
     re.ASCII,
 )
 DUPLICATE: Final = "(DUP!)"
-# A request without a reply: it is told with the next reply.
+# A request without a reply: it is counted with the next reply.
 NO_REPLY: Final = re.compile(
     r"(?:no answer yet for icmp_seq=\d+|Request timeout for icmp_seq \d+|From \S+(?: \(\S+\))?:? (?:icmp_seq=\d+ )?\D.*|"
     r"ping: (?:sendmsg|sendto): .*|no answer from \S+)",

@@ -106,7 +106,7 @@ class Reader(SnapshotReader[DfLayout]):
         return self._take_row(line, text.split())
 
     def _split_header(self, text: str) -> tuple[str, list[str]] | None:
-        """Return the stat and the columns of a header. Missing: None when the line is none."""
+        """Return the stat and the columns of a header. Missing: None when the line is not a header."""
         words = text.split()
         if not 3 <= len(words) <= MAX_COLUMNS or any(word.startswith("/") for word in words):
             return None

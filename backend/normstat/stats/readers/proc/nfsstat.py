@@ -63,7 +63,7 @@ LAYOUT: Final = NfsstatLayout
 
 
 class Reader(SnapshotReader[NfsstatLayout]):
-    """One call of the reader: `_names` are those of the line before, "" sections are none."""
+    """One call of the reader: `_names` are those of the line before, "" is no section."""
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""

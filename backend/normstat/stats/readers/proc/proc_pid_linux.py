@@ -66,7 +66,7 @@ COMMAND_INSTANTS: Final = ("processes", "rss_kb", "threads", "running", "blocked
 KIB: Final = 1024
 # Page sizes of Linux in kB, the usual one last. Addresses are multiples of it.
 PAGE_SIZES: Final = (64, 16, 4)
-# So many different sizes of address spaces are not all multiples of 64 kB by chance: one in 65536.
+# This many different sizes of address spaces are all multiples of 64 kB with a chance of one in 65536.
 ENOUGH_SIZES: Final = 4
 
 
@@ -219,7 +219,7 @@ class Reader(CounterReader[PidLayout]):
         known = f"{' '.join(counters)} {threads} {pages} {words[STATE]} {parent} {name}"
         old = self._known.get(pid)
         if old is None or old[1] != known:
-            # What is as it was has been looked at.
+            # Unchanged text has been looked at.
             if not is_counters([pid, parent, *counters, threads, flags, words[VSIZE], pages]) or len(words[STATE]) != 1:
                 return MALFORMED
             if max(map(len, (pid, parent, pages, threads, words[VSIZE]))) > MAX_DIGITS:
@@ -284,7 +284,7 @@ class Reader(CounterReader[PidLayout]):
         elapsed = now - self.before
         left = {pid: rates[ENDED] - per_second(seen[pid], elapsed) for pid, rates in waiting.items()}
         for heir, ticks in orphaned.items():
-            # Nobody says whether they or their parent ended first. The older an ancestor, the fewer children of its own end: what
+            # It is unknown whether they or their parent ended first. The older an ancestor, the fewer children of its own end: what
             # it got is of orphans.
             rate = per_second(ticks, elapsed)
             for ancestor in reversed(self._line_of(heir)):

@@ -49,7 +49,7 @@ SAMPLES: Final = re.compile(
 )
 EVENT_COUNT: Final = re.compile(r"#\s*Event count \(approx\.\):\s*(?P<n>[\d,]{1,23})\s*", re.ASCII)
 CAPTURED: Final = re.compile(r"#\s*captured on\s*:\s*(?P<time>.{10,60}?)\s*")
-# What the browser of perf report prints before rows that can be opened.
+# The sign that the browser of perf report prints before rows that can be opened.
 FOLDED: Final = re.compile(r"\s*[-+]\s+(?=\d)", re.ASCII)
 VALUE: Final = re.compile(r"(\d{1,19}(?:[.,]\d{1,6})?)%?", re.ASCII)
 MAX_LINE: Final = 8192

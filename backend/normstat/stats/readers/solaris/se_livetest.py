@@ -76,7 +76,7 @@ class LiveTestLayout(Layout):
 
     @functools.cached_property
     def part(self) -> re.Pattern[str]:
-        """What a line consists of."""
+        """The parts of a line."""
         names = "|".join(r"\s+".join(map(re.escape, name.split())) for name in self.subsystems)
         return compile_once(
             rf"Overall current state is (?P<overall>{STATE}) at:\s+(?P<date>\w+ \w+\s+\d+ [\d:]+(?: \w+)? \d{{4}})(?!\S)"

@@ -65,7 +65,7 @@ KERNEL: Final = re.compile(
 )
 # The kernel's seconds since boot; on Solaris the number of the message, its facility and its level.
 PREFIX: Final = re.compile(r"\[ *\d+\.\d+\]\s*|\[ID \d+ \w+\.\w+\]\s*", re.ASCII)
-# journalctl tells where its own record begins and has holes.
+# journalctl prints where its own record begins and has holes.
 ABOUT_ITSELF: Final = re.compile(r"-- .* --")
 NO_LINE: Final = Rejected("not a line of a system log: expected a time, a host and a message")
 NO_DATE: Final = Rejected("no such time")
@@ -82,14 +82,14 @@ class Reader(LineReader[SyslogLayout]):
     _bursts: Bursts
 
     def load(self, own: State) -> None:
-        """Restore the year that the lines have come to, and what was told within the last minute."""
+        """Restore the year that the lines have come to, and the events of the last minute."""
         year, last = own.get("year"), own.get("last")
         self._year = year if isinstance(year, int) else (self.timing.date.year if self.timing.date is not None else None)
         self._last_s = last if isinstance(last, int) else None
         self._bursts = Bursts(own.get("bursts"))
 
     def load_after_gap(self, own: State) -> None:
-        """Lines that were lost change neither the year nor what was told."""
+        """Lost lines change neither the year nor the events of the last minute."""
         self.load(own)
 
     def save(self) -> State:
@@ -97,7 +97,7 @@ class Reader(LineReader[SyslogLayout]):
         return {"year": self._year, "last": self._last_s, "bursts": self._bursts.to_state()}
 
     def take_line(self, line: Line) -> Outcome:
-        """Return the kind of the line, after taking the event that it tells."""
+        """Return the kind of the line, after taking its event."""
         text = line.text
         if not text.strip() or ABOUT_ITSELF.fullmatch(text):
             return LineKind.IGNORED

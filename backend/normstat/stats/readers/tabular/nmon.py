@@ -67,7 +67,7 @@ ALL: Final = "all"
 
 
 class SectionForm(StrEnum):
-    """What the columns of a section are; the module's docstring explains them."""
+    """The layout of a section's columns; the module's docstring explains it."""
 
     ROW = "row"
     THINGS = "things"

@@ -132,7 +132,7 @@ class Reader(LineReader[SideBySideLayout]):
         return self._take_row(words, line.offset)
 
     def _find_columns(self, words: Sequence[str]) -> RowColumns | None:
-        """Return the columns that the words are the header of. Missing: None when they are none, or none with sides."""
+        """Return the columns of a header. Missing: None when the words are not a header, or not one with sides."""
         layout = self.layout
         before = layout.before if tuple(words[: len(layout.before)]) == layout.before else ()
         rest = list(words[len(before) :])

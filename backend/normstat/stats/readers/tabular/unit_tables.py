@@ -240,7 +240,7 @@ class Reader(SnapshotReader[UnitTablesLayout]):
         return None
 
     def _stamp(self, day: str | None, text: str) -> Timestamp | None:
-        """Return the time that a row tells: date and clock, a clock alone, or both in one cell."""
+        """Return the time of a row: date and clock, a clock alone, or both in one cell."""
         seconds = parse_clock(text)
         if seconds is None:
             return parse_timestamp(text.replace("/", "-"))
