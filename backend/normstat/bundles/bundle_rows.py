@@ -283,7 +283,7 @@ async def put_event(session: WriteSession, host_id: int, row: Mapping[str, Any])
 
 
 async def delete_told_event(session: WriteSession, stream_ids: Sequence[int], line_offset: int, deleted_at: datetime) -> None:
-    """Mark an event that the line of one of these streams tells as deleted, as somebody did where it comes from."""
+    """Mark an event from a line of one of these streams as deleted, as it was at its origin."""
     query = select(EventRow).where(EventRow.stream_id.in_(stream_ids), EventRow.line_offset == line_offset)
     for event in (await session.scalars(query)).all():
         event.deleted_at = deleted_at

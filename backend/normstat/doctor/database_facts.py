@@ -99,7 +99,7 @@ class ArchiveFacts:
 
     is_on: bool
     timeout_s: int
-    """A segment that is not full is archived after so long; 0: never."""
+    """A segment that is not full is archived after this time; 0: never."""
 
     archived_at: datetime | None
     failed_at: datetime | None

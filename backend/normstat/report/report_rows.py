@@ -133,7 +133,7 @@ async def read_report(session: AsyncSession, report_id: int) -> ReportInfo:
 async def update_report(session: AsyncSession, report_id: int, revision: int, change: ReportChange, *, author: str) -> ReportInfo:
     """Return the changed report.
 
-    Raises: NotFound; Conflict when somebody else changed it since
+    Raises: NotFound; Conflict when it was changed since
     """
     row = await _require_revision(session, report_id, revision)
     row.title, row.hosts, row.start_at, row.end_at = change.title, list(change.hosts), change.start, change.end
@@ -208,7 +208,7 @@ async def update_note(
 ) -> None:  # fmt: skip
     """Replace the content of a note, and what is frozen of it unless that is kept.
 
-    Raises: NotFound; Conflict when somebody else changed it since
+    Raises: NotFound; Conflict when it was changed since
     """
     report = await _require(session, report_id)
     note = await _require_note(session, report_id, note_id)
@@ -255,7 +255,7 @@ async def restore_note(session: AsyncSession, report_id: int, note_id: int, *, a
 async def order_notes(session: AsyncSession, report_id: int, revision: int, ids: Sequence[int], *, author: str) -> None:
     """Give the notes another order.
 
-    Raises: NotFound; BadRequest unless all notes are named once; Conflict when somebody else changed the report since
+    Raises: NotFound; BadRequest unless all notes are named once; Conflict when the report was changed since
     """
     row = await _require_revision(session, report_id, revision)
     known = [note.id for note in await list_notes(session, report_id)]
@@ -376,9 +376,7 @@ async def read_frozen_note(session: AsyncSession, note_id: int) -> bytes:
 
 
 async def find_carried_report(session: AsyncSession, carried: CarriedReport) -> int | None:
-    """Return the id of a report that is here already, known by the instant of its making. Missing: None when it is not, or somebody
-    deleted it.
-    """
+    """Return the id of a report that exists here, identified by the instant of its creation. Missing: None without it, or deleted."""
     query = select(ReportRow.id).where(ReportRow.created_at == carried.created_at, ReportRow.deleted_at.is_(None))
     return (await session.scalars(query.order_by(ReportRow.id).limit(1))).one_or_none()
 
