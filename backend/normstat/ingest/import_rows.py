@@ -190,7 +190,7 @@ class LoadedStream:
 
 FILE_ADAPTER: Final = TypeAdapter(ImportedFile)
 PLACE_ADAPTER: Final = TypeAdapter(ImportPlace)
-# What earlier versions did not store.
+# Not stored by earlier versions.
 OLD_RESULT: Final[Mapping[str, object]] = {"n_since_boot": 0, "missing": [], "stream_id": None, "is_undone": False}
 
 

@@ -376,7 +376,7 @@ async def read_frozen_note(session: AsyncSession, note_id: int) -> bytes:
 
 
 async def find_carried_report(session: AsyncSession, carried: CarriedReport) -> int | None:
-    """Return the id of a report that exists here, identified by the instant of its creation. Missing: None without it, or deleted."""
+    """Return the id of a report that exists here, identified by the instant of its creation. Missing: None without it."""
     query = select(ReportRow.id).where(ReportRow.created_at == carried.created_at, ReportRow.deleted_at.is_(None))
     return (await session.scalars(query.order_by(ReportRow.id).limit(1))).one_or_none()
 

@@ -378,9 +378,9 @@ class _Kinds:
 
 
 def _impact(field: Field, change: Change, baseline_total: float, presence: float, part: float, *, lost: float) -> float:
-    """Return how much more or less there is, by the means: points of a percentage, else decades of the host's total.
+    """Return the size of the change by the means: points of a percentage, else decades of the host's total.
 
-    `part`: what share of the host 100 % is. A process of many threads uses more than the one CPU that it is told of. `lost`: the
+    `part`: what share of the host 100 % is. A process of many threads uses more than the one CPU of its unit. `lost`: the
     decades that samples of the series fell for a time, on average; its mean hardly moves then.
     """
     one, other = abs(change.baseline.mean or 0.0), abs(change.incident.mean or 0.0)
@@ -393,7 +393,7 @@ def _impact(field: Field, change: Change, baseline_total: float, presence: float
 
 
 def impact_of_totals(baseline: float, incident: float, floor: float) -> float:
-    """Return the impact of a total without an upper bound, by the decades it moved; less than `floor` is nothing."""
+    """Return the impact of a total without an upper bound, by the decades it moved; 0 below `floor`."""
     return _impact_of_decades(abs(float(np.log10((incident + floor) / (baseline + floor)))))
 
 

@@ -80,7 +80,7 @@ class Job(Base):
 
 class ImportRow(Base):
     """A file that was uploaded, to be loaded in the background. `file_path` is where the server keeps it until then, and for a day
-    longer when files of it lack something that a person can say. `only_position`: of an archive, the one file that is loaded.
+    longer when files of it lack an option that a person can give. `only_position`: of an archive, the one file that is loaded.
     `is_undo`: the job removes what the import loaded; `is_change`: it moves that to `host`, and shifts its times by `shift_s` from
     those in the files. `title`: the question that a tracer was asked. `label`: what people call the import, "" for its file's name.
     `earlier`: label, host and shift before each change, the oldest first.

@@ -26,7 +26,7 @@ LOOPBACK: Final = frozenset({"lo", "lo0"})
 PER_CPU: Final = (
     "mpstat", "linux_cpu", "node_cpu", "system_cpu", "pcp_cpu", "collectd_cpu", "netdata_cpu", "atop_cpu", "proc_stat_cpu",
 )  # fmt: skip
-# Tools that are run every few minutes, and what they tell changes as slowly.
+# Tools that run every few minutes, and whose values change as slowly.
 SLOW: Final = ("df_", "iostat_e_", "swap_s_", "mcelog_", "sar_", "sadf_")
 SLOW_WINDOW: Final = timedelta(minutes=15)
 WORST_SHARE: Final = 0.1
