@@ -1,7 +1,7 @@
 """Details of a process: its user, parent, arguments, start and end, read from the raw output of the tools.
 
 Samples are numbers; all else that a tool prints about a process stays in its raw text. It is found by the line of a sample, so it
-is there as long as the raw text is (docs/operations.md, retention).
+is there as long as the raw text is (docs/run.md, Retention).
 
 Entry points: `describe_instances` for some instances of one stat, `read_process` for all of one process or command.
 """

@@ -1,4 +1,4 @@
-"""The metrics of `/metrics`: Prometheus counters and gauges of this process. docs/metrics.md lists them.
+"""The metrics of `/metrics`: Prometheus counters and gauges of this process. docs/run.md lists them.
 
 With several worker processes each writes its figures to files in PROMETHEUS_MULTIPROC_DIR, which the parent makes; whichever worker
 answers sums them. Never: labels whose values come from outside, such as names of hosts or paths.
