@@ -17,8 +17,8 @@ from normstat.db.session import WriteSession
 from normstat.errors import BadRequest, NotFound
 from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
 from normstat.query.view_lines import PanelLines, read_view_lines
-from normstat.report.graph_png import svg_to_png
 from normstat.report.graph_svg import GraphPicture, PictureLine, PictureMark, draw_graph, draw_sheet
+from normstat.report.pdf import svg_to_png
 from normstat.samples.lookup import list_host_stats, require_host
 from normstat.views.view_rows import find_view
 from normstat.window import Window

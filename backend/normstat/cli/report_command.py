@@ -1,4 +1,4 @@
-"""`normstat report`: a comparison as one HTML file, two pages of PDF or CSV; `list`, `show` and `export` for reports of people."""
+"""`normstat report`: a comparison as one HTML file, PDF or CSV; `list`, `show` and `export` for reports of people."""
 
 import getpass
 from collections.abc import Mapping
@@ -20,10 +20,9 @@ from normstat.db.session import WriteSession
 from normstat.errors import BadRequest
 from normstat.report import report_rows
 from normstat.report.block_html import render_document
-from normstat.report.block_pdf import render_pdf
 from normstat.report.blocks import ReportDocument
-from normstat.report.comparison_pdf import render_comparison_pdf
 from normstat.report.numbers import write_csv
+from normstat.report.pdf import render_comparison_pdf, render_pdf
 from normstat.report.report_page import Cover, render_report
 from normstat.report.report_rows import ReportInfo, StoredNote
 from normstat.settings import load_settings
@@ -60,7 +59,7 @@ def report(
     other_host: Annotated[str | None, typer.Option(help="or another host in the same window")] = None,
     group: Annotated[str | None, typer.Option(help="or the other hosts of this host group in the same window")] = None,
     note: Annotated[str, typer.Option(help="printed in the report")] = "",
-    file_format: Annotated[Format, typer.Option("--format", help="html, pdf (two pages) or csv")] = Format.HTML,
+    file_format: Annotated[Format, typer.Option("--format", help="html, pdf or csv")] = Format.HTML,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="output file; default: standard output")] = None,
 ) -> None:
     """Write a comparison, saved or new, as one self-contained file. The commands below are for reports that people wrote."""

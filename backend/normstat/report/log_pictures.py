@@ -10,10 +10,10 @@ from normstat.artefacts.trace_log.lanes import LogLane, LogLanes
 from normstat.artefacts.trace_log.latency import LatencySummary
 from normstat.artefacts.trace_log.log_times import print_span, print_time
 from normstat.artefacts.trace_log.pairing import Mask
-from normstat.report.block_pdf import render_pdf
 from normstat.report.blocks import Block, BlockColumn, FigureBlock, ReportDocument, ReportSection, SaidBlock, TableBlock
 from normstat.report.graph_svg import COLOURS, GRID, SOFT, TEXT, picture_of, shorten_label
 from normstat.report.markup import Markup, tag
+from normstat.report.pdf import render_pdf
 from normstat.report.words import MISSING, count
 
 WIDTH: Final = 1000

@@ -17,7 +17,7 @@ from tests.api.test_access import assert_envelope
 
 # Libraries, and packages of ours that bring hundreds of modules with them.
 UNWANTED = {
-    "numpy", "httpx", "joserfc", "cryptography", "PIL", "reportlab", "pyarrow", "markdown_it", "zxcvbn", "argon2", "segno",
+    "numpy", "httpx", "joserfc", "cryptography", "PIL", "typst", "pyarrow", "markdown_it", "zxcvbn", "argon2", "segno",
     "alembic", "dateutil", "pcodec", "re2", "normstat.query", "normstat.comparison", "normstat.profiles", "normstat.watch.rules",
     "normstat.watch.fleet", "normstat.report", "normstat.experiments", "normstat.watch", "normstat.stats.catalogue",
     "normstat.stats.readers", "normstat.api.routes.schemas", "normstat.ingest.transaction", "normstat.artefacts.reading",

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from PIL import Image
 
-from normstat.report.graph_png import svg_to_png
+from normstat.report.pdf import svg_to_png
 from tests.cli.commands import Commands
 from tests.databases import Sessions, on_either_database
 from tests.query.filling import fill_capture

@@ -8,11 +8,11 @@ import pytest
 from normstat.experiments.experiment_rows import Experiment, StoredRun
 from normstat.experiments.run_facts import describe_run
 from normstat.report.block_html import render_document
-from normstat.report.block_pdf import render_pdf
 from normstat.report.blocks import FigureBlock, ReportDocument, ReportSection, SaidBlock, TableBlock, pack_blocks, unpack_blocks
 from normstat.report.comparison_blocks import ledger_blocks
 from normstat.report.experiment_blocks import experiment_blocks
 from normstat.report.note_models import ExperimentNote
+from normstat.report.pdf import render_pdf
 from normstat.report.report_page import render_report
 from normstat.stats.measured_value import MeasuredValue
 from tests.report.made import HOSTILE, comparison, group, ledger_line, ledger_of_memory, ledger_part

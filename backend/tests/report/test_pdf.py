@@ -1,16 +1,19 @@
 """Reports and comparisons as PDF."""
 
+import io
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pypdf import PdfReader
+from pypdf.generic import DictionaryObject
 
 from normstat.comparison.model import Comparison
 from normstat.errors import BadRequest
 from normstat.report.block_html import render_document
-from normstat.report.block_pdf import render_pdf
 from normstat.report.blocks import (
     Block,
     BlockColumn,
@@ -24,19 +27,23 @@ from normstat.report.blocks import (
     unpack_blocks,
 )
 from normstat.report.comparison_blocks import comparison_blocks
-from normstat.report.comparison_pdf import render_comparison_pdf
 from normstat.report.markdown import safe_link, to_html
-from normstat.report.pdf_fonts import printable, shorten_to, text_width
+from normstat.report.pdf import render_comparison_pdf, render_pdf
 from normstat.report.report_page import Cover
-from normstat.report.svg_canvas import read_path
 from normstat.report.svg_subset import clean_svg
+from normstat.report.typesetting import printable
 from tests.report.made import HOSTILE, comparison, group, story
 
 COVER = Cover("CPU trouble", "", "root", datetime(2026, 11, 28, tzinfo=UTC), "http://127.0.0.1:8107/comparison?saved=1")
 
 
-def pages_of(pdf: bytes) -> int:
-    return len(re.findall(rb"/Type /Page\b", pdf))
+def read_pdf(pdf: bytes) -> PdfReader:
+    return PdfReader(io.BytesIO(pdf))
+
+
+def text_of(pdf: bytes) -> str:
+    """Return the text of all pages, each run of blanks as one."""
+    return " ".join(" ".join(page.extract_text() for page in read_pdf(pdf).pages).split())
 
 
 def document(*blocks: Block, title: str = "Report") -> ReportDocument:
@@ -48,26 +55,35 @@ def large() -> Comparison:
     return comparison(*groups, stories=[story(rank, rank) for rank in range(1, 40)], notes=["a note " * 30] * 3)
 
 
-@pytest.mark.parametrize(
-    ("record", "note"),
-    [
-        (comparison(), ""),
-        (comparison(group()), "short"),
-        (large(), "long " * 2000),
-        (comparison(group(1, HOSTILE, host=HOSTILE, sentence=HOSTILE * 20), hosts=[HOSTILE] * 40), HOSTILE),
-    ],
-)
-def test_a_comparison_has_two_pages(record: Comparison, note: str) -> None:
-    cover = Cover(COVER.title, note, COVER.made_by, COVER.made_at, COVER.address)
-    assert pages_of(render_comparison_pdf(record, cover)) == 2
+def test_a_comparison_is_a_report_with_one_note() -> None:
+    cover = Cover(COVER.title, "seen by ann", COVER.made_by, COVER.made_at, COVER.address)
+    text = text_of(render_comparison_pdf(large(), cover))
+    places = [text.index(part) for part in ("CPU trouble", "seen by ann", "story 1:", "Baseline", "1. Disk I/O", "5. Disk I/O")]
+    assert places == sorted(places)
+    assert "34 more stories in the comparison on the page." in text
+    assert "259 more groups on the page and in comparison.csv." in text
+
+
+@pytest.mark.parametrize("note", ["", "long " * 2000, HOSTILE])
+def test_a_hostile_comparison_is_text(note: str) -> None:
+    record = comparison(group(1, HOSTILE, host=HOSTILE, sentence=HOSTILE * 20), hosts=[HOSTILE] * 40)
+    text = text_of(render_comparison_pdf(record, replace(COVER, note=note)))
+    assert "<script>alert(1)</script>" in text
+    assert "\\u202e\\x1b[31m" in text
 
 
 def test_the_pdf_carries_its_fonts_and_no_pictures_of_graphs() -> None:
-    pdf = render_pdf(document(*comparison_blocks(large())))
-    assert b"/FontFile2" in pdf
-    assert b"/Subtype /Image" not in pdf
+    reader = read_pdf(render_pdf(document(*comparison_blocks(large()))))
+    size = reader.trailer["/Size"]
+    assert isinstance(size, int)
+    objects = [each for n in range(1, size) if isinstance(each := reader.get_object(n), DictionaryObject)]
+    keys = {key for each in objects for key in each}
+    fonts = {str(each["/BaseFont"]).split("+")[1] for each in objects if "/DescendantFonts" in each}
+    assert {"/FontFile2"} <= keys
+    assert all(name.startswith("DejaVuSans") for name in fonts), fonts
+    assert [image for page in reader.pages for image in page.images] == []
     # No code, no forms, nothing that opens by itself.
-    assert not re.search(rb"/(JavaScript|JS|OpenAction|AA|Launch|EmbeddedFile)\b", pdf)
+    assert not keys & {"/JavaScript", "/JS", "/OpenAction", "/AA", "/Launch", "/EmbeddedFile", "/AcroForm"}
 
 
 def test_blocks_come_back_as_they_were_frozen() -> None:
@@ -83,7 +99,7 @@ def test_what_is_frozen_cannot_carry_scripts_either() -> None:
     page = render_document(document(FigureBlock(svg, HOSTILE), TextBlock(HOSTILE), PrintedBlock(HOSTILE)))
     assert "<script" not in page
     assert "<text>ok</text>" in page
-    assert pages_of(render_pdf(document(FigureBlock(svg, HOSTILE), TextBlock(HOSTILE), PrintedBlock(HOSTILE)))) == 1
+    assert len(read_pdf(render_pdf(document(FigureBlock(svg, HOSTILE), TextBlock(HOSTILE), PrintedBlock(HOSTILE)))).pages) == 1
 
 
 @given(st.text(max_size=300))
@@ -129,10 +145,33 @@ def test_links_lead_to_the_web_or_into_normstat(address: str, kept: bool) -> Non
     assert (safe_link(address) is not None) == kept
 
 
-@given(st.text(alphabet="MmLlHhVvCcSsQqTtAaZz0123456789.-e ,", max_size=80))
-def test_any_path_is_drawn_or_left_out(text: str) -> None:
-    path = read_path(text)
-    assert path is None or all(abs(point) < 1e9 for point in path.points)
+@pytest.mark.parametrize(
+    "svg",
+    [
+        '<svg xmlns="http://www.w3.org/2000/svg"/>',
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 0 9"><path d="M1e999 0L"/></svg>',
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 -1 nan" width="0" height="x"><path d="no"/></svg>',
+        '<svg xmlns="http://www.w3.org/2000/svg" class="graph" viewBox="0 0 9999999 1"><rect width="-1" height="1"/></svg>',
+        "<svg",
+    ],
+)
+def test_any_svg_is_drawn_or_named(svg: str) -> None:
+    assert "caption" in text_of(render_pdf(document(FigureBlock(svg, "caption"))))
+
+
+def test_references_that_multiply_are_left_out() -> None:
+    # 10 to the power of 8 squares.
+    levels = "".join(f'<g id="a{n + 1}">' + f'<use href="#a{n}"/>' * 10 + "</g>" for n in range(8))
+    start = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect id="a0" width="1" height="1"/>'
+    svg = f'{start}{levels}<use href="#a8"/></svg>'
+    assert "caption" in text_of(render_pdf(document(FigureBlock(svg, "caption"))))
+
+
+@pytest.mark.parametrize("mark", ["> ", "- ", "1. ", "- > "])
+def test_markdown_nested_as_deep_as_it_is_read_is_drawn(mark: str) -> None:
+    depth = max(n for n in range(30) if "deep" in to_html(mark * n + "deep"))
+    assert depth > 3
+    assert "deep" in text_of(render_pdf(document(TextBlock(mark * depth + "deep"))))
 
 
 def test_svg_keeps_only_what_draws() -> None:
@@ -157,4 +196,3 @@ def test_svg_keeps_only_what_draws() -> None:
 def test_fonts_have_german_and_say_what_they_do_not_have() -> None:
     assert printable("Größe ÄÖÜ ß µs → ▲ ≤ –") == "Größe ÄÖÜ ß µs → ▲ ≤ –"
     assert printable("a\u30c6\u202e") == "a\\u30c6\\u202e"
-    assert text_width(shorten_to("x" * 500, 100, 8), 8) <= 100

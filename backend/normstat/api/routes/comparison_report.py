@@ -24,9 +24,9 @@ from normstat.comparison.service import run_comparison
 from normstat.db.session import open_read_session
 from normstat.errors import BadRequest, Conflict, NoData, NotFound, Overloaded, TooLarge
 from normstat.query.host_events import read_events_by_name
-from normstat.report.comparison_pdf import render_comparison_pdf
 from normstat.report.event_section import events_window
 from normstat.report.numbers import write_csv
+from normstat.report.pdf import render_comparison_pdf
 from normstat.report.report_page import Cover, render_report, title_of
 from normstat.settings import Settings
 
@@ -68,11 +68,15 @@ async def report_numbers(asked: Annotated[ReportInputs, Query()], request: Reque
 @router.get(
     "/report.pdf",
     response_class=Response,
-    responses=text_answers(ANSWERS, media_type="application/pdf", description="two pages: the answer, and the ranked findings"),
+    responses=text_answers(
+        ANSWERS,
+        media_type="application/pdf",
+        description="a report with one note: the answer, the stories, and the ranked findings",
+    ),
 )
 @open_to_limited(needs_whole_group=True)
 async def report_pages(asked: Annotated[ReportInputs, Query()], request: Request, principal: Viewer, state: State) -> Response:
-    """Return a comparison as PDF in two pages: the answer with both values, then the ranked findings."""
+    """Return a comparison as PDF, a report with one note: the answer with both values, the stories, then the ranked findings."""
     result, cover = await run_while_connected(request, make_report(asked, principal.name, state))
     body = await state.report_slots.run(principal.name, partial(render_comparison_pdf, result, cover))
     headers = {"Content-Disposition": f'inline; filename="{_file_name(result)}.pdf"'}

@@ -29,7 +29,6 @@ from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import BadRequest, Conflict, DamagedArtefact, NoData, NotFound, Overloaded, TooLarge, TooManyRequests
 from normstat.report import note_freezing, report_rows
 from normstat.report.block_html import POLICY, render_document
-from normstat.report.block_pdf import render_pdf
 from normstat.report.blocks import Block, ReportDocument, StoredFile, pack_blocks
 from normstat.report.comparison_blocks import comparison_blocks
 from normstat.report.graph_svg import PictureMark
@@ -50,6 +49,7 @@ from normstat.report.note_models import (
     TableNote,
     TextNote,
 )
+from normstat.report.pdf import render_pdf
 from normstat.report.report_document import build_document
 from normstat.report.report_rows import ReportChange, ReportFile, ReportInfo
 from normstat.report.report_templates import ReportTemplate, list_templates, notes_of
@@ -65,7 +65,7 @@ Title = Annotated[str, Field(min_length=1, max_length=300, pattern=NO_NUL)]
 HostNames = Annotated[list[Name], Field(max_length=MAX_HOSTS)]
 NotePath = IdPath
 FREEZING: Final = (BadRequest, NotFound, NoData, Conflict, TooLarge, Overloaded, DamagedArtefact)
-EXPORTING: Final = guarded_answers(BadRequest, NotFound, Overloaded)
+EXPORTING: Final = guarded_answers(BadRequest, NotFound, TooLarge, Overloaded)
 RAW_FILE: Final = {
     "requestBody": {
         "required": True,
