@@ -42,8 +42,9 @@ def typeset(template: str, data: object, output: Literal["pdf", "png"], files: M
         except subprocess.TimeoutExpired:
             raise TooLarge(f"The document is not laid out after {MAX_S} s. Shorten its notes, or take the HTML file") from None
         if ended.returncode:
-            said = ended.stderr.decode("utf-8", "replace").strip()[-200:]
-            raise TooLarge(f"The document cannot be laid out: {said!r}. Shorten its notes, or take the HTML file")
+            # Killed at its limit, it prints nothing.
+            said = ended.stderr.decode("utf-8", "replace").strip()[-200:] or f"it needs more than {MAX_S} s of CPU"
+            raise TooLarge(f"The document cannot be laid out: {said}. Shorten its notes, or take the HTML file")
         return (folder / "out").read_bytes()
 
 

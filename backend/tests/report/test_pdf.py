@@ -6,21 +6,25 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from PIL import Image
 from pypdf import PdfReader
 from pypdf.generic import DictionaryObject
 
 from normstat.comparison.model import Comparison
-from normstat.errors import BadRequest
+from normstat.errors import BadRequest, TooLarge
+from normstat.report import typesetting
 from normstat.report.block_html import render_document
 from normstat.report.blocks import (
     Block,
     BlockColumn,
     FigureBlock,
+    ImageBlock,
     PrintedBlock,
     ReportDocument,
     ReportSection,
+    StoredFile,
     TableBlock,
     TextBlock,
     pack_blocks,
@@ -102,22 +106,44 @@ def test_what_is_frozen_cannot_carry_scripts_either() -> None:
     assert len(read_pdf(render_pdf(document(FigureBlock(svg, HOSTILE), TextBlock(HOSTILE), PrintedBlock(HOSTILE)))).pages) == 1
 
 
-@given(st.text(max_size=300))
-def test_any_markdown_is_safe_html_and_a_pdf(text: str) -> None:
-    html = to_html(text)
-    assert set(re.findall(r"<(\w+)", html)) <= {
+# One document takes 0.2 s of CPU, whatever it holds.
+@settings(max_examples=4)
+@given(st.lists(st.text(max_size=300), min_size=1, max_size=30))
+def test_any_markdown_is_safe_html_and_a_pdf(texts: list[str]) -> None:
+    tags = {tag for text in texts for tag in re.findall(r"<(\w+)", to_html(text))}
+    assert tags <= {
         "p", "h3", "h4", "h5", "h6", "ul", "ol", "li", "em", "strong", "code", "pre", "blockquote", "hr", "br", "a", "del", "table",
         "thead", "tbody", "tr", "th", "td",
     }  # fmt: skip
-    assert render_pdf(document(TextBlock(text), PrintedBlock(text), title=text or "x")).startswith(b"%PDF-")
+    blocks = [block for text in texts for block in (TextBlock(text), PrintedBlock(text))]
+    assert render_pdf(document(*blocks, title=texts[0] or "x")).startswith(b"%PDF-")
 
 
-@given(st.lists(st.lists(st.text(max_size=400), min_size=3, max_size=3), max_size=6))
+@settings(max_examples=4)
+@given(st.lists(st.lists(st.text(max_size=400), min_size=3, max_size=3), max_size=20))
 @example([["", "", "o " * 2400]])
 @example([["", "W" * 300, ""]])
 def test_any_table_fits_a_page(rows: list[list[str]]) -> None:
     columns = [BlockColumn("a"), BlockColumn("b", is_number=True), BlockColumn("c")]
     assert render_pdf(document(TableBlock(columns, rows, "t", [0.5] * len(rows)))).startswith(b"%PDF-")
+
+
+def test_uploaded_pictures_are_in_the_pdf() -> None:
+    files = {}
+    for number, (format_, media_type) in enumerate((("PNG", "image/png"), ("JPEG", "image/jpeg")), 1):
+        body = io.BytesIO()
+        Image.new("RGB", (40, 20), "red").save(body, format_)
+        files[number] = StoredFile(number, f"shot {number}", media_type, body.getvalue())
+    made = replace(document(*(ImageBlock(number, "a shot", 0.5) for number in files), ImageBlock(9, "lost", 1)), files=files)
+    pdf = render_pdf(made)
+    assert [image.image.size for page in read_pdf(pdf).pages for image in page.images if image.image] == [(40, 20)] * 2
+    assert "The image 'lost' was removed from this report." in text_of(pdf)
+
+
+def test_a_document_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(typesetting, "MAX_S", 0.01)
+    with pytest.raises(TooLarge, match="Shorten its notes, or take the HTML file"):
+        render_pdf(document(TextBlock("text")))
 
 
 def test_a_table_of_a_hundred_columns_fits_a_page() -> None:
