@@ -27,7 +27,7 @@ test("what is on is told, acknowledged, muted and marked as an incident, and eac
   await expect(row).toContainText("critical");
   await expect(row).toContainText("CPU 1");
   await expect(row).toContainText("smtx 900 /s, usr 10 %, sys 40 %");
-  await expect(page.getByRole("link", { name: /^Watch \d+ waits? for somebody/ })).toBeVisible();
+  await expect(page.getByRole("link", { name: /^Watch \d+ needs? attention/ })).toBeVisible();
   const name = `${SUN}: Kernel mutexes`;
 
   // By keyboard: the note has the focus, Enter sends it.
@@ -164,7 +164,7 @@ test.describe("on a phone", () => {
       await expect(shown).toBeVisible();
       expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(390);
     }
-    await page.getByRole("link", { name: /^\d+ waits? for somebody/ }).click();
+    await page.getByRole("link", { name: /^\d+ needs? attention/ }).click();
     await expect(rowOf(page, SUN).getByRole("button", { name: /^Acknowledge/ })).toBeVisible();
   });
 });

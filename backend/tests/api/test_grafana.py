@@ -51,7 +51,7 @@ async def fill(people: People) -> None:
 
 def role_sql() -> list[str]:
     """The statements of the page, for a role of the test's own."""
-    (block,) = re.findall(r"```sql\n(.*?)```", (FOLDER.parent / "grafana.md").read_text(), re.DOTALL)
+    (block,) = re.findall(r"```sql\n(.*?)```", (FOLDER.parent / "import.md").read_text(), re.DOTALL)
     return [statement.replace("grafana", ROLE) for statement in block.split(";") if statement.strip()]
 
 

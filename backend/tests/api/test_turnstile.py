@@ -155,7 +155,7 @@ async def test_one_account_never_holds_all_places() -> None:
     async with AsyncExitStack() as held:
         await held.enter_async_context(slots.hold("mallory"))
         await held.enter_async_context(slots.hold("mallory"))
-        with pytest.raises(Overloaded, match=r"Exports running: 2 \(2 of them yours\)\. At most 3 run at once, 2 of one account"):
+        with pytest.raises(Overloaded, match=r"Exports running: 2 \(2 of them yours\)\. At most 3 run at once, 2 per account"):
             await held.enter_async_context(slots.hold("mallory"))
         await held.enter_async_context(slots.hold("alice"))
         with pytest.raises(Overloaded, match=r"Exports running: 3 \(0 of them yours\)") as found:

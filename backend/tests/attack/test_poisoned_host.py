@@ -204,7 +204,7 @@ async def test_a_run_of_retention_that_fails_as_a_whole_is_at_its_end(
 async def test_streams_are_read_again_behind_one_that_cannot_be(
     db: Database, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    poison(monkeypatch, StreamReparse, "run", lambda self: self._host_id == ids["mallory"])
+    poison(monkeypatch, StreamReparse, "run", lambda self: self._place.host_id == ids["mallory"])
     reparse_id = await wish(db.sessions)
     assert await reparse_worker.work_off(db.url)
     record = await look(db.sessions, reparse_id)

@@ -284,7 +284,7 @@ async def test_a_backup_of_one_database_becomes_a_cluster(
 def test_a_wrong_setting_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NORMSTAT_DISTRIBUTED", "spanner")
     load_settings.cache_clear()
-    with pytest.raises(SystemExit, match="NORMSTAT_DISTRIBUTED: Input should be 'citus'"):
+    with pytest.raises(SystemExit, match=r"NORMSTAT_DISTRIBUTED \(environment\) must be 'citus'"):
         load_settings()
     monkeypatch.setenv("NORMSTAT_DISTRIBUTED", "")
     assert load_settings().distributed is None

@@ -240,8 +240,11 @@ async def test_unknown_names_are_said(sessions: Sessions) -> None:
         ({"host": "web9"}, "no host 'web9'"),
         ({"stat": "no_stat"}, "no stat 'no_stat'"),
         ({"fields": ("usr_pct", "nothing")}, "no field 'nothing'; it has"),
-        ({"instances": ("all", "cpu9")}, "no instance 'cpu9'"),
+        ({"instances": ("cpu9", "cpu8")}, "no instance 'cpu8'"),
     )
     for wish, message in wishes:
         with pytest.raises(NotFound, match=message):
             await draw(sessions, **wish)
+    # Of several instances those that the host has are drawn.
+    drawn = await draw(sessions, instances=("all", "cpu9"))
+    assert ([series.instance for series in drawn.series], drawn.n_instances_left_out) == (["all"], 1)

@@ -49,7 +49,7 @@ def test_states_by_the_limits() -> None:
 @pytest.mark.parametrize(
     ("added", "error"),
     [
-        ('[[cells.from]]\nfields = ["linux_disk.no_such"]\nunit = "1"\n', "linux_disk.no_such is no field"),
+        ('[[cells.from]]\nfields = ["linux_disk.no_such"]\nunit = "1"\n', "linux_disk.no_such is not a field"),
         ('[[cells.from]]\nunit = "1"\n', "either a meaning or fields"),
         ('[[cells.from]]\nmeaning = "disk.error"\nunit = "1"\n', "meaning disk.error"),
         ('[[cells.from]]\nmeaning = "disk.errors"\nunit = "1"\namber = 3\n', "a limit needs `source`"),
