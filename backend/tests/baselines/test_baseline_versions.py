@@ -115,6 +115,13 @@ async def test_what_changes_nothing_makes_no_version(session: AsyncSession) -> N
     assert len(await list_versions(session, made.id)) == 1
 
 
+async def test_the_same_windows_again_make_no_version(session: AsyncSession) -> None:
+    made = await baseline_rows.create_baseline(session, draft("quiet", hours(9, 10)))
+    assert not await baseline_rows.set_windows(session, made.id, [hours(9, 10)], reason="again", made_by="rule")
+    assert await baseline_rows.set_windows(session, made.id, [hours(9, 11)], reason="longer", made_by="rule")
+    assert [version.version for version in await list_versions(session, made.id)] == [2, 1]
+
+
 async def test_a_change_asks_for_profiles_of_the_hosts_that_there_are(session: AsyncSession) -> None:
     made = await baseline_rows.create_baseline(session, draft("plain", hours(1, 2), hosts=("web1", "web2")))
     assert await jobs(session) == {(made.id, "web1"): "queued", (made.id, "web2"): "queued"}

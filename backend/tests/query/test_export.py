@@ -305,6 +305,13 @@ def test_digits_are_those_of_printf(decimals: int, numbers: list[int], lacks: bo
         assert join([cells, b"\n"], len(numbers)).decode().split("\n")[:-1] == texts
 
 
+def test_the_word_of_a_missing_value_is_not_its_cell() -> None:
+    cells, missing = value_cells(field_of(Storage.FLOAT8, 1), np.array([1.5, np.nan]), {0: b"1.50", 1: b"-"})
+    assert [bytes(row).rstrip(b"\0") for row in cells] == [b"1.50", b""]
+    assert missing is not None
+    assert missing.tolist() == [False, True]
+
+
 @given(numbers=strategies.lists(strategies.integers(-(2**63) + 1, 2**63 - 1), min_size=1))
 def test_whole_numbers_of_any_size_are_written(numbers: list[int]) -> None:
     cells, _ = value_cells(field_of(Storage.INT8, 0), np.array(numbers, dtype=np.int64), {})
