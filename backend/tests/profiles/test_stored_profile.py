@@ -1,6 +1,7 @@
 """Stored profiles: what counts in them, of short baselines and of like hours; on both databases."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -21,7 +22,9 @@ from normstat.profiles import profile_job, profile_rows
 from normstat.profiles.band import BandRequest, read_band
 from normstat.profiles.line_baseline import FROM_PROFILE, NO_WINDOWS, PanelStatistics, read_statistics
 from normstat.profiles.profile_job import run_profiles
+from normstat.profiles.profile_rows import ProfileKey, ProfileRow
 from normstat.profiles.sketch_reader import read_sketch
+from normstat.profiles.stored_profile import Wanted, is_current
 from normstat.query.series_points import SeriesRequest
 from normstat.samples.lookup import StatRef
 from normstat.samples.profile_marks import forget_profiles_before
@@ -398,3 +401,14 @@ async def test_only_one_process_makes_profiles(sessions: Sessions) -> None:
         assert claims is not None
         assert await make(sessions) is None
     assert await make(sessions) == 1
+
+
+def test_a_profile_of_windows_that_ended_stays_current() -> None:
+    key = ProfileKey(1, 1, 1, -1, 1)
+    window = Window(START, START + timedelta(hours=2))
+    end = Window(START, START + timedelta(hours=1))
+    row = ProfileRow(key, window.end, window.end, (window,), False, {}, "", b"")
+    wanted = Wanted(key, UTC, (window,))
+    assert is_current(row, wanted)
+    # It goes on after what the profile was built from, which was long ago.
+    assert not is_current(replace(row, until=end.end, effective=(end,)), wanted)
