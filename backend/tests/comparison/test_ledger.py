@@ -303,12 +303,14 @@ def test_traffic_is_nobodys_and_that_is_said() -> None:
     assert line.sentence.endswith("; no recorded tool shows whose traffic it was.")
 
 
-@given(st.integers(0, 40), st.integers(9, 60), st.integers(1, 30))
-def test_a_window_like_all_others_is_nothing(seed: int, n_windows: int, n: int) -> None:
-    """Windows of one distribution seldom are outside the range of the others by more than such windows are."""
-    values = np.random.default_rng(seed).normal(10, 1, (n, n_windows + 1))
-    amounts = Amounts(values[:, :-1], values[:, -1])
-    assert float(np.abs(amounts.outside()).max()) < 4 * max(amounts.noise(), 0.5)
+@pytest.mark.parametrize("n_windows", [9, 24, 60])
+def test_a_window_like_all_others_is_seldom_anything(n_windows: int) -> None:
+    """One of 200 such windows is that far outside the range of the others."""
+    n_wrong = 0
+    for values in np.random.default_rng(1).normal(10, 1, (1000, 1, n_windows + 1)):
+        amounts = Amounts(values[:, :-1], values[:, -1])
+        n_wrong += abs(float(amounts.outside()[0])) >= 4 * max(amounts.noise(), 0.5)
+    assert n_wrong <= 10, n_wrong
 
 
 def test_one_window_of_an_incident_in_the_baseline_does_not_hide_the_next() -> None:
