@@ -28,7 +28,7 @@ test("an import gets another host and date, and its last change is undone", asyn
   server.on("GET /imports", { imports: [LOADED] });
   server.on("PUT /imports/{id}", { ...LOADED, state: "queued" });
   server.on("POST /imports/{id}/undo-change", { ...LOADED, state: "queued" });
-  const user = openPage("/imports");
+  const user = openPage("/imports?tz=utc");
   await screen.findByText("1 d earlier than in the files");
   await user.click(screen.getByRole("button", { name: "Change sar.txt" }));
   await screen.findByText("Before the last change: sar.txt, web1");
