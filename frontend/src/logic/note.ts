@@ -22,6 +22,20 @@ export const NOTE_KINDS: readonly NoteKind[] = [
   "events",
 ];
 
+export const NOTE_KIND_LABELS: Readonly<Record<NoteKind, string>> = {
+  text: "Text",
+  graph: "Graph",
+  comparison: "Comparison",
+  artefact: "Artefact",
+  artefact_diff: "Difference of artefacts",
+  experiment: "Experiment",
+  table: "Table",
+  image: "Image",
+  file: "File",
+  facts: "Host facts",
+  events: "Events",
+};
+
 /** What a new note starts from: the report's hosts and window, or the last hour. */
 export interface NoteStart {
   readonly host: string;

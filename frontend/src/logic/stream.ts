@@ -15,7 +15,7 @@ export const FILTER_LABELS: Readonly<Record<StreamFilter, string>> = {
   lost: "with lost bytes",
 };
 
-/** The text of at most this many rejected lines is stored per reason and stream; the same limit is in storage/stream_rows.py. */
+/** The text of at most this many rejected lines is stored per reason and stream; the same limit is in samples/stream_rows.py. */
 const MAX_KEPT = 1000;
 
 export interface KindRow {

@@ -9,6 +9,12 @@ export const EXPERIMENT_SHOWS = ["result", "speedup", "efficiency"] as const;
 export type ExperimentShow = (typeof EXPERIMENT_SHOWS)[number];
 export const SCALING_MODELS = ["amdahl", "usl", "bottleneck", "power"] as const;
 export type ScalingModel = (typeof SCALING_MODELS)[number];
+export const SCALING_MODEL_NAMES: Readonly<Record<ScalingModel, string>> = {
+  amdahl: "Amdahl",
+  usl: "USL",
+  bottleneck: "bottleneck",
+  power: "power law",
+};
 export const LOG_AXES = ["x", "y", "xy"] as const;
 export type LogAxes = (typeof LOG_AXES)[number];
 

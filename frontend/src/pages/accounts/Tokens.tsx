@@ -14,8 +14,6 @@ import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
 import { nodes } from "../../components/nodes";
 
-const TOKEN_STATES = { active: "active", rotating: "rotating", expired: "expired", revoked: "revoked" };
-
 interface TokensProps<B, K extends QueryKey> {
   readonly kind: "api" | "agent";
   readonly query: UseQueryOptions<TokenList, Error, TokenList, K>;
@@ -153,7 +151,7 @@ function TokenTable({ kind, tokens, zone, onRotate, onRevoke }: TokenTableProps)
                 <Age at={fromApi(token.last_used_at)} now={now} zone={zone} />
               )}
             </Table.Td>
-            <Table.Td>{TOKEN_STATES[tokenState(token, now)]}</Table.Td>
+            <Table.Td>{tokenState(token, now)}</Table.Td>
             <Table.Td className="number">
               {kind === "agent" && token.host !== null && tokenState(token, now) === "active" && (
                 <Button

@@ -9,8 +9,6 @@ import { fromApi, toIso } from "../../logic/time";
 import { formatInstant, parseInstant, type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 
-const NAMES = { none: "none", light: "light", heavy: "heavy" };
-
 interface EditArtefactDialogProps {
   readonly artefact: Artefact;
   readonly zone: Zone;
@@ -133,7 +131,7 @@ export function EditArtefactDialog({ artefact, zone, onClose }: EditArtefactDial
           label="Observer effect"
           description="How much the tool slowed down what it watched"
           allowDeselect={false}
-          data={EFFECTS.map((value) => ({ value, label: NAMES[value] }))}
+          data={[...EFFECTS]}
           value={effect}
           onChange={(value) => {
             setEffect(EFFECTS.find((each) => each === value) ?? "none");

@@ -30,8 +30,6 @@ import { readNow } from "../../state/clock";
 import type { Clock } from "../../state/zone_choice";
 import { counted } from "../../logic/counted";
 
-const NAMES = { none: "none", light: "light", heavy: "heavy" };
-
 interface UploadDialogProps {
   readonly zone: Zone;
   readonly clock: Clock;
@@ -212,7 +210,7 @@ export function UploadDialog({ zone, clock, host: known, onClose }: UploadDialog
               description="How much the tool slowed down what it watched"
               placeholder="as known of the tool"
               clearable
-              data={EFFECTS.map((value) => ({ value, label: NAMES[value] }))}
+              data={[...EFFECTS]}
               value={effect}
               onChange={(value) => {
                 setEffect(EFFECTS.find((each) => each === value) ?? null);

@@ -5,9 +5,14 @@ import type { ExperimentAnalysis } from "../../logic/api";
 import { strokeOf } from "../../logic/palette";
 import { Plot } from "../../plot/Plot";
 import { buildScalingFigure } from "../../plot/scaling";
-import { EXPERIMENT_SHOWS, type ExperimentView, LOG_AXES, type LogAxes, SCALING_MODELS } from "../../state/experiment";
-
-const MODEL_NAMES = { amdahl: "Amdahl", usl: "USL", bottleneck: "bottleneck", power: "power law" };
+import {
+  EXPERIMENT_SHOWS,
+  type ExperimentView,
+  LOG_AXES,
+  type LogAxes,
+  SCALING_MODELS,
+  SCALING_MODEL_NAMES,
+} from "../../state/experiment";
 
 const LOG_NAMES = { x: "log x", y: "log y", xy: "log x and y" };
 
@@ -130,7 +135,7 @@ export function ScalingChart({ analysis, view, onView }: ScalingChartProps) {
           value={view.models.length === 0 ? "" : (view.models[0] ?? "")}
           data={[
             { value: "", label: "best model" },
-            ...SCALING_MODELS.map((model) => ({ value: model, label: MODEL_NAMES[model] })),
+            ...SCALING_MODELS.map((model) => ({ value: model, label: SCALING_MODEL_NAMES[model] })),
           ]}
           onChange={(event) => {
             const model = event.currentTarget.value;

@@ -1,8 +1,7 @@
 import { Text } from "@mantine/core";
 import type { ExperimentAnalysis, VariantScaling } from "../../logic/api";
 import { describeFit, describeResiduals, extremeOf, leadOf } from "../../logic/experiment";
-
-const MODEL_NAMES = { amdahl: "Amdahl", usl: "USL", bottleneck: "bottleneck", power: "power law" };
+import { SCALING_MODEL_NAMES } from "../../state/experiment";
 
 /** What the runs say: the sentence that matters, then every model with its parameters, its fit and its residuals. */
 export function ScalingVerdict({ analysis }: { readonly analysis: ExperimentAnalysis }) {
@@ -41,7 +40,7 @@ function VariantVerdict({ analysis, scaling }: { readonly analysis: ExperimentAn
           const found = describeFit(fit, analysis.factor?.name ?? "", levels);
           return (
             <li key={fit.model}>
-              <b>{MODEL_NAMES[fit.model]}</b>
+              <b>{SCALING_MODEL_NAMES[fit.model]}</b>
               {fit.model === scaling.best && <span className="soft"> (explains the runs best)</span>}: {found.text}.{" "}
               <span>{found.detail}</span>
               <br />
@@ -51,7 +50,7 @@ function VariantVerdict({ analysis, scaling }: { readonly analysis: ExperimentAn
         })}
         {scaling.refusals.map(({ model, reason }) => (
           <li key={model}>
-            <b>{MODEL_NAMES[model]}</b>: <span className="soft">Not fitted. {reason}</span>
+            <b>{SCALING_MODEL_NAMES[model]}</b>: <span className="soft">Not fitted. {reason}</span>
           </li>
         ))}
       </ul>

@@ -3,23 +3,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { addNote, reportQuery } from "../../api/reports";
 import { FormDialog } from "../../components/FormDialog";
-import { emptyNote, isComplete, NOTE_KINDS, type NoteStart } from "../../logic/note";
+import { emptyNote, isComplete, NOTE_KIND_LABELS, NOTE_KINDS, type NoteStart } from "../../logic/note";
 import { parseLink } from "./link";
 import { NoteForm } from "./NoteForm";
-
-const KINDS = {
-  text: "Text",
-  graph: "Graph",
-  comparison: "Comparison",
-  artefact: "Artefact",
-  artefact_diff: "Difference of artefacts",
-  experiment: "Experiment",
-  table: "Table",
-  image: "Image",
-  file: "File",
-  facts: "Host facts",
-  events: "Events",
-};
 
 interface AddNoteProps {
   readonly report: number;
@@ -68,7 +54,7 @@ export function AddNote({ report, start, place, onClose }: AddNoteProps) {
       <Group grow align="start">
         <Select
           label="Kind"
-          data={NOTE_KINDS.map((kind) => ({ value: kind, label: KINDS[kind] }))}
+          data={NOTE_KINDS.map((kind) => ({ value: kind, label: NOTE_KIND_LABELS[kind] }))}
           value={note.kind}
           allowDeselect={false}
           onChange={(kind) => {

@@ -4,24 +4,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteNote, reportFileAddress, reportQuery, restoreNote, updateNote } from "../../api/reports";
 import type { NoteContent, ReportNote } from "../../logic/api";
-import { isComplete } from "../../logic/note";
+import { isComplete, NOTE_KIND_LABELS } from "../../logic/note";
 import { undo } from "../../state/undo";
 import { ConflictAlert } from "./ConflictAlert";
 import { NoteForm } from "./NoteForm";
-
-const KINDS = {
-  text: "Text",
-  graph: "Graph",
-  comparison: "Comparison",
-  artefact: "Artefact",
-  artefact_diff: "Difference of artefacts",
-  experiment: "Experiment",
-  table: "Table",
-  image: "Image",
-  file: "File",
-  facts: "Host facts",
-  events: "Events",
-};
 
 interface NoteCardProps {
   readonly report: number;
@@ -58,7 +44,7 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
     },
   });
   const content = note.note;
-  const title = content.title ? content.title : KINDS[content.kind];
+  const title = content.title ? content.title : NOTE_KIND_LABELS[content.kind];
   return (
     <Paper
       component="article"
@@ -91,7 +77,7 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
             {title}
           </Title>
           <Badge variant="light" color="gray">
-            {KINDS[content.kind]}
+            {NOTE_KIND_LABELS[content.kind]}
           </Badge>
         </Group>
         {mayEdit && (
