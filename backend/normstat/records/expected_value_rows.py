@@ -1,4 +1,4 @@
-"""Expected values: what people expect of a series, beside what is normal."""
+"""Expected values of series, which people set beside the normal ones."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -42,7 +42,7 @@ async def list_expected_values(session: AsyncSession, host: str) -> list[Expecte
 
 
 async def put_expected_value(session: AsyncSession, host: str, expected: ExpectedValue) -> None:
-    """Put an expected value in the place of what was expected of the same series.
+    """Store an expected value; it replaces an earlier one of the same series.
 
     Raises: NotFound for an unknown host; BadRequest when the host has too many
     """
@@ -57,7 +57,7 @@ async def put_expected_value(session: AsyncSession, host: str, expected: Expecte
 
 
 async def delete_expected_value(session: AsyncSession, host: str, stat: str, field: str, instance: str | None) -> int:
-    """Delete what is expected of a series, if anything is; return the id of the host.
+    """Delete the expected value of a series, if there is one; return the id of the host.
 
     Raises: NotFound for an unknown host
     """

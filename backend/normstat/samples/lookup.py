@@ -28,7 +28,7 @@ from normstat.window import MICROSECOND, Window
 # Maximum number of instances in one list.
 MAX_LISTED: Final = 10_000
 NAMES_AT_ONCE: Final = 10_000
-# Of the blocks of rollups: minutes of an hour, minutes of a day, hours (samples/rollups/rollup_rows.py).
+# The levels of rollup blocks: minutes of an hour, minutes of a day, hours (samples/rollups/rollup_rows.py).
 ROLLUP_LEVELS: Final = (0, 1, 2)
 # The id of a stat, and the key of one of its columns.
 ColumnKey = tuple[int, str]

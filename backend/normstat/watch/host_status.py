@@ -75,7 +75,7 @@ class SubsystemStatus(Documented):
 
     rule: str | None
     title: str
-    """Of the rule; empty without one, as are the next two."""
+    """The title of the rule. Empty without a rule, as are `explanation` and `action`."""
 
     explanation: str
     action: str

@@ -245,6 +245,6 @@ async def test_unknown_names_are_said(sessions: Sessions) -> None:
     for wish, message in wishes:
         with pytest.raises(NotFound, match=message):
             await draw(sessions, **wish)
-    # Of several instances those that the host has are drawn.
+    # The instances that the host has are drawn, the others counted.
     drawn = await draw(sessions, instances=("all", "cpu9"))
     assert ([series.instance for series in drawn.series], drawn.n_instances_left_out) == (["all"], 1)

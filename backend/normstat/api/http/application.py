@@ -28,7 +28,7 @@ class Application(FastAPI):
         return [route.prepare() if isinstance(route, LazyRoute) else route for route in self.router.routes]
 
     def openapi(self) -> dict[str, Any]:
-        """Return the OpenAPI document. It says who may call each operation, and has each kind of error answer once."""
+        """Return the OpenAPI document, with the role that each operation needs and each kind of error answer once."""
         if self.openapi_schema is None:
             document = super().openapi()
             routes = {

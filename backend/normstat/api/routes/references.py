@@ -1,4 +1,4 @@
-"""Reference lines of graphs: known values of what a field measures, and what people expect of series."""
+"""Reference lines of graphs: known values of what a field measures, and expected values of series."""
 
 from typing import Annotated
 
@@ -29,29 +29,29 @@ class ReferenceList(Body):
 async def list_references(
     session: ReadSession,
     host: Annotated[
-        str | None, Query(description="also what is expected of its series", min_length=1, max_length=200, pattern=NO_NUL)
+        str | None, Query(description="include the expected values of this host", min_length=1, max_length=200, pattern=NO_NUL)
     ] = None,
 ) -> ReferenceList:
-    """List the reference lines of graphs: known values of what a field measures, and what people expect of the host's series."""
+    """List the reference lines of graphs: known values of what a field measures, and the expected values of a host."""
     expected = [] if host is None else await list_expected_values(session, host)
     return ReferenceList(references=[*list_reference_rules(), *map(to_reference_rule, expected)])
 
 
 class ExpectedValuePut(Body):
-    """What people expect of a series; without an instance of all instances."""
+    """The expected value of a series; without an instance, of all instances."""
 
     host: Annotated[str, Field(min_length=1, max_length=200, pattern=NO_NUL)]
     stat: Annotated[str, Field(min_length=1, max_length=63, pattern=NO_NUL)]
     field: Annotated[str, Field(min_length=1, max_length=200, pattern=NO_NUL)]
     instance: Annotated[str | None, Field(max_length=100_000, pattern=NO_NUL)] = None
-    value: Annotated[float | None, Field(allow_inf_nan=False, description="in the unit of the field; null: nothing is expected")]
+    value: Annotated[float | None, Field(allow_inf_nan=False, description="in the unit of the field; null: delete it")]
     note: Annotated[str, Field(max_length=1000, pattern=NO_NUL, description="where the number comes from")] = ""
 
 
 @router.put("", responses=guarded_answers(BadRequest, NotFound))
 @open_to_limited()
 async def put_expected(body: ExpectedValuePut, principal: Operator, session: WriteSession) -> ReferenceList:
-    """Say what is expected of a series, in place of what was; list the reference lines of the host."""
+    """Set or delete the expected value of a series; return the reference lines of the host."""
     await find_stat(session, body.stat)
     if body.value is None:
         await delete_expected_value(session, body.host, body.stat, body.field, body.instance)

@@ -42,9 +42,9 @@ from normstat.stats.spec import Field, Kind, Worse
 # reached when the host's total of the field moves by this many decades.
 DECADES: Final = 5.0
 UNBOUNDED_IMPACT: Final = 0.5
-# Less of a total, or of what a series usually is, is nothing.
+# A smaller share of a total, or of the usual value of a series, is ignored.
 MIN_SHARE_OF_TOTAL: Final = 0.01
-# Kinds of change for a time, in which the lowest samples say more than the mean.
+# Temporary falls, in which the lowest samples say more than the mean.
 FALLS: Final = frozenset({"stall", "bottom"})
 # A change for the better ranks a little lower.
 BETTER_FACTOR: Final = 0.8

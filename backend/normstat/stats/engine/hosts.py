@@ -197,7 +197,7 @@ class Hosts:
             first, others, labels, listed = state
             self._first = {int(kind): str(name) for kind, name in first}
             self._others = set(map(int, others))
-            # Earlier releases kept a line here.
+            # A state from before the first release has a line here.
             self._labels = {str(shape): str(name) for shape, name in labels} if isinstance(labels, list) else {}
             self._listed = list(map(str, listed)) if isinstance(listed, list) else []
         # Whether the present lines are another host's than the first one's, so that no reader need look at them.
