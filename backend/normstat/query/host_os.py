@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.db.schema.models import Host
 from normstat.stats.catalogue import load_catalogue
+from normstat.stats.fact_words import find_system
 
 
 async def read_host_os(session: AsyncSession, names: Iterable[str]) -> dict[str, str]:
@@ -15,16 +16,8 @@ async def read_host_os(session: AsyncSession, names: Iterable[str]) -> dict[str,
     return {host.name: host.os for host in rows}
 
 
-def find_system(os: str, stats: Iterable[str]) -> str:
-    """Return the system of a host as specs name it: `sunos`, `linux`. For a host without an agent, it is that of its tools.
-
-    Missing: "" where they do not show it
-
-    >>> find_system("SunOS 5.10 sun4v", ()), find_system("", ["mpstat_solaris", "dtrace_keys"]), find_system("", ["ping"])
-    ('sunos', 'sunos', '')
-    """
-    if os:
-        return "sunos" if os.startswith("SunOS") else "linux"
+async def read_system(session: AsyncSession, host: str, stats: Iterable[str]) -> str:
+    """Return the system of a host with these stats (fact_words.find_system). Missing: "" where it is not known."""
     known = load_catalogue().stats
-    systems = {known[stat][0].os for stat in stats if stat in known} - {"any"}
-    return systems.pop() if len(systems) == 1 else ""
+    os = (await read_host_os(session, [host])).get(host, "")
+    return find_system(os, (known[stat][0].os for stat in stats if stat in known))

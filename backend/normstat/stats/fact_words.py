@@ -3,6 +3,7 @@
 The page, the API and the events have them from here.
 """
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
 
@@ -14,6 +15,21 @@ TOOLS: Final = frozenset({
     "bpftrace", "dtrace", "intrstat", "jstack", "lockstat", "mcelog", "mdb", "operf", "perf", "plockstat", "pstack", "stap",
     "strace", "trace-cmd", "trapstat", "truss",
 })  # fmt: skip
+
+
+def find_system(os: str, spec_systems: Iterable[str]) -> str:
+    """Return the system of a host as specs name it: from `uname` as its agent sent it, else that of the specs of its tools.
+
+    Missing: "" for a system of which there are no commands, and where the tools do not show it
+
+    >>> find_system("SunOS 5.10 sun4v", ()), find_system("", ["sunos", "any"]), find_system("", ["any"]), find_system("AIX 7.2", ())
+    ('sunos', 'sunos', '', '')
+    """
+    name = os.strip().lower()
+    if name:
+        return "sunos" if name.startswith(("sunos", "solaris", "illumos")) else "linux" if name.startswith("linux") else ""
+    systems = set(spec_systems) - {"any", ""}
+    return systems.pop() if len(systems) == 1 else ""
 
 
 class EventKind(StrEnum):

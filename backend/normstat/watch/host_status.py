@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.comparison.read_side import StatSide, read_side
 from normstat.db.schema.models import Host
 from normstat.errors import TooLarge
-from normstat.query.host_os import find_system, read_host_os
+from normstat.query.host_os import read_system
 from normstat.runtime import work_budget
 from normstat.runtime.field_docs import Documented
 from normstat.samples.lookup import StatRef, list_host_stats, require_host
@@ -138,7 +138,7 @@ async def read_status(session: AsyncSession, host: str, at: datetime) -> HostSta
         if found is not None:
             judged.setdefault(rule.subsystem, []).append(found)
     said = await _read_se(session, host_id, stats, at)
-    system = find_system((await read_host_os(session, [host])).get(host, ""), stats)
+    system = await read_system(session, host, stats)
     rows = []
     for subsystem in dict.fromkeys([*SUBSYSTEMS, *sorted(judged)]):
         own = [rule for rule in rules if rule.subsystem == subsystem]

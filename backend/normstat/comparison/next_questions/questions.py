@@ -23,7 +23,7 @@ from normstat.comparison.next_questions.question_rules import (
     RuleBook,
     load_rules,
 )
-from normstat.stats.fact_words import TOOLS
+from normstat.stats.fact_words import TOOLS, find_system
 from normstat.stats.units import to_base
 
 System = Literal["sunos", "linux", "other"]
@@ -65,15 +65,11 @@ class FindingContext:
 
 def to_system(os: str, spec_systems: Iterable[str] = ()) -> System:
     """Return the system of a host: from `uname` as its agent sent it, else from the specs of its streams."""
-    name = os.strip().lower()
-    if name.startswith(("sunos", "solaris", "illumos")):
-        return "sunos"
-    if name.startswith("linux"):
-        return "linux"
-    systems = set(spec_systems) - {"any", ""}
-    if not name and len(systems) == 1:
-        return "sunos" if systems == {"sunos"} else "linux" if systems == {"linux"} else "other"
-    return "other"
+    match find_system(os, spec_systems):
+        case "sunos" | "linux" as system:
+            return system
+        case _:
+            return "other"
 
 
 def find_questions(

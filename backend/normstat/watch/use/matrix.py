@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.comparison.findings.human import format_human
 from normstat.query.fleet_rows import read_host_ids
-from normstat.query.host_os import find_system, read_host_os
+from normstat.query.host_os import read_system
 from normstat.runtime.field_docs import Documented
 from normstat.runtime.natural_order import natural_key
 from normstat.samples.lookup import list_host_stats, require_host
@@ -147,8 +147,7 @@ async def read_matrix(session: AsyncSession, host: str, at: datetime) -> UseMatr
     host_id = await require_host(session, host)
     window = Window(at - WINDOW, at)
     means = (await read_use_means(session, [host_id], _sources(), window))[host_id]
-    os = (await read_host_os(session, [host])).get(host, "")
-    system = find_system(os, [stat.name for stat in await list_host_stats(session, host_id)])
+    system = await read_system(session, host, [stat.name for stat in await list_host_stats(session, host_id)])
     return UseMatrix(host, window.start, window.end, answer_host(means, system if system in SYSTEMS else "linux"))
 
 
