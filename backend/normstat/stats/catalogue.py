@@ -228,11 +228,13 @@ def _stats_by_name(raw: Mapping[str, object]) -> dict[str, Mapping[str, object]]
     """Return the tables of a file's stats that have a name, each with its source."""
     stats = raw.get("stats")
     found = [stat for stat in stats if isinstance(stat, dict)] if isinstance(stats, list) else []
-    return {str(stat["name"]): _with_source(raw, stat) for stat in found if "name" in stat}
+    return {str(stat["name"]): _with_file_keys(raw, stat) for stat in found if "name" in stat}
 
 
-def _with_source(raw: Mapping[str, object], stat: Mapping[str, object]) -> dict[str, object]:
-    return {"source": raw["source"], **stat} if "source" in raw else dict(stat)
+def _with_file_keys(raw: Mapping[str, object], stat: Mapping[str, object]) -> dict[str, object]:
+    """Return a stat's table with what the file says about all of them: the source of their fields, or how columns are renamed."""
+    key = "rename_columns" if "like" in stat else "source"
+    return {key: raw[key], **stat} if key in raw else dict(stat)
 
 
 def _complete_stats(file: str, stats: Sequence[object], raw: Mapping[str, object], shared: StatTables) -> list[object]:
@@ -241,7 +243,7 @@ def _complete_stats(file: str, stats: Sequence[object], raw: Mapping[str, object
     n_fields = 0
     for number, stat in enumerate(stats):
         if isinstance(stat, dict):
-            stat = complete_stat(f"{file}: stats[{number}].", _with_source(raw, stat), shared.get)  # noqa: PLW2901
+            stat = complete_stat(f"{file}: stats[{number}].", _with_file_keys(raw, stat), shared.get)  # noqa: PLW2901
             fields = stat.get("fields")
             n_fields += len(fields) if isinstance(fields, list) else 0
         completed.append(stat)
@@ -251,18 +253,40 @@ def _complete_stats(file: str, stats: Sequence[object], raw: Mapping[str, object
     return completed
 
 
+def _take_tables(file: str, stats: Sequence[object]) -> list[object]:
+    """Take the key `tables` off each stat. Return them as tables of the layout, each with the name of its stat."""
+    taken: list[object] = []
+    for number, stat in enumerate(stats):
+        if not isinstance(stat, dict):
+            continue
+        tables = stat.pop("tables", [])
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+            raise SpecError(f"{file}: stats[{number}].tables: must be a list of tables")
+        taken.extend({**table, "stat": stat.get("name")} for table in tables)
+        if len(taken) > MAX_FIELDS:
+            # As with the fields: `like` repeats them.
+            raise SpecError(f"{file}: stats: more than {MAX_FIELDS} tables in all")
+    return taken
+
+
 def _build_spec(file: str, raw: dict[str, object], shared: StatTables, *, version: int | None, is_user_made: bool = False) -> Spec:
     stats = raw.get("stats")
+    tables: list[object] = []
     if isinstance(stats, list):
-        raw = {**raw, "stats": _complete_stats(file, stats, raw, shared)}
-    top = SpecTable(file, "", {key: value for key, value in raw.items() if key != "source"})
+        stats = _complete_stats(file, stats, raw, shared)
+        tables = _take_tables(file, stats)
+        raw = {**raw, "stats": stats}
+    top = SpecTable(file, "", {key: value for key, value in raw.items() if key not in ("source", "rename_columns")})
     top.is_user_made = is_user_made
     name = top.string("name")
     if f"{name}.toml" != file:
         message = f"{file}: name is {name!r}; the file must be called {name}.toml"
         raise SpecError(message)
     reader = top.choice("reader", READERS)
-    layout = top.table("layout").values()
+    layout = dict(top.table("layout").values()) if "layout" in top else {}
+    if tables:
+        others = layout.get("tables", [])
+        layout["tables"] = [*tables, *others] if isinstance(others, list) else others
     written = top.number("version", version)
     stats = tuple(_stat(item) for item in top.tables("stats"))
     for stat in stats:

@@ -346,6 +346,8 @@ def _to_toml(
     yield f"instance_title = {_quoted(instance)}"
     for column in columns:
         yield from _field(tool, column)
+    if table.is_header_driven and table.pairs is None:
+        yield from _table(table, columns, labels, instance)
     yield ""
     yield "[[stats.panels]]"
     yield 'key = "first"'
@@ -365,23 +367,30 @@ def _layout(
     if table.pairs is not None:
         yield from _pair_layout(request, table.pairs, columns, instance)
         return
-    missing = sorted({word for row in table.rows for word in row if word in MISSING})
     ignored = [f"^.{{0,{MIN_LENGTH - 1}}}$"]
     if table.is_header_driven:
         yield "[layout]"
         if len(table.header) >= MIN_LENGTH:
             yield f"ignored = {_list(ignored)}"
-        yield ""
-        yield "[[layout.tables]]"
-        yield f"stat = {_quoted(request.name)}"
-        yield f"header = {_list([*([instance] if instance else []), *(column.shown.column for column in columns)])}"
-    else:
-        yield "[layout]"
-        yield f"stat = {_quoted(request.name)}"
-        yield f"columns = {_list(table.names)}"
-        if table.header:
-            yield f"ignored = {_list([_header_pattern(table.header)])}"
-        yield f"shortest = {MIN_LENGTH}"
+        return
+    yield "[layout]"
+    yield f"stat = {_quoted(request.name)}"
+    yield f"columns = {_list(table.names)}"
+    if table.header:
+        yield f"ignored = {_list([_header_pattern(table.header)])}"
+    yield f"shortest = {MIN_LENGTH}"
+    yield from _row_keys(table, labels, instance)
+
+
+def _table(table: SampleTable, columns: Sequence[StoredColumn], labels: Sequence[str], instance: str) -> Iterator[str]:
+    yield ""
+    yield "[[stats.tables]]"
+    yield f"header = {_list([*([instance] if instance else []), *(column.shown.column for column in columns)])}"
+    yield from _row_keys(table, labels, instance)
+
+
+def _row_keys(table: SampleTable, labels: Sequence[str], instance: str) -> Iterator[str]:
+    missing = sorted({word for row in table.rows for word in row if word in MISSING})
     if instance:
         yield f"instance = {_list([instance])}"
     if labels:

@@ -1,11 +1,18 @@
-"""Fill in what a spec file omits: defaults of its fields, and fields that a stat shares with another one.
+"""Fill in what a spec file omits: defaults of its fields, and what a stat shares with another one.
 
 Keys of `[[stats]]` for that (all optional):
-    source     the document that describes the fields, for those that name none themselves; also a key of the whole file
+    source     the document that describes the fields, for those that name none themselves; also a key of the whole file, where
+               it covers all stats without `like`
     defaults   members that every field of the stat has unless it says otherwise, such as { unit = "%", decimals = 2 }
-    like       a stat with the same fields: all of them, in the same order, and its panels unless the stat has some of its own. An
-               entry in `fields` with the key of one of them changes the members that it names; any other is a further field
-    without    keys of fields of that stat which this one lacks
+    tables     the `[[layout.tables]]` whose rows are the stat's, without their key `stat`
+    like       a stat with the same fields: all of them, in the same order. The stat takes its instance title, panels and tables
+               too, unless it has its own. An entry in `fields` with the key of a shared field changes the members that it names;
+               any other is a further field
+    without    keys of shared fields that this stat lacks
+
+A key of the whole file:
+    rename_columns   how columns of the stats that `like` names are called here: { "*/s" = "*", "%*" = "*-percent" } makes rkB of
+                     rkB/s and util-percent of %util; each rule is applied to what the one before made
 
 And a field may omit every member with a usual value: `column` is its pattern or key, `printed_key` its column, `group` and `unit`
 are "", `kind` follows from the unit, `worse` is "neither".
@@ -18,8 +25,14 @@ from normstat.errors import SpecError, shorten
 from normstat.stats.spec import Kind, Semantics
 
 DEFAULTED: Final = ("group", "unit", "kind", "semantics", "worse", "decimals", "storage")
+# Keys that say how the table is completed; the complete one has none of them.
+ONLY_HERE: Final = ("like", "without", "defaults", "rename_columns")
+# What a stat takes from the one that it is like, besides fields, where it has none of its own.
+INHERITED: Final = ("instance_title", "panels", "tables")
 # A spec may use a stat that uses another one, not much more: a chain that is longer goes round in a circle.
 MAX_CHAIN: Final = 4
+# The part of a column that a rule of rename_columns keeps.
+ANY_TEXT: Final = "*"
 # A raw stat by its name, with the `source` of its file filled in. Missing: None when no file has it.
 FindStat = Callable[[str], Mapping[str, object] | None]
 
@@ -60,7 +73,7 @@ def complete_stat(where: str, raw: Mapping[str, object], find_stat: FindStat) ->
 
 
 def _complete(where: str, raw: Mapping[str, object], find_stat: FindStat, *, n_left: int) -> dict[str, object]:
-    stat = {key: value for key, value in raw.items() if key not in ("like", "without", "defaults", "source")}
+    stat = {key: value for key, value in raw.items() if key not in (*ONLY_HERE, "source")}
     if "fields" in raw or "like" not in raw:
         stat["fields"] = _with_defaults(where, raw)
     if "like" in raw:
@@ -77,7 +90,9 @@ def _share(where: str, raw: Mapping[str, object], stat: dict[str, object], find_
         why = "is no other stat" if found is None else "is built on itself"
         raise SpecError(f"{where}like: {_show(name)} {why}")
     base = _complete(where, found, find_stat, n_left=n_left - 1)
-    shared = {str(field.get("key")): field for field in _tables(base.get("fields"))}
+    rules = _rename_rules(where, raw)
+    own_source = {"source": raw["source"]} if "source" in raw else {}
+    shared = {str(field.get("key")): {**_renamed(field, rules), **own_source} for field in _tables(base.get("fields"))}
     for key in _texts(where, "without", raw):
         if shared.pop(key, None) is None:
             raise SpecError(f"{where}without: {shorten(key)} is no field of {name}")
@@ -86,7 +101,30 @@ def _share(where: str, raw: Mapping[str, object], stat: dict[str, object], find_
         key = str(field.get("key"))
         shared[key] = {**shared.get(key, {}), **field}
     stat["fields"] = list(shared.values()) if isinstance(own, list) else own
-    stat.setdefault("panels", base.get("panels", []))
+    for key in INHERITED:
+        if key in base:
+            stat.setdefault(key, base[key])
+
+
+def _rename_rules(where: str, raw: Mapping[str, object]) -> Sequence[tuple[str, str]]:
+    rules = raw.get("rename_columns", {})
+    if not isinstance(rules, dict) or not all(
+        isinstance(new, str) and old.count(ANY_TEXT) == new.count(ANY_TEXT) == 1 for old, new in rules.items()
+    ):
+        raise SpecError(f"{where}rename_columns: must be a table of texts with one * each, not {_show(rules)}")
+    return list(rules.items())
+
+
+def _renamed(field: Mapping[str, object], rules: Sequence[tuple[str, str]]) -> Mapping[str, object]:
+    """Return a field of another stat with its column as it is called here; columns that only a host knows keep their pattern."""
+    column = str(field.get("column", field.get("key")))
+    if "pattern" in field or not rules:
+        return field
+    for old, new in rules:
+        start, end = old.split(ANY_TEXT)
+        if column.startswith(start) and column.endswith(end) and len(column) > len(start) + len(end):
+            column = new.replace(ANY_TEXT, column[len(start) : len(column) - len(end)])
+    return {**field, "column": column}
 
 
 def _with_defaults(where: str, raw: Mapping[str, object]) -> object:
@@ -97,8 +135,7 @@ def _with_defaults(where: str, raw: Mapping[str, object]) -> object:
     for key in defaults:
         if key not in DEFAULTED:
             raise SpecError(f"{where}defaults: {shorten(key)} is none of {', '.join(DEFAULTED)}")
-    # A field that changes one of another stat keeps that one's members.
-    common = defaults if "like" in raw or "source" not in raw else {"source": raw["source"], **defaults}
+    common = {"source": raw["source"], **defaults} if "source" in raw else defaults
     if not isinstance(fields, list):
         return fields
     return [{**common, **field} if isinstance(field, dict) else field for field in fields]

@@ -7,10 +7,12 @@ A spec names a file of stats/translations/, which holds what the catalogues of t
     forms       headers, their columns parted by "|"
     any_header  true when users choose the columns, so that a header has any of them in any order; `header_needs` are those that it
                 cannot lack
-    [[languages]]   the columns that a language (`code`) names otherwise, one table for each release that differs:
-    words       column = "translation"; "" for a column that the language leaves blank; "#-blocks" stands for 1K-blocks
+    [languages] the columns that a language names otherwise, one table for each release that differs: column = "translation"; "" for
+                a column that the language leaves blank; "#-blocks" stands for 1K-blocks
     [starts]    what a line begins with: English = [translations]
     [lines]     whole lines: English = [translations]; "#" is a number
+    [alternatives]  what {NAME} in a line stands for, one after the other: with K = ["K", "M"] and К = ["К", "М"], the line
+                "{K}iB" = ["{К}іБ"] is two, of KiB and MiB
 
 A line is translated only when all of it is known. Numbers stay as they are printed.
 
@@ -34,6 +36,7 @@ SPACES: Final = re.compile(r"\s+")
 LOOSE: Final = re.compile(r" (?=[:#])|(?<=[,#:]) ")
 LEAD: Final = re.compile(r"\s*([^\d#\s:]?[^\s\d#:%]*)", re.ASCII)
 HOLE: Final = "#"
+PLACE: Final = re.compile(r"\{(\w+)\}")
 CELL: Final = "|"
 # Lines of these tools are shorter.
 MAX_LINE: Final = 2000
@@ -244,15 +247,32 @@ def read_translations(name: str) -> Translations:
     """
     path = resources.files("normstat.stats") / FOLDER / f"{name}.toml"
     raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    languages = raw.get("languages", [])
     return Translations.of(
         forms=raw.get("forms", []),
-        languages=[item["words"] for item in languages],
+        languages=[words for releases in raw.get("languages", {}).values() for words in releases],
         starts=raw.get("starts", {}),
-        lines=raw.get("lines", {}),
+        lines=_written_out(raw.get("lines", {}), raw.get("alternatives", {})),
         any_header=raw.get("any_header", False),
         header_needs=raw.get("header_needs", []),
     )
+
+
+def _written_out(lines: Mapping[str, Sequence[str]], alternatives: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the lines with each alternative in its place.
+
+    >>> _written_out({"{K}iB": ["{К}іБ", "{K}io"], "free": ["frei"]}, {"K": ["K", "M"], "К": ["К", "М"]})
+    {'KiB': ['КіБ', 'Kio'], 'MiB': ['МіБ', 'Mio'], 'free': ['frei']}
+    """
+    n_alternatives = max(map(len, alternatives.values()), default=0)
+    written: dict[str, list[str]] = {}
+    for english, texts in lines.items():
+        for number in range(n_alternatives if PLACE.search(english) else 1):
+
+            def fill(text: str, number: int = number) -> str:
+                return PLACE.sub(lambda place: alternatives[place[1]][number], text)
+
+            written[fill(english)] = [fill(text) for text in texts]
+    return written
 
 
 @functools.cache

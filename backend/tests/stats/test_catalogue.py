@@ -18,6 +18,7 @@ from normstat.cli.gen_command import QUESTIONS_PAGE, STATS_PAGE, render_stats_pa
 from normstat.cli.gen_questions import render_questions_page
 from normstat.errors import NotFound, SpecError
 from normstat.stats.catalogue import load_catalogue, parse_spec, require_spec
+from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.guess import guess_spec
 from normstat.stats.spec import Kind, Semantics, Worse
 
@@ -34,13 +35,11 @@ reader = "columns"
 [layout]
 since_boot = "first"
 
-[[layout.tables]]
-stat = "short"
-header = ["aa", "bb"]
-
 [[stats]]
 name = "short"
 title = "tool"
+instance_title = "disk"
+tables = [{ header = ["aa", "bb"] }]
 defaults = { unit = "%", decimals = 2 }
 fields = [
   { key = "aa", worse = "higher", help = "What it is." },
@@ -77,7 +76,42 @@ def test_a_stat_takes_the_fields_of_another_one() -> None:
     assert aa == first.fields[0]
     assert (cc.key, cc.column, cc.printed_key, cc.decimals, cc.help, cc.source) == ("cc", "Cc", "Cc", 1, "A third.", "tool(8)")
     assert (dd.key, dd.kind, dd.semantics) == ("dd", Kind.COUNTER, Semantics.COUNTER)
-    assert second.panels == first.panels
+    assert (second.panels, second.instance_title) == (first.panels, "disk")
+
+
+def test_a_stat_takes_the_tables_of_another_one_unless_it_has_its_own() -> None:
+    spec = parse_spec("short.toml", SHORT)
+    assert isinstance(spec.layout, ColumnLayout)
+    assert [(table.stat, *table.header[0]) for table in spec.layout.tables] == [("short", "aa"), ("short_json", "aa")]
+    other = parse_spec("short.toml", SHORT.replace('like = "short"', 'like = "short"\ntables = [{ header = ["dd"] }]'))
+    assert isinstance(other.layout, ColumnLayout)
+    assert [(table.stat, *table.header[0]) for table in other.layout.tables] == [("short", "aa"), ("short_json", "dd")]
+
+
+def test_a_spec_is_beside_its_reader_or_in_the_folder_of_its_system() -> None:
+    """The one rule of where a spec lies (docs/add-ons.md)."""
+    root = Path(normstat.stats.__file__).parent
+    beside = {path.parent for path in (root / "readers").glob("*/*.toml")}
+    for path in [*(root / "specs").rglob("*.toml"), *(root / "readers").glob("*/*.toml")]:
+        spec = load_catalogue().specs[path.stem]
+        module = next((root / "readers").glob(f"*/{spec.reader}.py"))
+        place = module.parent if module.parent in beside else root / "specs" / spec.os
+        assert path.parent == place, f"move {path.name} to {place.relative_to(root)}"
+
+
+def test_tables_of_the_layout_come_after_those_of_stats() -> None:
+    more = '[[layout.tables]]\nstat = "short"\nheader = ["ee"]\n\n[[stats]]'
+    spec = parse_spec("short.toml", SHORT.replace("[[stats]]", more, 1))
+    assert isinstance(spec.layout, ColumnLayout)
+    assert [min(table.header[0]) for table in spec.layout.tables] == ["aa", "aa", "ee"]
+
+
+def test_a_stat_calls_the_columns_of_another_one_by_its_own_rules() -> None:
+    rules = 'rename_columns = { "*/b" = "*_b", "b*" = "B*" }'
+    text = SHORT.replace('without = ["bb"]\n', f'source = "tool-json(1)"\n{rules}\n')
+    aa, bb, cc, dd = parse_spec("short.toml", text).stats[1].fields
+    assert [field.column for field in (aa, bb, cc, dd)] == ["aa", "B_b", "Cc", "dd"]
+    assert [field.source for field in (aa, bb, cc, dd)] == ["tool-json(1)"] * 3 + ["tool(1)"]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +133,9 @@ def test_a_stat_takes_the_fields_of_another_one() -> None:
         ('fields = ["aa"]', 'fields = ["zz"]', "panels[0].fields: 'zz' is no field"),
         ('section = "cpu"', 'section = "cpu", instances = "best"', "panels[0].instances"),
         ('since_boot = "first"', 'since_boot = "always"', "layout: since_boot: 'always' is none of first, same_clock, never"),
-        ('stat = "short"', 'stat = "bad"', "layout: tables[0].stat: 'bad' is no stat"),
+        ('tables = [{ header = ["aa", "bb"] }]', "tables = 1", "stats[0].tables: must be a list of tables"),
+        ('header = ["aa", "bb"]', 'haeder = ["aa"]', "layout: tables[0].haeder: is not known"),
+        ('like = "short"', 'like = "short"\nrename_columns = { "*/*" = "*" }', "stats[1].rename_columns: must be a table of texts"),
         ("[layout]", "[layout", "not a TOML file"),
         ('like = "short"', 'like = "vmstat_linux"', "short.toml: stats[1].like: 'vmstat_linux' is no other stat"),
         ('like = "short"', "like = 7", "stats[1].like: 7 is no other stat"),

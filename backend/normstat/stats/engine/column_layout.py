@@ -12,7 +12,7 @@ Keys of `[layout]` (all but `tables` optional):
     commas       true when an option has the tool print commas between cells instead of blanks
     header_rows  minimum number of rows before a header is repeated on a new screen; one that comes earlier, or not after as many
                  rows as the time before, begins a new run. Absent when every report has its header
-Keys of `[[layout.tables]]`:
+Keys of `[[stats.tables]]` or, with `stat`, `[[layout.tables]]`:
     stat         the stat of its rows, "" for a known table that is not read
     header       required columns; "Device|Device:" are alternatives
     instance     columns that name what a row is about

@@ -11,9 +11,9 @@ before the time of their report wait for it.
 
 Layout keys:
     since_boot, omit_option, unknown   as of the reader `columns`
-Keys of `[[layout.tables]]`:
+Keys of `[[stats.tables]]` or, with `stat`, `[[layout.tables]]`:
     name       the table's key; "one|other" are alternatives
-    stats      the stats of its rows: a number goes to the first of them that knows it
+    stat       the stat of its rows; several tables may have one name, and a number goes to the first stat of them that knows it
     instance   the keys that name what a row is about, in their order
     pairs      ["name", "value"]: the row's numbers are in a list of objects that hold a name and a number
     missing    numbers that stand for no value: ["-1.00"]
@@ -62,7 +62,7 @@ LOST: Final = Rejected("after broken JSON; reading resumes at the next report")
 class JsonTable:
     """One kind of rows; the module's docstring explains the keys."""
 
-    stats: tuple[Stat, ...]
+    stat: Stat
     names: Alternatives = toml_key("name")
     instance: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
@@ -86,6 +86,10 @@ class SysstatJsonLayout(Layout):
     def find(self, name: str) -> JsonTable | None:
         """Return the table of that name. Missing: None for an unknown one."""
         return next((table for table in self.tables if name in table.names), None)
+
+    def stats_of(self, name: str) -> tuple[Stat, ...]:
+        """Return the stats whose rows are under a name."""
+        return tuple(table.stat for table in self.tables if name in table.names)
 
 
 LAYOUT: Final = SysstatJsonLayout
@@ -279,7 +283,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
             assert self.layout.unknown is not None
             yield self.layout.unknown, node.numbers
             return
-        stats = table.stats
+        stats = self.layout.stats_of(node.name)
         # pidstat prints some numbers as texts ("UID": "0").
         numbers = node.numbers | {key: word for key, word in node.texts.items() if any(_knows(stat, key) for stat in stats)}
         left = {key: word for key, word in numbers.items() if key not in table.instance}
