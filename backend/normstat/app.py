@@ -50,11 +50,10 @@ from normstat.ingest.receivers.type_memory import TypeMemory
 from normstat.jobs.background import keep_running
 from normstat.jobs.due_work import SELDOM_S, DueWork
 from normstat.live.notify import LiveHub
-from normstat.runtime.ingest_limits import BATCHES_AT_ONCE
+from normstat.runtime.input_limits import BATCHES_AT_ONCE, MAX_ARTEFACT_BYTES, MAX_REPORT_FILE_BYTES
 from normstat.runtime.installed_files import find_agents_dir, find_page_dir
 from normstat.runtime.memory import return_large_blocks
 from normstat.runtime.metrics import declare, is_multiprocess
-from normstat.runtime.upload_limits import MAX_ARTEFACT_BYTES, MAX_REPORT_FILE_BYTES
 from normstat.runtime.work_budget import MemoryPool
 from normstat.samples.spec_refresh import reload_user_specs
 from normstat.schedule import run_schedule

@@ -27,7 +27,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from normstat.runtime.ingest_limits import MAX_HOSTS, MAX_NEW_HOSTS, MAX_NEW_INSTANCES, MAX_NEW_STREAMS, IngestLimits
+from normstat.runtime.input_limits import MAX_HOSTS, MAX_NEW_HOSTS, MAX_NEW_INSTANCES, MAX_NEW_STREAMS, IngestLimits
 
 # For agents 4, and one each for health, events of the database, looking for work, imports, reparses, deletions, backtests, alerts
 # and webhooks (tests/db/test_connection_budget.py counts them).

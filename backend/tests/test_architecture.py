@@ -40,7 +40,7 @@ ROW_MODULES = (
 DECODERS = {
     # As a whole with a limit, and piece by piece where it can stop.
     r"ZstdDecompressor\(|zstandard\.decompress\(": {
-        "runtime/bounded_zstd.py", "bundles/bundle_reader.py", "ingest/imports/unpacking.py", "backup/backup_files.py",
+        "runtime/bounded_decoding.py", "bundles/bundle_reader.py", "ingest/imports/unpacking.py", "backup/backup_files.py",
     },
     # `stats/engine/proc/counters.py`: a reader's state from our own database.
     r"zlib\.decompress(obj)?\(|gzip\.(open|decompress)|GzipFile|bz2\.|lzma\.|isal_zlib\.decompress": {
@@ -52,9 +52,9 @@ DECODERS = {
     r"simple_decompress\(": {"codecs/packed_numbers.py"},
     r"Image\.open\(": {"report/uploads.py"},
     r"json\.loads?\(": {
-        "runtime/bounded_json.py",
+        "runtime/bounded_decoding.py",
         # Lines and strings whose length the reader bounds.
-        "stats/engine/json_stream.py", "stats/engine/recorded_series.py", "stats/engine/trace/bpftrace_json.py",
+        "stats/engine/json_stream.py", "stats/engine/series/recorded_series.py", "stats/engine/trace/bpftrace_json.py",
         # A cookie and an answer of some kilobytes.
         "api/routes/oidc.py", "doctor/address_probe.py",
         # What this server, or a process of it, wrote a moment ago or keeps in its database and its folders.
@@ -66,7 +66,7 @@ DECODERS = {
         # Templates of an administrator, some kilobytes.
         "alerts/webhook_template.py",
         # Commands: files and answers of their own user.
-        "cli/alerts_command.py", "cli/experiment_command.py", "cli/gen_chart.py", "cli/run_target.py",
+        "cli/alerts_command.py", "cli/experiment_command.py", "cli/gen_settings.py", "cli/run_target.py",
     },
 }  # fmt: skip
 

@@ -4,8 +4,7 @@ import pytest
 import zstandard
 
 from normstat.errors import TooLarge
-from normstat.runtime.bounded_json import NotJson, load_json
-from normstat.runtime.bounded_zstd import UnpacksTooLarge, unpack_zstd
+from normstat.runtime.bounded_decoding import NotJson, UnpacksTooLarge, load_json, unpack_zstd
 
 
 def test_a_frame_unpacks_to_no_more_than_it_may() -> None:

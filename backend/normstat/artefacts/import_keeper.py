@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.runtime.upload_limits import MAX_ARTEFACT_BYTES
+from normstat.runtime.input_limits import MAX_ARTEFACT_BYTES
 
 if TYPE_CHECKING:
     from normstat.records.artefact_keeper import ImportedText

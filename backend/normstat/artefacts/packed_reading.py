@@ -23,8 +23,8 @@ from normstat.artefacts.part_words import find_words
 from normstat.artefacts.reading import RejectedText, read_artefact
 from normstat.artefacts.tools import Effect
 from normstat.errors import NormstatError, NotFound, TooLarge
+from normstat.runtime.input_limits import MAX_ARTEFACT_BYTES
 from normstat.runtime.isolated_module import ask_isolated
-from normstat.runtime.upload_limits import MAX_ARTEFACT_BYTES
 from normstat.stats.records import Timing
 
 # The largest text read in a thread of the server: a quarter of a second.

@@ -10,7 +10,7 @@ import zstandard
 from normstat.artefacts.log_codec import LOG_MARK, decode_log, encode_log
 from normstat.artefacts.parts import Bucket, HistogramPart, LogPart, Part, PartColumn, PartKind, StackPart, TablePart
 from normstat.errors import DamagedArtefact
-from normstat.runtime.bounded_zstd import unpack_zstd
+from normstat.runtime.bounded_decoding import unpack_zstd
 from normstat.stats.spec import Kind, Worse
 
 LEVEL: Final = 6

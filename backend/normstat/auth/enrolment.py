@@ -25,7 +25,7 @@ from normstat.db.schema.account_models import JoinToken
 from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, shorten
 from normstat.ingest.transaction import HOST_NAME
 from normstat.records.audit_rows import AuditEntry, add_entries
-from normstat.runtime.ingest_limits import too_many_hosts
+from normstat.runtime.input_limits import too_many_hosts
 
 MIN_LIFETIME: Final = timedelta(minutes=1)
 MAX_LIFETIME: Final = timedelta(days=30)

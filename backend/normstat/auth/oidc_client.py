@@ -24,7 +24,7 @@ from joserfc.jwk import ECKey, JWKRegistry, OKPKey, RSAKey
 
 from normstat.auth.client_address import is_this_machine
 from normstat.errors import BadRequest, NotAuthenticated, ProviderAway, TooLarge
-from normstat.runtime.bounded_json import NotJson, load_json
+from normstat.runtime.bounded_decoding import NotJson, load_json
 
 # Signatures by keys that only the provider has: no shared secrets (HS256), never "none".
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")

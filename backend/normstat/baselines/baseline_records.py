@@ -14,7 +14,7 @@ from normstat.db.schema.baseline_models import Baseline, BaselineHost, Exclusion
 from normstat.db.schema.job_models import Job
 from normstat.db.schema.models import Host
 from normstat.runtime.field_docs import Documented
-from normstat.stats.engine.timeline import require_zone
+from normstat.stats.engine.times.timeline import require_zone
 from normstat.window import Window
 
 Ranges = Sequence[Range[datetime]]

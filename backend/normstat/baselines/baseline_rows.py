@@ -24,7 +24,7 @@ from normstat.db.schema.baseline_models import Baseline, BaselineHost
 from normstat.db.schema.models import Host
 from normstat.errors import BadRequest, Conflict, NotFound, shorten
 from normstat.records.webhook_rows import Topic, tell_webhooks
-from normstat.stats.engine.timeline import require_zone
+from normstat.stats.engine.times.timeline import require_zone
 from normstat.window import Window
 
 NAME_CONSTRAINT: Final = "uq_baselines__name"

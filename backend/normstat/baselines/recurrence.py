@@ -18,7 +18,7 @@ from dateutil.rrule import rrulestr
 
 from normstat.baselines.window_sets import Windows, merge
 from normstat.errors import BadRequest, shorten
-from normstat.stats.engine.timeline import require_zone
+from normstat.stats.engine.times.timeline import require_zone
 from normstat.window import Window
 
 MIN_DURATION_S: Final = 60

@@ -34,7 +34,7 @@ from normstat.query.artefact_times import read_artefact_times
 from normstat.query.host_zones import read_host_zones
 from normstat.records.score_rows import read_sending_hosts
 from normstat.samples.lookup import read_host_name
-from normstat.stats.engine.timeline import require_zone
+from normstat.stats.engine.times.timeline import require_zone
 from normstat.stats.observer_effect import Effect
 from normstat.window import Window
 

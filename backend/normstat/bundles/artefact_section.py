@@ -16,7 +16,7 @@ from normstat.bundles.bundle_writer import to_instant_or_none, to_text
 from normstat.db.session import open_write_session
 from normstat.errors import BadRequest, NormstatError, NotFound
 from normstat.records.artefact_rows import ArtefactSource, read_text
-from normstat.runtime.upload_limits import MAX_ARTEFACT_BYTES
+from normstat.runtime.input_limits import MAX_ARTEFACT_BYTES
 
 MAX_WORDS: Final = 20_000
 WORDS: Final = ("title", "question", "command", "file_name", "author")

@@ -27,7 +27,7 @@ from normstat.bundles.bundle_format import (
     is_bundle_file,
 )
 from normstat.errors import BadRequest, TooLarge, shorten
-from normstat.runtime.bounded_json import NotJson, load_json
+from normstat.runtime.bounded_decoding import NotJson, load_json
 
 READ_BYTES: Final = 1 << 20
 # zstd's long windows would let a small file ask for gigabytes of memory.

@@ -20,8 +20,7 @@ from normstat.db.schema.models import UserSpec
 from normstat.db.session import WriteSession, open_read_session, open_write_session
 from normstat.errors import BadRequest, NormstatError, count_of, shorten
 from normstat.records.event_rows import MAX_TEXT, EventSource
-from normstat.runtime.bounded_json import load_in_turn, load_json
-from normstat.runtime.bounded_zstd import unpack_zstd
+from normstat.runtime.bounded_decoding import load_in_turn, load_json, unpack_zstd
 from normstat.samples.spec_refresh import reload_user_specs
 from normstat.samples.user_specs import put_user_spec
 from normstat.stats.catalogue import load_catalogue

@@ -22,7 +22,7 @@ from normstat.db.schema.models import Stream
 from normstat.samples.chunks import ByteRange, read_batch, read_ranges
 from normstat.samples.lookup import find_stat, read_instance_names
 from normstat.samples.sample_pages import Page, PageQuery, read_pages, to_floats
-from normstat.stats.engine.gap import state_after_gap
+from normstat.stats.engine.reader_state import state_after_gap
 from normstat.stats.readers import read
 from normstat.stats.records import SampleBlock
 from normstat.stats.spec import Spec

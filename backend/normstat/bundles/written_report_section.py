@@ -20,8 +20,8 @@ from normstat.report.blocks import pack_blocks, unpack_blocks
 from normstat.report.note_models import ReportNoteContent
 from normstat.report.report_rows import MAX_FROZEN_BYTES, MAX_NOTES, CarriedNote, CarriedReport, ReportChange, ReportInfo
 from normstat.report.uploads import OTHER_TYPE, read_upload, safe_file_name
-from normstat.runtime.bounded_json import load_in_turn
-from normstat.runtime.upload_limits import MAX_REPORT_FILE_BYTES
+from normstat.runtime.bounded_decoding import load_in_turn
+from normstat.runtime.input_limits import MAX_REPORT_FILE_BYTES
 
 NO_NUL: Final = r"^[^\x00]*$"
 LIST: Final = "reports.json.zst"

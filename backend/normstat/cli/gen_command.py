@@ -13,10 +13,9 @@ import typer
 
 import normstat
 from normstat.api.http.router import render_route_table
-from normstat.cli.gen_chart import VALUES_SCHEMA, render_values_schema
 from normstat.cli.gen_questions import render_questions_page
 from normstat.cli.gen_rules import render_rules_page
-from normstat.cli.gen_settings import SETTINGS_PAGE, render_settings_page
+from normstat.cli.gen_settings import SETTINGS_PAGE, VALUES_SCHEMA, render_settings_page, render_values_schema
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Shape, Spec, Stat
 

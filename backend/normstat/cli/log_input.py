@@ -17,7 +17,7 @@ from normstat.db.session import WriteSession
 from normstat.errors import BadRequest, NotFound, TooLarge
 from normstat.records import artefact_rows
 from normstat.report.words import instant
-from normstat.runtime.upload_limits import MAX_ARTEFACT_BYTES
+from normstat.runtime.input_limits import MAX_ARTEFACT_BYTES
 
 STDIN: Final = "-"
 

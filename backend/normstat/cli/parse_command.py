@@ -13,7 +13,7 @@ import typer
 from normstat.errors import NormstatError, shorten
 from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.engine.histogram import split_bucket
-from normstat.stats.engine.timeline import Timeline
+from normstat.stats.engine.times.timeline import Timeline
 from normstat.stats.file_names import command_in_name, day_in_name
 from normstat.stats.guess import guess_spec
 from normstat.stats.readers import read

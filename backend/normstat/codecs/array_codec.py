@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 import numpy as np
 import zstandard
 
-from normstat.runtime.bounded_zstd import unpack_zstd
+from normstat.runtime.bounded_decoding import unpack_zstd
 
 MAGIC: Final = b"nsp1"
 HEAD: Final = struct.Struct("<4sH")

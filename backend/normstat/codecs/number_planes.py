@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import zstandard
 
-from normstat.runtime.bounded_zstd import unpack_zstd
+from normstat.runtime.bounded_decoding import unpack_zstd
 
 Ints = npt.NDArray[np.int64]
 

@@ -18,7 +18,7 @@ import zstandard
 from normstat.codecs.number_planes import PlaneReader, PlaneWriter, compress_zstd
 from normstat.codecs.word_columns import pack_words, unpack_words
 from normstat.errors import DamagedChunk
-from normstat.runtime.bounded_zstd import unpack_zstd
+from normstat.runtime.bounded_decoding import unpack_zstd
 
 # What is read for one line. Measured on bench/data: half as much takes 8 % more space, twice as much saves 3 %.
 FRAME_BYTES: Final = 256 << 10

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import zstandard
 from pcodec import ChunkConfig, standalone
 
-from normstat.runtime.bounded_zstd import unpack_zstd
+from normstat.runtime.bounded_decoding import unpack_zstd
 
 Ints = npt.NDArray[np.int64]
 NumberArray = npt.NDArray[np.int64] | npt.NDArray[np.int32] | npt.NDArray[np.float64] | npt.NDArray[np.float32]

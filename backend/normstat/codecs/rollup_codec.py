@@ -27,7 +27,7 @@ from normstat.codecs.packed_numbers import (
     unpack_integers,
     unpack_numbers,
 )
-from normstat.runtime.bounded_zstd import unpack_zstd
+from normstat.runtime.bounded_decoding import unpack_zstd
 from normstat.stats.records import Int64Array
 
 Float64Array = npt.NDArray[np.float64]

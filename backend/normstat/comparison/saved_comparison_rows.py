@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.db.schema.baseline_models import SavedComparisonRow
 from normstat.errors import NotFound, TooLarge
 from normstat.records.webhook_rows import Topic, tell_webhooks
-from normstat.runtime.bounded_zstd import unpack_zstd
+from normstat.runtime.bounded_decoding import unpack_zstd
 from normstat.runtime.field_docs import Documented
 
 MAX_LISTED: Final = 10_000

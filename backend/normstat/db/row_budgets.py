@@ -30,7 +30,7 @@ from normstat.db.schema.report_models import ReportFileRow, ReportNoteRow, Repor
 from normstat.db.schema.view_models import SavedView
 from normstat.db.schema.watch_models import RuleLimitRow, WatchMute
 from normstat.errors import TooManyRequests, shorten
-from normstat.runtime.ingest_limits import too_many_hosts
+from normstat.runtime.input_limits import too_many_hosts
 
 DAY: Final = timedelta(days=1)
 # Deleted or revoked rows stay for a while. In a day, this multiple of the limit may be made, these included.

@@ -14,7 +14,6 @@ from normstat.db.schema_version import read_newest_version, require_current_sche
 from normstat.db.session import make_engine, make_sessions
 from normstat.db.standby import StandbyPosition, read_position, read_primary
 from normstat.doctor.address_probe import probe_address
-from normstat.doctor.archive_checks import check_archiving
 from normstat.doctor.check_result import CheckResult, error, not_checked, ok
 from normstat.doctor.database_checks import ServerSize, check_database, check_disk
 from normstat.doctor.database_facts import (
@@ -27,7 +26,7 @@ from normstat.doctor.database_facts import (
 )
 from normstat.doctor.file_checks import check_account, check_clock_service, check_data_disk, check_files
 from normstat.doctor.setting_checks import check_address, check_page, check_settings
-from normstat.doctor.standby_checks import check_standby
+from normstat.doctor.wal_checks import check_archiving, check_standby
 from normstat.doctor.work_checks import (
     OF_SENDING,
     check_agents,

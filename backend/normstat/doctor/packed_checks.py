@@ -16,7 +16,7 @@ from normstat.codecs.sealed_codec import read_head
 from normstat.comparison.saved_comparison_rows import MAX_RESULT_BYTES
 from normstat.records.artefact_rows import PIECE_BYTES
 from normstat.report.report_rows import MAX_FROZEN_BYTES
-from normstat.runtime.bounded_zstd import unpack_zstd
+from normstat.runtime.bounded_decoding import unpack_zstd
 from normstat.samples.chunks import unpack_body
 
 Row = Mapping[str, bytes]

@@ -32,7 +32,7 @@ from normstat.ingest.transaction import (
     TooManyInstances,
 )
 from normstat.runtime import metrics
-from normstat.runtime.ingest_limits import BATCHES_AT_ONCE, IngestLimits
+from normstat.runtime.input_limits import BATCHES_AT_ONCE, IngestLimits
 from normstat.samples import ingest_rows
 from normstat.samples.stat_tables import make_stat_tables
 

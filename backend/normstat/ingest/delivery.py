@@ -9,7 +9,7 @@ from normstat.ingest.stream_samples import NOTHING_REFUSED, Refused, StreamReade
 from normstat.samples.ingest_rows import OpenStream
 from normstat.samples.stream_rows import LostBytes
 from normstat.samples.table_plan import TablePlan
-from normstat.stats.engine.gap import state_after_gap
+from normstat.stats.engine.reader_state import state_after_gap
 from normstat.stats.engine.shared_text import TextWindow
 from normstat.stats.records import SampleBlock, State
 from normstat.stats.spec import Spec

@@ -29,7 +29,7 @@ from normstat.records import event_rows
 from normstat.records.host_tag_rows import read_tags
 from normstat.records.loss_events import StreamGap, note_losses
 from normstat.runtime import metrics
-from normstat.runtime.ingest_limits import RETRY_AFTER_S, IngestLimits, too_many_hosts
+from normstat.runtime.input_limits import RETRY_AFTER_S, IngestLimits, too_many_hosts
 from normstat.runtime.memory import CollectorPauses
 from normstat.samples import chunks, ingest_rows, samples, stream_rows
 from normstat.samples.ingest_rows import OpenHost, OpenStream, SavedStream
@@ -42,7 +42,7 @@ from normstat.samples.stream_cache import StreamCache
 from normstat.samples.stream_rows import StreamName, clean_text
 from normstat.samples.table_plan import TablePlan
 from normstat.stats.catalogue import load_catalogue
-from normstat.stats.engine.gap import state_after_gap
+from normstat.stats.engine.reader_state import state_after_gap
 from normstat.stats.readers import share_texts
 from normstat.stats.records import LineKind, SampleBlock, Timing
 from normstat.window import from_us

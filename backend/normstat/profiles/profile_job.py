@@ -33,7 +33,7 @@ from normstat.profiles.seasonality import find_slots
 from normstat.profiles.sketch import PackedSketch, sketch_spans
 from normstat.profiles.sketch_reader import read_sketch
 from normstat.samples.lookup import StatRef, list_host_stats
-from normstat.stats.engine.timeline import require_zone
+from normstat.stats.engine.times.timeline import require_zone
 from normstat.stats.spec import Kind
 from normstat.window import Window
 

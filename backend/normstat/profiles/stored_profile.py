@@ -21,7 +21,7 @@ from normstat.profiles.profile_job import clip_at
 from normstat.profiles.profile_rows import WHOLE_SLOT, ProfileKey, ProfileRow
 from normstat.profiles.seasonality import describe, describe_why_not, slot_of
 from normstat.scoring.host_profile import HostProfile
-from normstat.stats.engine.timeline import require_zone
+from normstat.stats.engine.times.timeline import require_zone
 from normstat.window import Window
 
 log = structlog.get_logger()

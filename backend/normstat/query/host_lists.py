@@ -25,7 +25,7 @@ from normstat.runtime.field_docs import Documented
 from normstat.runtime.natural_order import natural_key
 from normstat.samples import lookup
 from normstat.stats.catalogue import load_catalogue
-from normstat.stats.engine.calls import stream_interval
+from normstat.stats.engine.times.calls import stream_interval
 from normstat.window import Window
 
 LIVE_WITHIN: Final = timedelta(seconds=30)

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.errors import BadRequest, NotFound, TooLarge, shorten
 from normstat.samples.lookup import StatRef, find_hosts, find_stats, list_stats_of_hosts, read_instance_names
 from normstat.samples.sample_pages import PageQuery, read_pages_of_hosts, to_floats
-from normstat.stats.engine.exposition_line import format_series, format_value
+from normstat.stats.engine.series.exposition_line import format_series, format_value
 from normstat.stats.spec import Field, Semantics
 from normstat.window import Window
 

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.db.schema.artefact_models import ArtefactBytes, ArtefactPartRow, ArtefactRow
 from normstat.db.schema.models import Host
 from normstat.errors import BadRequest, DamagedArtefact, NotFound
-from normstat.runtime.bounded_zstd import unpack_zstd
+from normstat.runtime.bounded_decoding import unpack_zstd
 from normstat.runtime.field_docs import Documented
 
 PIECE_BYTES: Final = 4 << 20

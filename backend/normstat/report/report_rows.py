@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.db.schema.report_models import ReportFileBytes, ReportFileRow, ReportNoteRow, ReportRow
 from normstat.errors import BadRequest, Conflict, NotFound, TooLarge
-from normstat.runtime.bounded_zstd import unpack_zstd
+from normstat.runtime.bounded_decoding import unpack_zstd
 from normstat.runtime.field_docs import Documented
 from normstat.window import Window
 

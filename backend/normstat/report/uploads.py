@@ -9,7 +9,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from normstat.errors import BadRequest, TooLarge, shorten
 from normstat.report.svg_subset import clean_svg
-from normstat.runtime.upload_limits import MAX_REPORT_FILE_BYTES
+from normstat.runtime.input_limits import MAX_REPORT_FILE_BYTES
 
 MAX_PIXELS: Final = 50_000_000
 # Larger images are made smaller: an A4 page at 300 points an inch has 2480 columns.

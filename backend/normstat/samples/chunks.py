@@ -21,7 +21,7 @@ from normstat.codecs.pack_codec import FramePlace, StoredChunk, cut_frame, read_
 from normstat.db.distribution import find_owner, is_citus, on_shard
 from normstat.db.schema.models import Chunk, PackedChunk, Stream
 from normstat.errors import DamagedChunk
-from normstat.runtime.bounded_zstd import unpack_zstd
+from normstat.runtime.bounded_decoding import unpack_zstd
 
 # Measured on bench/data, what four tools printed on a real host: by the MiB compressed to a tenth at 780 MB/s, by 3 kB, as live
 # agents send, to a fifth at 320 MB/s. Level 2 is slower and takes 3 % more; level 9 saves 12 % at a tenth of the speed.

@@ -21,9 +21,8 @@ from normstat.stats.layout import LayoutError, parse_layout
 from normstat.stats.lazy_mapping import LazyMapping
 from normstat.stats.readers import READERS
 from normstat.stats.spec import Family, Field, Kind, Layout, PanelInfo, Section, Semantics, Shape, Spec, Stat, Storage, Worse
-from normstat.stats.spec_defaults import complete_stat, usual_kind, usual_semantics
+from normstat.stats.spec_defaults import complete_stat, usual_kind, usual_semantics, usual_storage
 from normstat.stats.spec_table import SpecTable, cut
-from normstat.stats.storage_rule import usual_storage
 from normstat.stats.toml_text import parse_toml
 from normstat.stats.translated_lines import translation_names
 

@@ -22,7 +22,7 @@ from normstat.stats.catalogue import RESERVED_KEYS
 from normstat.stats.draft_pairs import PairTable, find_pairs
 from normstat.stats.engine.header import slug, split_header
 from normstat.stats.engine.number_formats import EXACT_LIMIT, NUMBER, SUFFIXES
-from normstat.stats.engine.timestamps import parse_timestamp, split_words, take_clock
+from normstat.stats.engine.times.timestamps import parse_timestamp, split_words, take_clock
 from normstat.stats.spec import Kind, Storage
 
 MAX_BYTES: Final = 1 << 20

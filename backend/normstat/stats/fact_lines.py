@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from normstat.stats.engine.timestamps import Timestamp, parse_timestamp
+from normstat.stats.engine.times.timestamps import Timestamp, parse_timestamp
 
 # The kernel computes the time of the boot from its clock, so that it moves by a second now and then; a boot takes longer than this.
 # The boot id distinguishes boots reliably, where the system has one.

@@ -4,7 +4,7 @@ import datetime as dt
 import re
 from typing import Final
 
-from normstat.stats.engine.timestamps import MONTHS
+from normstat.stats.engine.times.timestamps import MONTHS
 
 OPTION_WORD: Final = re.compile(r"-[A-Za-z]{1,5}")
 # Words that look like options: vmstat-day.txt was not printed by `vmstat -day`.

@@ -13,7 +13,7 @@ from normstat.app import create_app
 from normstat.db.session import open_read_session
 from normstat.ingest.batching import set_limits
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
-from normstat.runtime.ingest_limits import IngestLimits
+from normstat.runtime.input_limits import IngestLimits
 from normstat.settings import Settings
 from tests.api.people import People, run_sql
 from tests.api.samples import HOST, KEY, VMSTAT, frames_of, send

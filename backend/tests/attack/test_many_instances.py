@@ -11,7 +11,7 @@ from normstat.ingest.batching import set_limits
 from normstat.ingest.reparse.reparse_worker import work_off
 from normstat.ingest.stream_samples import TOO_MANY_INSTANCES_REASON
 from normstat.query.line_accounts import read_host_accounts
-from normstat.runtime.ingest_limits import IngestLimits
+from normstat.runtime.input_limits import IngestLimits
 from normstat.samples import instance_cache
 from tests.database_access import Database, query
 from tests.databases import on_either_database

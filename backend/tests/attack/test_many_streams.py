@@ -11,7 +11,7 @@ from normstat.ingest.batching import AgentIdentity, IngestQueue, IngestRequest, 
 from normstat.ingest.limits import HOUR_S, HourlyCount, RefusalLog
 from normstat.ingest.protocol import Ack, Frame
 from normstat.ingest.transaction import IngestCache
-from normstat.runtime.ingest_limits import RETRY_AFTER_S, IngestLimits
+from normstat.runtime.input_limits import RETRY_AFTER_S, IngestLimits
 from normstat.stats.records import NO_TIMING
 from tests.auth.test_throttle import Clock
 from tests.database_access import Database

@@ -6,10 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from normstat.db.standby import LagGauge, StandbyPosition, StandbyState, judge
-from normstat.doctor.archive_checks import MIB, check_archiving
 from normstat.doctor.check_result import CheckStatus
 from normstat.doctor.database_facts import ArchiveFacts
-from normstat.doctor.standby_checks import check_standby
+from normstat.doctor.wal_checks import MIB, check_archiving, check_standby
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 AT = StandbyPosition(True, True, 1000, 1000, NOW, NOW)

@@ -16,7 +16,7 @@ from normstat.ingest.receivers.native_histograms import cumulate
 from normstat.ingest.receivers.otlp import MAX_JSON_VALUES, read_metrics, read_metrics_json
 from normstat.ingest.receivers.remote_write import read_request_2, read_write_request, unpack_snappy
 from normstat.stats.catalogue import require_spec
-from normstat.stats.engine.exposition_line import format_series, format_value, parse_line, parse_series
+from normstat.stats.engine.series.exposition_line import format_series, format_value, parse_line, parse_series
 from normstat.stats.readers import read
 from normstat.stats.records import LineKind, State
 from tests.ingest.remote_writes import Series, double, pack, plain_request, sub, varint, write_request, write_request_2

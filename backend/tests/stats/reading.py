@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from normstat.stats.catalogue import load_catalogue
-from normstat.stats.engine.time_lines import parse_time_line
-from normstat.stats.engine.timestamps import Timestamp
+from normstat.stats.engine.times.time_lines import parse_time_line
+from normstat.stats.engine.times.timestamps import Timestamp
 from normstat.stats.guess import guess_spec
 from normstat.stats.readers import read, share_texts
 from normstat.stats.records import ReadResult, RejectedLine, SampleBlock, State

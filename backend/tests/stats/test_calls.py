@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from normstat.stats.catalogue import require_spec
-from normstat.stats.engine.calls import OWN_EPOCH, interval_in_command
+from normstat.stats.engine.times.calls import OWN_EPOCH, interval_in_command
 from normstat.stats.readers import read
 from normstat.stats.readers.tabular.patterns import PatternsLayout
 from normstat.stats.records import NO_TIME, ReadResult

@@ -5,7 +5,7 @@ import datetime as dt
 import pytest
 
 from normstat.stats.catalogue import require_spec
-from normstat.stats.engine.timeline import Timeline
+from normstat.stats.engine.times.timeline import Timeline
 from normstat.stats.readers import read
 from normstat.stats.records import Timing
 from tests.stats.reading import rows_of_result

@@ -3,7 +3,7 @@
 import pytest
 
 from normstat.stats.catalogue import parse_spec, require_spec
-from normstat.stats.engine.gap import state_after_gap
+from normstat.stats.engine.reader_state import state_after_gap
 from normstat.stats.readers import read
 from normstat.stats.spec import Spec
 from tests.generated import VMSTAT_HEADER

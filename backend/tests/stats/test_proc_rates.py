@@ -6,8 +6,8 @@ from collections.abc import Iterable
 import pytest
 
 from normstat.stats.catalogue import require_spec
-from normstat.stats.engine.gap import state_after_gap
 from normstat.stats.engine.proc.counter_reader import CounterReader
+from normstat.stats.engine.reader_state import state_after_gap
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME, Timing
 from tests.golden_captures import captures

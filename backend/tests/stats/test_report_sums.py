@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from normstat.stats.catalogue import load_catalogue, require_spec
-from normstat.stats.engine.gap import state_after_gap
+from normstat.stats.engine.reader_state import state_after_gap
 from normstat.stats.engine.report_sums import PROCESSES, ReportSums
 from normstat.stats.readers import READERS, read
 from normstat.stats.records import Int64Array, SampleBlock

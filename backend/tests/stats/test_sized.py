@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from normstat.stats.catalogue import require_spec
-from normstat.stats.engine.number_formats import read_number
-from normstat.stats.engine.unit_suffixes import suffixed_field, suffixed_places
+from normstat.stats.engine.number_formats import read_number, suffixed_field, suffixed_places
 from normstat.stats.spec import Field, Storage
 
 PLAIN = next(field for field in require_spec("iostat_linux").stats[0].fields if not field.scale and not field.decimals)

@@ -3,7 +3,7 @@
 import pytest
 
 from normstat.stats.spec import Kind, Storage
-from normstat.stats.storage_rule import usual_storage
+from normstat.stats.spec_defaults import usual_storage
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from normstat.stats.catalogue import require_spec
-from normstat.stats.engine.timeline import Timeline, require_zone
+from normstat.stats.engine.times.timeline import Timeline, require_zone
 from normstat.stats.readers import read
 from normstat.stats.records import State, Timing
 from tests.stats.reading import rows_of_result, stamp_of

@@ -5,10 +5,10 @@ import datetime as dt
 import pytest
 
 from normstat.stats.catalogue import require_spec
-from normstat.stats.engine.banner_day import parse_banner_day, parse_day_first, parse_local_stamp
-from normstat.stats.engine.time_lines import parse_time_line
-from normstat.stats.engine.timeline import Timeline, require_zone
-from normstat.stats.engine.timestamps import parse_date, parse_zone, take_clock
+from normstat.stats.engine.times.banner_day import parse_banner_day, parse_day_first, parse_local_stamp
+from normstat.stats.engine.times.time_lines import parse_time_line
+from normstat.stats.engine.times.timeline import Timeline, require_zone
+from normstat.stats.engine.times.timestamps import parse_date, parse_zone, take_clock
 from normstat.stats.readers import read
 from normstat.stats.records import NO_TIME
 from tests.stats.reading import stamp_of

@@ -16,7 +16,7 @@ from normstat.api.http.route_marks import mark_of, marking
 from normstat.auth.access import Principal
 from normstat.errors import shorten
 from normstat.records.audit_rows import AuditEntry, Means
-from normstat.runtime.bounded_json import NotJson, load_json
+from normstat.runtime.bounded_decoding import NotJson, load_json
 
 READING: Final = "changes_nothing"
 BY_LINK: Final = "permitted_by_link"

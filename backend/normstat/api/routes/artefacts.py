@@ -54,7 +54,7 @@ from normstat.records.artefact_rows import (
     ArtefactSource,
     RejectedArtefactLine,
 )
-from normstat.runtime.upload_limits import MAX_ARTEFACT_BYTES
+from normstat.runtime.input_limits import MAX_ARTEFACT_BYTES
 
 router = LazyRouter(tags=["artefacts"])
 

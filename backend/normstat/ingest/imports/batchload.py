@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from normstat.stats.engine.timeline import require_zone
+from normstat.stats.engine.times.timeline import require_zone
 from normstat.window import LATEST_US, to_us
 
 NAMES: Final = "STAT|HOST|TITLE|ID|START|ISEC|INTERVAL|SKIP1|BASE|FILE|CMD"

@@ -12,7 +12,7 @@ from normstat.ingest.imports.binary_files import describe_binary
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.engine.hosts import ANOTHER_HOST
-from normstat.stats.engine.timeline import Timeline
+from normstat.stats.engine.times.timeline import Timeline
 from normstat.stats.file_names import command_in_name, words_in_name
 from normstat.stats.guess import guess_spec, is_long_header
 from normstat.stats.pattern import compile_pattern

@@ -6,7 +6,7 @@ from typing import Final
 
 from normstat.errors import BadRequest, shorten
 from normstat.stats.catalogue import require_spec
-from normstat.stats.engine.timeline import require_zone
+from normstat.stats.engine.times.timeline import require_zone
 from normstat.window import EPOCH, LATEST, to_us
 
 MICRO: Final = 1_000_000

@@ -33,7 +33,7 @@ from normstat.ingest.imports.series_files import Gathered, SeriesFiles, SortedTe
 from normstat.ingest.imports.unpacking import Budget, Peekable, TooMuch, Unreadable
 from normstat.records.artefact_keeper import ArtefactKeeper
 from normstat.stats.catalogue import load_catalogue
-from normstat.stats.engine.timeline import require_zone
+from normstat.stats.engine.times.timeline import require_zone
 from normstat.stats.file_names import day_in_name
 from normstat.stats.readers import read
 from normstat.stats.records import State, Timing

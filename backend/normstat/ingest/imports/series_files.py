@@ -23,8 +23,8 @@ from typing import BinaryIO, Final
 from normstat.errors import TooLarge, count_of
 from normstat.ingest.imports.archives import MAX_SPOOLED, MIN_FREE, without_packing
 from normstat.ingest.imports.unpacking import Peekable, Source, TooMuch, Unreadable, read_full
-from normstat.runtime.bounded_json import NotJson, load_json_as_printed
-from normstat.stats.engine.timeline import require_zone
+from normstat.runtime.bounded_decoding import NotJson, load_json_as_printed
+from normstat.stats.engine.times.timeline import require_zone
 
 READ_BYTES: Final = 1 << 18
 # Lines that are sorted in memory: about 40 MB.

@@ -16,7 +16,7 @@ from typing import Final
 
 from normstat.errors import TooLarge, shorten
 from normstat.ingest.receivers.metric_samples import HostSeries, MetricSamples, is_stale
-from normstat.stats.engine.exposition_line import STALE, format_series, format_value
+from normstat.stats.engine.series.exposition_line import STALE, format_series, format_value
 
 SPEC: Final = "prometheus"
 # A clock that is ahead would make every later sample a late one.

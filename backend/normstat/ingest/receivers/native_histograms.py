@@ -17,7 +17,7 @@ from typing import Final
 
 from normstat.ingest.receivers.metric_samples import STALE_NAN, HostSeries, is_stale
 from normstat.ingest.receivers.wire_fields import WireField, bad_body, fields_of_message, from_zigzag, packed_numbers
-from normstat.stats.engine.exposition_line import format_value
+from normstat.stats.engine.series.exposition_line import format_value
 
 # Finer than any sender has, and the maximum number of ends per histogram; values below the lowest one count there.
 MAX_BUCKETS: Final = 10_000

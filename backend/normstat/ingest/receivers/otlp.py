@@ -22,8 +22,8 @@ from normstat.errors import BadRequest
 from normstat.ingest.receivers.metric_samples import STALE_NAN, HostSeries, MetricSamples, Sample, SampleCounter, label_trouble
 from normstat.ingest.receivers.native_histograms import MAX_BUCKETS, MAX_SCHEMA, MIN_SCHEMA, cumulate, le_of
 from normstat.ingest.receivers.wire_fields import WireField, bad_body, counting_fields, fields_of_message, packed_numbers, to_varint
-from normstat.runtime.bounded_json import NotJson, load_json
-from normstat.stats.engine.exposition_line import format_value
+from normstat.runtime.bounded_decoding import NotJson, load_json
+from normstat.stats.engine.series.exposition_line import format_value
 
 # Only these attributes of a resource become labels: the others are the same on every series of a host.
 RESOURCE_LABELS: Final = {

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.samples import chunks
 from normstat.samples.ingest_rows import OpenStream
-from normstat.stats.engine.gap import state_after_gap
+from normstat.stats.engine.reader_state import state_after_gap
 from normstat.stats.readers import read
 from normstat.stats.records import State
 from normstat.stats.spec import Spec

@@ -14,7 +14,7 @@ from normstat.codecs.pack_codec import StoredChunk
 from normstat.ingest.stream_samples import LOOKBACK_BYTES, Refused, StreamReader, StreamResult, fill_unseen_text
 from normstat.samples.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM, clean_text
 from normstat.samples.table_plan import TablePlan
-from normstat.stats.engine.gap import state_after_gap
+from normstat.stats.engine.reader_state import state_after_gap
 from normstat.stats.records import LineKind, RejectedLine, SampleBlock, State, Timing
 from normstat.stats.spec import Spec
 

@@ -23,7 +23,7 @@ from normstat.errors import Conflict, DatabaseAway, NotFound
 from normstat.ingest.reparse.reparse_reader import Rereading
 from normstat.ingest.reparse.staging import Replaced, Staging
 from normstat.records.stream_changes import note_replaced, require_all_kept
-from normstat.runtime.ingest_limits import MAX_NEW_INSTANCES
+from normstat.runtime.input_limits import MAX_NEW_INSTANCES
 from normstat.samples import stream_rows
 from normstat.samples.chunks import read_batch
 from normstat.samples.sealed.sealed_rows import wait_seal_lock

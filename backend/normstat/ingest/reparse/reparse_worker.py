@@ -18,7 +18,7 @@ from normstat.jobs.background import keep_running
 from normstat.jobs.claims import REPARSES, Claim, JobStopped, list_due, open_claims
 from normstat.jobs.due_work import REPARSES_S
 from normstat.records import reparse_rows
-from normstat.runtime.ingest_limits import IngestLimits
+from normstat.runtime.input_limits import IngestLimits
 from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.stats.catalogue import load_catalogue
 

@@ -18,7 +18,7 @@ from normstat.stats.engine.column_layout import TimeStyle
 from normstat.stats.engine.header import ColumnRole, Header
 from normstat.stats.engine.number_formats import EXACT_LIMIT, read_number
 from normstat.stats.engine.row import join_instance
-from normstat.stats.engine.timestamps import ClockWords, clock_of_word, day_seconds, parse_date
+from normstat.stats.engine.times.timestamps import ClockWords, clock_of_word, day_seconds, parse_date
 from normstat.stats.records import Int64Array, RowNames, ValueArray
 from normstat.stats.spec import Field
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.stats.engine.ahead import MORE, Ahead, Joined, More
-from normstat.stats.engine.banner_day import parse_banner_day
 from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.header import Header
 from normstat.stats.engine.heading import Heading
@@ -26,8 +25,9 @@ from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Rejected
 from normstat.stats.engine.reader_state import ReaderState
 from normstat.stats.engine.row import NUMBER, Words, read_row, split_row
-from normstat.stats.engine.time_lines import parse_time_line
-from normstat.stats.engine.timestamps import PREFIX, split_words, take_clock
+from normstat.stats.engine.times.banner_day import parse_banner_day
+from normstat.stats.engine.times.time_lines import parse_time_line
+from normstat.stats.engine.times.timestamps import PREFIX, split_words, take_clock
 
 # Mail does not fold lines that are as short as this, nor terminals.
 MIN_PART: Final = 56

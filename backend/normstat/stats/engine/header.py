@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Final
 
 from normstat.stats.engine.column_layout import ColumnLayout, ColumnTable, TimeStyle
-from normstat.stats.engine.timestamps import ClockWords, split_words, take_clock
+from normstat.stats.engine.times.timestamps import ClockWords, split_words, take_clock
 from normstat.stats.spec import Field, Kind, Spec, Stat, Storage, Worse
 
 TIMESTAMP_GROUP: Final = "timestamp"

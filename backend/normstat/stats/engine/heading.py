@@ -7,11 +7,11 @@ from typing import Final
 
 from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.header import MAX_COLUMNS, NOTHING_RENAMED, Header, HeaderLine, find_header, split_header
+from normstat.stats.engine.number_formats import suffixed_field, suffixed_places
 from normstat.stats.engine.reader_state import ReaderState
 from normstat.stats.engine.row import Words
 from normstat.stats.engine.stretches import HeaderTurn, Stretches, StretchKey
-from normstat.stats.engine.timestamps import ClockWords, split_words, take_clock
-from normstat.stats.engine.unit_suffixes import suffixed_field, suffixed_places
+from normstat.stats.engine.times.timestamps import ClockWords, split_words, take_clock
 from normstat.stats.spec import Field, Spec
 from normstat.stats.translated_lines import read_translations
 

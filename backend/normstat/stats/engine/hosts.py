@@ -21,7 +21,7 @@ from typing import Final
 
 from normstat.stats.engine.ahead import MORE, Ahead, More
 from normstat.stats.engine.outcome import Rejected
-from normstat.stats.engine.time_lines import parse_time_line
+from normstat.stats.engine.times.time_lines import parse_time_line
 from normstat.stats.records import State
 
 ANOTHER_HOST: Final = Rejected("of another host than the first one of the file: import it with --each-host")

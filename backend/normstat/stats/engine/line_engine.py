@@ -14,14 +14,6 @@ from typing import Final, Generic, TypeVar, cast
 
 from normstat.stats.engine.ahead import MORE, Ahead, Joined, More
 from normstat.stats.engine.block import BlockBuilder
-from normstat.stats.engine.calls import (
-    RECORDER_HEAD,
-    RECORDER_LINES,
-    Calls,
-    interval_in_command,
-    omits_since_boot,
-    recorded_interval,
-)
 from normstat.stats.engine.hosts import ANOTHER_HOST, MAX_LABEL, SIGN, HostHeading, Hosts, HostSource, is_session_line
 from normstat.stats.engine.ledger import Ledger
 from normstat.stats.engine.line_prefix import (
@@ -39,8 +31,16 @@ from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_sums import ReportSums
 from normstat.stats.engine.shared_text import TextWindow
 from normstat.stats.engine.terminal import screens, shown
-from normstat.stats.engine.timeline import MICRO, Timeline
-from normstat.stats.engine.timestamps import Timestamp
+from normstat.stats.engine.times.calls import (
+    RECORDER_HEAD,
+    RECORDER_LINES,
+    Calls,
+    interval_in_command,
+    omits_since_boot,
+    recorded_interval,
+)
+from normstat.stats.engine.times.timeline import MICRO, Timeline
+from normstat.stats.engine.times.timestamps import Timestamp
 from normstat.stats.records import NO_TIME, LineEvent, LineKind, ReadResult, State, Timing
 from normstat.stats.spec import Field, Layout, Spec, Stat
 from normstat.stats.translated_lines import read_translations

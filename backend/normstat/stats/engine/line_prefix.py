@@ -19,8 +19,8 @@ from enum import Enum, IntEnum
 from typing import Final
 
 from normstat.stats.engine.hosts import BANNERS
-from normstat.stats.engine.time_lines import parse_time_line
-from normstat.stats.engine.timestamps import (
+from normstat.stats.engine.times.time_lines import parse_time_line
+from normstat.stats.engine.times.timestamps import (
     MONTHS,
     ZONE_NAMES,
     ClockWords,

@@ -10,13 +10,13 @@ from typing import Final
 
 from normstat.errors import shorten
 from normstat.stats.engine.block import Row
-from normstat.stats.engine.calls import RECORDER_LINES
 from normstat.stats.engine.header import fields_of
 from normstat.stats.engine.line_engine import LayoutT, LineEngine
 from normstat.stats.engine.number_formats import INT8_MAX, INT8_MIN, NOT_A_NUMBER, read_number
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.time_lines import parse_time_line
-from normstat.stats.engine.timestamps import Timestamp, is_recorder_line
+from normstat.stats.engine.times.calls import RECORDER_LINES
+from normstat.stats.engine.times.time_lines import parse_time_line
+from normstat.stats.engine.times.timestamps import Timestamp, is_recorder_line
 from normstat.stats.engine.wide_rows import NarrowRow, turn_wide_row
 from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.spec import Field, Spec, Stat
@@ -71,9 +71,7 @@ class LineReader(LineEngine[LayoutT]):
         raise NotImplementedError
 
     def begin_call(self) -> None:
-        """Start a new call of the tool (stats/engine/calls.py): what is open is complete, and the next lines are the first ones
-        of a run.
-        """
+        """Start a new call of the tool (stats/engine/times/calls.py): complete what is open; the next lines begin a run."""
         self.finish()
         self.load({})
 

@@ -3,10 +3,15 @@
 The canonical form of a field is what `printf("%.*f", decimals, value)` prints, without a minus before zero. A number in that form,
 and small enough for its column type to distinguish it from its neighbours, needs no text: its value is formatted again. Every
 other number that can be read (`007`, `-0`, `+1`, `0,14`, three decimals in a field of two) keeps its text.
+
+Where a column's name promises kilobytes, sysstat's --human and free -h print sizes with a suffix (1.2M). It replaces the unit in
+the column's name, so such a number is another field than the plain one: its unit is bytes.
 """
 
 import math
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -116,3 +121,31 @@ def format_values(field: Field, values: ValueArray) -> list[str]:
     if len(numbers) and not math.isfinite(float(np.sum(values))):
         return ["" if math.isnan(number) else text for number, text in zip(numbers, texts, strict=True)]
     return texts
+
+
+SIZED: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?:[kKMGTPE]i?B?|B)", re.ASCII)
+# The units that suffixes take the place of. Sectors and blocks as well: sysstat turns them into kilobytes first.
+SIZE_UNIT: Final = re.compile(r"(?:B|kB|KB|KiB|MB|MiB|GB|GiB|sectors|blocks)(/s)?")
+KEY_UNIT: Final = re.compile(r"(?:blk|kb|mb|gb|kib|mib|sec)(?=_|$)")
+BASE: Final = 1024
+
+
+def suffixed_places(fields: Sequence[Field], words: Sequence[str]) -> tuple[int, ...]:
+    """Return the places of the words that are sizes with a suffix in a column of sizes."""
+    return tuple(
+        place
+        for place, (field, word) in enumerate(zip(fields, words, strict=True))
+        if not field.scale and word[-1:].isalpha() and SIZED.fullmatch(word) and SIZE_UNIT.fullmatch(field.unit)
+    )
+
+
+def suffixed_field(field: Field) -> Field:
+    """Return the field of a column whose numbers have a suffix.
+
+    Units: bytes, or bytes a second.
+    """
+    unit = "B/s" if field.unit.endswith("/s") else "B"
+    key = KEY_UNIT.sub("bytes", field.key, count=1)
+    if key == field.key:
+        key = f"{key}_bytes"
+    return replace(field, key=key, unit=unit, decimals=1, storage=Storage.FLOAT8, scale=BASE, aliases=())

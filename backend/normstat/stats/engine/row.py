@@ -13,7 +13,7 @@ from normstat.stats.engine.column_layout import TimeStyle
 from normstat.stats.engine.header import Header
 from normstat.stats.engine.number_formats import NOT_A_NUMBER, read_number
 from normstat.stats.engine.outcome import NOT_MINE, NotMine, Rejected
-from normstat.stats.engine.timestamps import ClockWords, parse_clock, parse_date, split_words, take_clock
+from normstat.stats.engine.times.timestamps import ClockWords, parse_clock, parse_date, split_words, take_clock
 from normstat.stats.spec import Field
 
 # Joins the words of several instance columns: "7900/gnome-shell".

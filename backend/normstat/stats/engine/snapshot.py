@@ -19,7 +19,7 @@ from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Claim, Outcome, Rejected
-from normstat.stats.engine.time_lines import parse_time_line
+from normstat.stats.engine.times.time_lines import parse_time_line
 from normstat.stats.part_files import is_part_file
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Stat

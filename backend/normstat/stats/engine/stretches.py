@@ -17,7 +17,7 @@ from enum import Enum
 from typing import Final
 
 from normstat.stats.engine.header import Header, HeaderLine
-from normstat.stats.engine.timestamps import (
+from normstat.stats.engine.times.timestamps import (
     EPOCH_LEAST,
     SECONDS_A_DAY,
     ClockWords,

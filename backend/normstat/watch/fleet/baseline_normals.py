@@ -21,7 +21,7 @@ from normstat.profiles.seasonality import possible_slots, slot_of
 from normstat.query.fleet_rows import read_instances
 from normstat.query.minute_means import read_span_samples
 from normstat.samples.lookup import StatRef
-from normstat.stats.engine.timeline import require_zone
+from normstat.stats.engine.times.timeline import require_zone
 from normstat.watch.fleet.key_metrics import KeyField
 from normstat.watch.fleet.normals import HostNormals, SeriesName, SeriesNormal, normals_of_band, normals_of_samples
 from normstat.window import Window

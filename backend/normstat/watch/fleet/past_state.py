@@ -7,7 +7,7 @@ from typing import Final
 
 from normstat.query.fleet_rows import PastStreams
 from normstat.query.host_lists import StreamState, to_state
-from normstat.stats.engine.calls import stream_interval
+from normstat.stats.engine.times.calls import stream_interval
 from normstat.window import to_us
 
 MINUTE: Final = timedelta(minutes=1)

@@ -20,7 +20,7 @@ from normstat.stats.engine.line_engine import LINE_LIMIT, LayoutT
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
-from normstat.stats.engine.time_lines import parse_time_line
+from normstat.stats.engine.times.time_lines import parse_time_line
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Field
 

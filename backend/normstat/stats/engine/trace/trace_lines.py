@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.timestamps import MONTHS, Timestamp, day_seconds, parse_clock, parse_date, parse_timestamp
+from normstat.stats.engine.times.timestamps import MONTHS, Timestamp, day_seconds, parse_clock, parse_date, parse_timestamp
 
 INTERRUPT: Final = "^C"
 INTEGER: Final = re.compile(r"-?[0-9]{1,20}")

@@ -14,7 +14,7 @@ from normstat.errors import shorten
 from normstat.stats.engine.histogram import bucket_bounds, bucket_instance
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
-from normstat.stats.engine.timestamps import Timestamp
+from normstat.stats.engine.times.timestamps import Timestamp
 from normstat.stats.engine.trace.column_names import find_title, is_header, split_headers, trim_title
 from normstat.stats.engine.trace.question_names import Rank, TracedQuestion, is_open, pasted_command, question_of
 from normstat.stats.engine.trace.report_marks import ReportMarks, mark_of

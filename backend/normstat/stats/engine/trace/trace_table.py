@@ -14,7 +14,7 @@ from typing import Final
 
 from normstat.stats.engine.header import slug
 from normstat.stats.engine.outcome import Rejected
-from normstat.stats.engine.timestamps import Timestamp
+from normstat.stats.engine.times.timestamps import Timestamp
 from normstat.stats.engine.trace.column_names import Cell, TraceHeader, are_aligned, split_cells
 from normstat.stats.engine.trace.trace_lines import TIME_NAMES, find_stamp, is_number
 from normstat.stats.spec import Field, Stat

@@ -53,7 +53,7 @@ from normstat.stats.engine.hosts import ANOTHER_HOST
 from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.recorded_series import NO_JSON, read_json
+from normstat.stats.engine.series.recorded_series import NO_JSON, read_json
 from normstat.stats.layout import NON_EMPTY, Convert, StatName
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout

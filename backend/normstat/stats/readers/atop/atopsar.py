@@ -38,7 +38,7 @@ from normstat.stats.engine.hosts import ANOTHER_HOST
 from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.timestamps import take_clock
+from normstat.stats.engine.times.timestamps import take_clock
 from normstat.stats.layout import NON_EMPTY, StatName
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout

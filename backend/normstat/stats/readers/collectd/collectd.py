@@ -27,11 +27,10 @@ from typing import Final, NamedTuple
 
 from normstat.stats.engine.hosts import ANOTHER_HOST
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.named_series import SeriesGroup, find_place
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
-from normstat.stats.engine.recorded_series import NO_JSON, RecordedSeriesReader, read_json
-from normstat.stats.engine.single_series import NO_NUMBER, ODD_TIME, SeriesLayout, SeriesPlace, to_finite
+from normstat.stats.engine.series.recorded_series import NO_JSON, RecordedSeriesReader, SeriesGroup, find_place, read_json
+from normstat.stats.engine.series.single_series import NO_NUMBER, ODD_TIME, SeriesLayout, SeriesPlace, to_finite
 from normstat.stats.layout import AnyPattern
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Stat

@@ -30,7 +30,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
-from normstat.stats.engine.recorded_series import NO_JSON, read_json
+from normstat.stats.engine.series.recorded_series import NO_JSON, read_json
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.layout import StatName
 from normstat.stats.pattern import compile_once

@@ -33,13 +33,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from normstat.stats.engine.calls import interval_in_command
 from normstat.stats.engine.hosts import ANOTHER_HOST
 from normstat.stats.engine.lines import Line, LineReader
-from normstat.stats.engine.named_series import SeriesGroup, find_place
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.time_lines import parse_time_line
-from normstat.stats.engine.timestamps import Timestamp, day_seconds, parse_clock
+from normstat.stats.engine.series.recorded_series import SeriesGroup, find_place
+from normstat.stats.engine.times.calls import interval_in_command
+from normstat.stats.engine.times.time_lines import parse_time_line
+from normstat.stats.engine.times.timestamps import Timestamp, day_seconds, parse_clock
 from normstat.stats.layout import NON_EMPTY, StatName
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout

@@ -37,11 +37,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from normstat.stats.engine.exposition_line import STALE, ExpositionLine, format_series, parse_line, parse_series
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
-from normstat.stats.engine.single_series import NO_NUMBER, ODD_TIME, SeriesLayout, SeriesPlace, SeriesReader
+from normstat.stats.engine.series.exposition_line import STALE, ExpositionLine, format_series, parse_line, parse_series
+from normstat.stats.engine.series.single_series import NO_NUMBER, ODD_TIME, SeriesLayout, SeriesPlace, SeriesReader
 from normstat.stats.layout import AnyPattern, StatName
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Stat

@@ -19,7 +19,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.timeline import MICRO
+from normstat.stats.engine.times.timeline import MICRO
 from normstat.stats.records import NO_TIME, LineEvent, LineKind
 from normstat.stats.spec import Layout
 

@@ -23,14 +23,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.exposition_line import parse_line, parse_series
 from normstat.stats.engine.hosts import ANOTHER_HOST
 from normstat.stats.engine.lines import Line
-from normstat.stats.engine.named_series import SeriesGroup, find_place
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
-from normstat.stats.engine.recorded_series import NO_JSON, RecordedSeriesReader, read_json
-from normstat.stats.engine.single_series import NO_NUMBER, ODD_TIME, SeriesLayout, SeriesPlace, to_finite
+from normstat.stats.engine.series.exposition_line import parse_line, parse_series
+from normstat.stats.engine.series.recorded_series import NO_JSON, RecordedSeriesReader, SeriesGroup, find_place, read_json
+from normstat.stats.engine.series.single_series import NO_NUMBER, ODD_TIME, SeriesLayout, SeriesPlace, to_finite
 from normstat.stats.layout import AnyPattern, StatName
 from normstat.stats.records import LineKind, State
 

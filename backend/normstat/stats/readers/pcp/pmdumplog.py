@@ -31,7 +31,7 @@ from typing import Final, NamedTuple
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
-from normstat.stats.engine.single_series import NO_NUMBER, SeriesLayout, SeriesPlace, SeriesReader, to_finite
+from normstat.stats.engine.series.single_series import NO_NUMBER, SeriesLayout, SeriesPlace, SeriesReader, to_finite
 from normstat.stats.layout import AnyPattern, StatName
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Stat

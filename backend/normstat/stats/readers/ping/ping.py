@@ -25,11 +25,11 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.calls import interval_in_command
 from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.timestamps import parse_clock
+from normstat.stats.engine.times.calls import interval_in_command
+from normstat.stats.engine.times.timestamps import parse_clock
 from normstat.stats.layout import StatName
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout

@@ -27,12 +27,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.labelled_numbers import command_name, kib_of, seconds_of
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Rejected
+from normstat.stats.engine.series.labelled_numbers import command_name, kib_of, seconds_of
 from normstat.stats.engine.snapshot import SnapshotReader
-from normstat.stats.engine.time_lines import parse_time_line
-from normstat.stats.engine.timestamps import split_words
+from normstat.stats.engine.times.time_lines import parse_time_line
+from normstat.stats.engine.times.timestamps import split_words
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
 

@@ -42,13 +42,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Final
 
-from normstat.stats.engine.labelled_numbers import command_name, kib_of, seconds_of, split_items
 from normstat.stats.engine.lines import ABSENT, Line
 from normstat.stats.engine.number_formats import SUFFIXES
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
+from normstat.stats.engine.series.labelled_numbers import command_name, kib_of, seconds_of, split_items
 from normstat.stats.engine.snapshot import NO_VALUES, SnapshotReader
-from normstat.stats.engine.timeline import MICRO, SET_BACK_LIMIT_S
-from normstat.stats.engine.timestamps import SECONDS_A_DAY, Timestamp, split_words, take_clock
+from normstat.stats.engine.times.timeline import MICRO, SET_BACK_LIMIT_S
+from normstat.stats.engine.times.timestamps import SECONDS_A_DAY, Timestamp, split_words, take_clock
 from normstat.stats.layout import ASCII, JOINED, StatName, toml_key
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout

@@ -24,8 +24,8 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
-from normstat.stats.engine.report_numbers import Repeats
-from normstat.stats.engine.time_lines import parse_time_line
+from normstat.stats.engine.series.report_numbers import Repeats
+from normstat.stats.engine.times.time_lines import parse_time_line
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 

@@ -22,9 +22,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.bursts import Bursts
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
+from normstat.stats.engine.times.bursts import Bursts
 from normstat.stats.fact_words import EventKind
 from normstat.stats.records import NO_TIME, LineEvent, LineKind, State
 from normstat.stats.spec import Layout, Stat

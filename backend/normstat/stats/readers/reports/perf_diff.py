@@ -24,7 +24,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.report_numbers import Repeats
+from normstat.stats.engine.series.report_numbers import Repeats
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
 

@@ -26,8 +26,8 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.report_numbers import Repeats, ungroup
-from normstat.stats.engine.timestamps import parse_timestamp
+from normstat.stats.engine.series.report_numbers import Repeats, ungroup
+from normstat.stats.engine.times.timestamps import parse_timestamp
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 

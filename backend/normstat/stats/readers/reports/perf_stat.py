@@ -1,4 +1,4 @@
-"""`perf stat`: counters of one run, or every interval (-I), in all forms of normstat.stats.engine.perf_counter.
+"""`perf stat`: counters of one run, or every interval (-I), in all forms of normstat.stats.engine.series.perf_counter.
 
     #           time             counts unit events
          0.500619549            1001.73 msec cpu-clock                        #    2.003 CPUs utilized
@@ -19,10 +19,10 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.perf_counter import NOT_COUNTED, SUMMARY, Counter, parse_fields, parse_json, parse_text
-from normstat.stats.engine.perf_metrics import NO_VALUES, MetricRow, is_metric_header, parse_metric_row
-from normstat.stats.engine.report_numbers import Repeats
-from normstat.stats.engine.time_lines import parse_time_line
+from normstat.stats.engine.series.perf_counter import NOT_COUNTED, SUMMARY, Counter, parse_fields, parse_json, parse_text
+from normstat.stats.engine.series.perf_metrics import NO_VALUES, MetricRow, is_metric_header, parse_metric_row
+from normstat.stats.engine.series.report_numbers import Repeats
+from normstat.stats.engine.times.time_lines import parse_time_line
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout, Stat
 

@@ -23,7 +23,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.report_numbers import spell_out
+from normstat.stats.engine.series.report_numbers import spell_out
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
 

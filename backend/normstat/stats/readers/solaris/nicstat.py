@@ -29,7 +29,7 @@ from normstat.stats.engine.column_layout import ColumnLayout
 from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.timestamps import EPOCH, Timestamp, parse_clock
+from normstat.stats.engine.times.timestamps import EPOCH, Timestamp, parse_clock
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Stat
 

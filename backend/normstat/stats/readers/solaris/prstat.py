@@ -37,7 +37,7 @@ from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_after_gap
-from normstat.stats.engine.timestamps import split_words
+from normstat.stats.engine.times.timestamps import split_words
 from normstat.stats.layout import NON_EMPTY, Alternatives, StatName, toml_key
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat

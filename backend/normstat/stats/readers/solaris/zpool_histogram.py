@@ -24,13 +24,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.calls import omits_since_boot
 from normstat.stats.engine.histogram import bucket_instance
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_after_gap
-from normstat.stats.engine.time_lines import parse_time_line
-from normstat.stats.engine.timestamps import split_words
+from normstat.stats.engine.times.calls import omits_since_boot
+from normstat.stats.engine.times.time_lines import parse_time_line
+from normstat.stats.engine.times.timestamps import split_words
 from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Stat
 

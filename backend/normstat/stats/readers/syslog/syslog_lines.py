@@ -23,11 +23,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from normstat.stats.engine.bursts import Bursts
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.timeline import MICRO
-from normstat.stats.engine.timestamps import MONTHS, SECONDS_A_DAY, day_seconds, parse_clock, parse_zone
+from normstat.stats.engine.times.bursts import Bursts
+from normstat.stats.engine.times.timeline import MICRO
+from normstat.stats.engine.times.timestamps import MONTHS, SECONDS_A_DAY, day_seconds, parse_clock, parse_zone
 from normstat.stats.fact_words import EventKind
 from normstat.stats.layout import ASCII, NON_EMPTY
 from normstat.stats.records import NO_TIME, LineEvent, LineKind, State

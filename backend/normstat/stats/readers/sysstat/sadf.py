@@ -30,7 +30,7 @@ from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import ABSENT, join_instance
-from normstat.stats.engine.timestamps import ClockWords, parse_timestamp
+from normstat.stats.engine.times.timestamps import ClockWords, parse_timestamp
 from normstat.stats.records import NO_TIME, LineKind, State, Timing
 from normstat.stats.spec import Spec, Stat
 

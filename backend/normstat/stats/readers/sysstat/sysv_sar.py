@@ -38,8 +38,8 @@ from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import instance_of
-from normstat.stats.engine.row_times import TableSections
-from normstat.stats.engine.timestamps import ClockWords, Timestamp, take_clock
+from normstat.stats.engine.times.row_times import TableSections
+from normstat.stats.engine.times.timestamps import ClockWords, Timestamp, take_clock
 from normstat.stats.records import LineKind, State, Timing
 from normstat.stats.spec import Spec
 

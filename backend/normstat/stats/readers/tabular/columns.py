@@ -27,7 +27,6 @@ import numpy as np
 
 from normstat.stats.engine.ahead import Ahead, Joined, More
 from normstat.stats.engine.block import BlockBuilder, BulkRows
-from normstat.stats.engine.calls import may_be_live
 from normstat.stats.engine.column_layout import ColumnLayout, SinceBoot, TimeStyle
 from normstat.stats.engine.comma_lines import blank_commas
 from normstat.stats.engine.folding import Folding
@@ -38,7 +37,6 @@ from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.reader_state import LATER, ReaderState
 from normstat.stats.engine.row import Words, instance_of, read_row, split_row
-from normstat.stats.engine.row_times import RowTimes
 from normstat.stats.engine.shared_text import TextRows, TextWindow, index_alone
 from normstat.stats.engine.stretches import (
     MAX_LINES,
@@ -49,8 +47,10 @@ from normstat.stats.engine.stretches import (
     Stretch,
     StretchKey,
 )
-from normstat.stats.engine.time_lines import parse_time_line
-from normstat.stats.engine.timestamps import (
+from normstat.stats.engine.times.calls import may_be_live
+from normstat.stats.engine.times.row_times import RowTimes
+from normstat.stats.engine.times.time_lines import parse_time_line
+from normstat.stats.engine.times.timestamps import (
     EMPTY_PREFIX,
     PREFIX,
     ClockWords,

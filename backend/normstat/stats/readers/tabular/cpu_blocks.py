@@ -30,7 +30,7 @@ from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_after_gap
-from normstat.stats.engine.time_lines import parse_time_line
+from normstat.stats.engine.times.time_lines import parse_time_line
 from normstat.stats.layout import NON_EMPTY, StatName, toml_key
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout

@@ -56,7 +56,7 @@ from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import join_instance
-from normstat.stats.engine.timestamps import parse_timestamp, split_words, take_clock
+from normstat.stats.engine.times.timestamps import parse_timestamp, split_words, take_clock
 from normstat.stats.layout import AnyPattern, Convert, toml_key
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat

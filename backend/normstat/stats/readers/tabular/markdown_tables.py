@@ -29,7 +29,7 @@ from typing import Annotated, Final
 from normstat.stats.engine.histogram import bucket_instance
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.report_numbers import Repeats, spell_out, ungroup
+from normstat.stats.engine.series.report_numbers import Repeats, spell_out, ungroup
 from normstat.stats.layout import Convert
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Field, Layout, Shape, Stat

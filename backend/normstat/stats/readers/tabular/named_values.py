@@ -31,7 +31,7 @@ from typing import Final
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
-from normstat.stats.engine.timestamps import parse_timestamp
+from normstat.stats.engine.times.timestamps import parse_timestamp
 from normstat.stats.layout import toml_key
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat

@@ -42,7 +42,7 @@ from typing import Annotated, Final
 from normstat.stats.engine.hosts import ANOTHER_HOST
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.timestamps import Timestamp, day_seconds, parse_clock
+from normstat.stats.engine.times.timestamps import Timestamp, day_seconds, parse_clock
 from normstat.stats.layout import ASCII, JOINED
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat

@@ -32,11 +32,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Final
 
-from normstat.stats.engine.labelled_numbers import span_seconds
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
+from normstat.stats.engine.series.labelled_numbers import span_seconds
 from normstat.stats.engine.snapshot import SnapshotReader
-from normstat.stats.engine.timestamps import Timestamp, parse_timestamp
+from normstat.stats.engine.times.timestamps import Timestamp, parse_timestamp
 from normstat.stats.layout import ASCII, JOINED, NON_EMPTY, StatName, toml_key
 from normstat.stats.records import NO_TIME, LineKind, State
 from normstat.stats.spec import Layout

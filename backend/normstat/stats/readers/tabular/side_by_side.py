@@ -30,8 +30,8 @@ from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_after_gap
-from normstat.stats.engine.time_lines import parse_time_line
-from normstat.stats.engine.timestamps import split_words
+from normstat.stats.engine.times.time_lines import parse_time_line
+from normstat.stats.engine.times.timestamps import split_words
 from normstat.stats.layout import NON_EMPTY, Alternatives
 from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Stat

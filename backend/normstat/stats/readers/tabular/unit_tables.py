@@ -42,9 +42,9 @@ from typing import Annotated, Final
 from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
-from normstat.stats.engine.recorded_series import NO_JSON, read_json
+from normstat.stats.engine.series.recorded_series import NO_JSON, read_json
 from normstat.stats.engine.snapshot import SnapshotReader
-from normstat.stats.engine.timestamps import Timestamp, day_seconds, parse_clock, parse_date, parse_timestamp
+from normstat.stats.engine.times.timestamps import Timestamp, day_seconds, parse_clock, parse_date, parse_timestamp
 from normstat.stats.layout import NON_EMPTY, StatName, toml_key
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout

@@ -21,14 +21,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.errors import shorten
-from normstat.stats.engine.indented_names import Tree
 from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.report_order import Reports, reports_after_gap
-from normstat.stats.engine.time_lines import parse_time_line
-from normstat.stats.engine.timeline import MICRO
-from normstat.stats.engine.timestamps import Timestamp, split_words, take_clock
+from normstat.stats.engine.times.time_lines import parse_time_line
+from normstat.stats.engine.times.timeline import MICRO
+from normstat.stats.engine.times.timestamps import Timestamp, split_words, take_clock
 from normstat.stats.engine.wide_layout import WideLayout, WideTable
 from normstat.stats.records import NO_TIME, LineKind, State
 
@@ -349,3 +348,53 @@ def _join_texts(header: WideHeader, words: list[str]) -> list[str]:
     if header.table.has_first_text and not any(NUMBER_LIKE.match(word) for word in words[: n_more + 1]):
         return [" ".join(words[: n_more + 1]), *words[n_more + 1 :]]
     return words
+
+
+JOINT: Final = "/"
+# Maximum number of distinct names in one report.
+MAX_NAMES: Final = 4096
+DEEPEST: Final = 16
+
+
+class Tree:
+    """The names above the present line, each with its indent, and how often each name came in this report."""
+
+    __slots__ = ("_path", "_times")
+
+    def __init__(self, state: object = None) -> None:
+        self._path: list[tuple[int, str]] = []
+        self._times: dict[str, int] = {}
+        if isinstance(state, list) and len(state) == 2:
+            self._path = [(int(indent), str(name)) for indent, name in state[0]]
+            self._times = {str(name): int(times) for name, times in state[1].items()}
+
+    def to_state(self) -> list[object]:
+        """Return the tree as JSON values."""
+        return [[[indent, name] for indent, name in self._path], self._times]
+
+    def clear(self) -> None:
+        """Start a new report."""
+        self._path.clear()
+        self._times.clear()
+
+    def is_root(self, indent: int) -> bool:
+        """Return whether a name with that indent has no parent."""
+        return not self._path or indent <= self._path[0][0]
+
+    def open_section(self, name: str, indent: int) -> None:
+        """Open a part of the current tree that has a name but no numbers (the caches of a pool)."""
+        del self._path[1:]
+        self._path.append((indent + 1, name))
+
+    def place(self, name: str, indent: int) -> str:
+        """Return the full name: its parents' names and its own, joined; a number distinguishes equal ones of a report."""
+        while self._path and self._path[-1][0] >= indent:
+            self._path.pop()
+        whole = JOINT.join([*(above for _, above in self._path), name])
+        if whole in self._times or len(self._times) < MAX_NAMES:
+            times = self._times[whole] = self._times.get(whole, 0) + 1
+            if times > 1 and self._path:
+                name, whole = f"{name}#{times}", f"{whole}#{times}"
+        if len(self._path) < DEEPEST:
+            self._path.append((indent, name))
+        return whole

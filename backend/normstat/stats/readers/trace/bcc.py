@@ -33,7 +33,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
-from normstat.stats.engine.timestamps import Timestamp, parse_timestamp
+from normstat.stats.engine.times.timestamps import Timestamp, parse_timestamp
 from normstat.stats.engine.trace.stacks import SEPARATOR, TOO_DEEP, fold_stack, is_frame
 from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.engine.trace.trace_lines import is_integer, is_number, parse_pairs

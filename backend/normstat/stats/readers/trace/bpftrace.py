@@ -28,7 +28,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
-from normstat.stats.engine.timestamps import Timestamp
+from normstat.stats.engine.times.timestamps import Timestamp
 from normstat.stats.engine.trace.bpftrace_json import parse_json_line
 from normstat.stats.engine.trace.stacks import MAX_CHARACTERS, MAX_FRAMES, TOO_DEEP, fold_stack
 from normstat.stats.engine.trace.trace_layout import TraceLayout

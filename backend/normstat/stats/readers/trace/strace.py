@@ -27,7 +27,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
-from normstat.stats.engine.report_numbers import Repeats
+from normstat.stats.engine.series.report_numbers import Repeats
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 

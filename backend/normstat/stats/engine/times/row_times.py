@@ -19,10 +19,18 @@ that recurs after others proves the second form.
 import re
 from typing import Final
 
-from normstat.stats.engine.banner_day import has_half_of_day, parse_day_first
-from normstat.stats.engine.timeline import MICRO, Timeline
-from normstat.stats.engine.timestamps import SECONDS_A_DAY, ClockWords, Timestamp, day_seconds, parse_clock, parse_date, parse_zone
-from normstat.stats.engine.zone_changes import HeaderZone
+from normstat.stats.engine.times.banner_day import has_half_of_day, parse_day_first
+from normstat.stats.engine.times.timeline import MICRO, Timeline
+from normstat.stats.engine.times.timestamps import (
+    SECONDS_A_DAY,
+    ClockWords,
+    Timestamp,
+    day_seconds,
+    parse_clock,
+    parse_date,
+    parse_zone,
+)
+from normstat.stats.engine.times.zone_changes import HeaderZone
 from normstat.stats.records import NO_TIME, Int64Array, State
 
 # No sar has as many tables; a broken stream may.

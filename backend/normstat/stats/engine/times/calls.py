@@ -17,8 +17,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from normstat.stats.engine.time_lines import parse_time_line
-from normstat.stats.engine.timestamps import SECONDS_A_DAY, Timestamp, parse_timestamp
+from normstat.stats.engine.times.time_lines import parse_time_line
+from normstat.stats.engine.times.timestamps import SECONDS_A_DAY, Timestamp, parse_timestamp
 from normstat.stats.records import State
 
 # A command line of the agent begins with it when the agent calls the tool repeatedly: "@10 mpstat 5 2".

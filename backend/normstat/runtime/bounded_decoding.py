@@ -1,17 +1,44 @@
-"""The one place that reads untrusted JSON: text with too many values is refused before objects are made of it.
+"""The one place that decodes untrusted zstd and JSON, within the caller's limits.
 
-The parser lets no other thread run until it has made every object of a text, and an empty list is two bytes of text and some 60 of
-memory.
+Ten kilobytes of a zstd frame may unpack to gigabytes: its size is checked before any memory is taken. JSON with too many values
+is refused before objects are made of it: the parser lets no other thread run until it has made every object of a text, and an
+empty list is two bytes of text and some 60 of memory.
 """
 
 import json
+import threading
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import anyio.to_thread
 import orjson
+import zstandard
 
 from normstat.errors import TooLarge
+
+# Blocks of rows and columns of ours are some MiB; a foreign one that claims more is refused.
+MAX_BLOCK_BYTES: Final = 256 << 20
+_own = threading.local()
+
+
+class UnpacksTooLarge(zstandard.ZstdError):
+    """A frame with more bytes than it may have."""
+
+
+def unpack_zstd(body: bytes | memoryview, most: int = MAX_BLOCK_BYTES) -> bytes:
+    """Return the bytes of a frame, at most `most`.
+
+    Raises: zstandard.ZstdError when it is damaged; UnpacksTooLarge, which is one
+    """
+    # The decompressor believes a frame that names its size, whatever limit it is given.
+    if zstandard.frame_content_size(body) > most:
+        raise UnpacksTooLarge(f"the bytes unpack to more than {most:,} bytes")
+    # Making a decompressor takes longer than some kB; two threads must not share one.
+    if not hasattr(_own, "decompressor"):
+        _own.decompressor = zstandard.ZstdDecompressor()
+    decompressor = cast("zstandard.ZstdDecompressor", _own.decompressor)
+    return decompressor.decompress(body, max_output_size=most)
+
 
 T = TypeVar("T")
 

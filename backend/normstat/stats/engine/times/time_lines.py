@@ -10,8 +10,8 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from normstat.stats.engine.banner_day import parse_local_stamp
-from normstat.stats.engine.timestamps import CALL_LINE, EPOCH, EPOCH_LEAST, Timestamp, parse_timestamp, take_clock
+from normstat.stats.engine.times.banner_day import parse_local_stamp
+from normstat.stats.engine.times.timestamps import CALL_LINE, EPOCH, EPOCH_LEAST, Timestamp, parse_timestamp, take_clock
 
 MAX_LENGTH: Final = 120
 # The name that scripts put before a time.

@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.recorded_series import read_json
-from normstat.stats.engine.report_numbers import ungroup
+from normstat.stats.engine.series.recorded_series import read_json
+from normstat.stats.engine.series.report_numbers import ungroup
 
 NOT_COUNTED: Final = ("<not counted>", "<not supported>")
 NUMBER: Final = r"\d[\d.,'\u00a0\u202f\u2019]{0,40}"

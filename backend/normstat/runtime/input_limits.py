@@ -1,4 +1,8 @@
-"""Limits of agents' data and new names: a leaked token, or a runaway tool, must not fill the database with names."""
+"""Limits of what comes in: agents' data and new names, and uploads.
+
+A leaked token, or a runaway tool, must not fill the database with names. Apart from the modules that read uploads: every server
+needs the limits, few read an upload.
+"""
 
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +20,9 @@ MAX_NEW_INSTANCES: Final = 50_000
 RETRY_AFTER_S: Final = 300
 # One batch is read while another is written; more would only wait for the same two.
 BATCHES_AT_ONCE: Final = 2
+# `perf script` of minutes is larger, its folded stacks are not.
+MAX_ARTEFACT_BYTES: Final = 256 << 20
+MAX_REPORT_FILE_BYTES: Final = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)

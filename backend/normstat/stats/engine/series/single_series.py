@@ -25,8 +25,8 @@ from normstat.stats.engine.header import fields_of
 from normstat.stats.engine.lines import LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.report_numbers import spell_out
-from normstat.stats.engine.series_totals import StatTotal
+from normstat.stats.engine.series.report_numbers import spell_out
+from normstat.stats.engine.series.series_totals import StatTotal
 from normstat.stats.layout import StatName
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Field, Layout, Stat

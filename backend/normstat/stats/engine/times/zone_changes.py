@@ -14,8 +14,8 @@ from typing import Final
 
 import numpy as np
 
-from normstat.stats.engine.timeline import CORRECTION_LIMIT_S, ClockPass, Timeline, find_passes, require_zone
-from normstat.stats.engine.timestamps import SECONDS_A_DAY, parse_zone
+from normstat.stats.engine.times.timeline import CORRECTION_LIMIT_S, ClockPass, Timeline, find_passes, require_zone
+from normstat.stats.engine.times.timestamps import SECONDS_A_DAY, parse_zone
 from normstat.stats.records import Int64Array
 
 HOUR_S: Final = 3600

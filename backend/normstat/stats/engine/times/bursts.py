@@ -7,7 +7,7 @@
 
 from typing import Final
 
-from normstat.stats.engine.timeline import MICRO
+from normstat.stats.engine.times.timeline import MICRO
 
 QUIET_US: Final = 60 * MICRO
 # Maximum number of concurrent bursts; the one silent for longest is dropped.

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from normstat.errors import BadRequest
-from normstat.stats.engine.banner_day import parse_banner_day
-from normstat.stats.engine.timestamps import SECONDS_A_DAY, Timestamp, day_seconds, parse_other_order, tells_day_first
+from normstat.stats.engine.times.banner_day import parse_banner_day
+from normstat.stats.engine.times.timestamps import SECONDS_A_DAY, Timestamp, day_seconds, parse_other_order, tells_day_first
 from normstat.stats.records import NO_TIME, Timing
 
 # A clock that goes back by less than this was set back: no summer time changes it by more (Antarctica/Troll). By more, it passed

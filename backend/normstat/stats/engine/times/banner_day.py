@@ -5,7 +5,7 @@
     Linux 6.1.0-40-amd64 (web1)     21. nov. 2026   _x86_64_        (2 CPU)
 
 Some languages have the month in words in %x: English of India and Africa, Norwegian, Icelandic, Albanian, Arabic, and some defined
-by Unix vendors. Others print digits, which normstat.stats.engine.timestamps reads.
+by Unix vendors. Others print digits, which normstat.stats.engine.times.timestamps reads.
 """
 
 import datetime as dt
@@ -13,7 +13,7 @@ import itertools
 import re
 from typing import Final
 
-from normstat.stats.engine.timestamps import (
+from normstat.stats.engine.times.timestamps import (
     THAI_YEARS,
     Timestamp,
     is_zone,

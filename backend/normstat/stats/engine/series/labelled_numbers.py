@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.stats.engine.report_numbers import spell_out
+from normstat.stats.engine.series.report_numbers import spell_out
 
 # The plus is where top cut a number that was too wide for its column; what is left of it is another number.
 ITEM: Final = re.compile(
