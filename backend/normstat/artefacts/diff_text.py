@@ -3,31 +3,16 @@
 from collections.abc import Sequence
 from typing import Final
 
-from normstat.artefacts.diff.artefact_diff import DiffRequest, DiffSide, PartDiff, diff_artefacts
+from normstat.artefacts.diff.artefact_diff import PartDiff
 from normstat.artefacts.diff.histogram_diff import DistributionDiff
 from normstat.artefacts.diff.table_diff import TableDiff, TableDiffRow
 from normstat.artefacts.figures import digits, percent
-from normstat.artefacts.reading import ArtefactReading
 
 MAX_ROWS: Final = 30
 MAX_KEY: Final = 60
 BAR: Final = 30
 # Characters of a file that would move the cursor or ring the bell are not printed.
 CONTROLS: Final = dict.fromkeys((*range(32), *range(127, 160)), "�")
-
-
-def diff_readings(
-    before: ArtefactReading, after: ArtefactReading, commands: tuple[str, str] = ("", ""), request: DiffRequest | None = None
-) -> PartDiff:
-    """Return the diff of two texts that were just read.
-
-    Raises: NotFound, BadRequest, as `diff_artefacts`
-    """
-    sides = [
-        DiffSide(reading.tool, command, reading.duration_s, reading.effect)
-        for reading, command in zip((before, after), commands, strict=True)
-    ]
-    return diff_artefacts(before.parts, after.parts, (sides[0], sides[1]), request or DiffRequest())
 
 
 def render_diff(diff: PartDiff, *, n_rows: int = MAX_ROWS) -> str:

@@ -16,7 +16,7 @@ import structlog
 from normstat.auth.access import Sessions
 from normstat.auth.audit_text import to_syslog
 from normstat.db.session import open_read_session, open_write_session
-from normstat.errors import BadRequest, NormstatError
+from normstat.errors import BadRequest
 from normstat.records import audit_rows
 
 log = structlog.get_logger()
@@ -24,10 +24,6 @@ log = structlog.get_logger()
 AT_ONCE: Final = 500
 SEND_TIMEOUT_S: Final = 10.0
 FORMS: Final = "udp://HOST:PORT, tcp://HOST:PORT or unix:/PATH"
-
-
-class ReceiverAway(NormstatError):
-    """The receiver of the audit log does not take messages."""
 
 
 def check_receiver(receiver: str) -> None:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normstat.artefacts.diff.artefact_diff import DiffRequest, PartDiff
+from normstat.artefacts.diff.artefact_diff import DiffRequest, DiffSide, PartDiff, diff_artefacts
 from normstat.artefacts.diff.bucket_alignment import align, count_buckets
 from normstat.artefacts.diff.table_diff import Normalisation, TableDiffRequest
-from normstat.artefacts.diff_text import diff_readings, render_diff
+from normstat.artefacts.diff_text import render_diff
 from normstat.artefacts.parts import Bucket
 from normstat.artefacts.reading import ArtefactReading, read_artefact
 from normstat.errors import BadRequest, NotFound
@@ -44,6 +44,16 @@ PROGRAM = "plockstat -A -e 10 -p 18808"
 
 def read(text: str, command: str = "") -> ArtefactReading:
     return read_artefact(text.encode(), command=command)
+
+
+def diff_readings(
+    before: ArtefactReading, after: ArtefactReading, commands: tuple[str, str], request: DiffRequest | None = None
+) -> PartDiff:
+    first, second = (
+        DiffSide(reading.tool, command, reading.duration_s, reading.effect)
+        for reading, command in zip((before, after), commands, strict=True)
+    )
+    return diff_artefacts(before.parts, after.parts, (first, second), request or DiffRequest())
 
 
 def golden(name: str) -> str:

@@ -66,11 +66,6 @@ async def list_host_rows(session: AsyncSession) -> list[HostRow]:
     ]
 
 
-async def list_sent_stats(session: AsyncSession) -> set[str]:
-    """Return the stats of which any host has sent samples."""
-    return set(await session.scalars(select(StatTable.name)))
-
-
 async def find_senders(session: AsyncSession, stats: Sequence[str]) -> dict[str, Senders]:
     """Return the hosts that send each of these stats. Missing: stats that no host sends."""
     if not stats:

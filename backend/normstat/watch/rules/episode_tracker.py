@@ -169,12 +169,6 @@ class EpisodeTracker:
         return float(times_s[0]) if self._last_s is None else self._last_s
 
 
-def find_episodes(run: RuleRun) -> list[Episode]:
-    """Return the episodes of all instances in these reports, by their start; one that has not ended has no `ended_s`."""
-    tracker = EpisodeTracker(run.rule)
-    return sorted([*tracker.feed(run), *tracker.open_ones], key=lambda episode: episode.start_s)
-
-
 def _groups(bad: IntArray, splits: IntArray) -> list[tuple[int, int]]:
     if len(bad) == 0:
         return []
