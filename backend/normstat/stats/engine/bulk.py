@@ -203,7 +203,7 @@ def _runs_of(clocks: list[ClockWords | None], codes: Int64Array, is_plain: BoolA
 
 
 def _take_missing(values: ValueArray, field: Field, words: frozenset[str]) -> BoolArray | None:
-    """Return where a column has a number that stands for "no value", after setting it to 0. Missing: None where it has none.
+    """Return where a column has a number that means "no value", after setting it to 0. Missing: None without such a number.
 
     Shape: values (n_rows,) -> (n_rows,)
     """

@@ -384,7 +384,7 @@ class Folding:
         return self._layout.messages is not None and self._layout.messages.search(text) is not None
 
     def _is_above(self, text: str) -> bool:
-        """Return whether a line is one that stands above headers."""
+        """Return whether a line is one of those above headers."""
         patterns = (self._layout.group_line, self._layout.banner)
         return any(pattern is not None and pattern.search(text) is not None for pattern in patterns)
 

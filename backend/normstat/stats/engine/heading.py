@@ -223,7 +223,7 @@ class Heading:
         return self._known.stretches
 
     def stretch_key(self) -> StretchKey:
-        """Return what the kind of a line depends on besides its bytes, before a stretch."""
+        """Return the state before a stretch that decides, together with their bytes, the kinds of its lines."""
         state = self._state
         has_clock = state.header_clock_s is not None
         return id(self.header), self._tail, state.group_line, state.header_group, state.name_line, state.is_after_blank, has_clock

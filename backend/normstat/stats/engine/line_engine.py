@@ -167,11 +167,11 @@ class LineEngine(Generic[LayoutT]):
         return None
 
     def begin_call(self) -> None:
-        """Start a new call of the tool: what is open is complete, and the next lines are the first ones of a run."""
+        """Start a new call of the tool: complete what is open; the next lines begin a run."""
         raise NotImplementedError
 
     def see_call(self, stamp: Timestamp) -> None:
-        """Start a new call of the tool, at the time that a recorder wrote before it: nothing of the call before continues."""
+        """Start a new call of the tool at the time that a recorder wrote before it; nothing of the previous call continues."""
         raise NotImplementedError
 
     def may_be_data(self, line: bytes) -> bool:  # noqa: ARG002 (readers look at it)
@@ -190,7 +190,7 @@ class LineEngine(Generic[LayoutT]):
         return False
 
     def finish(self) -> None:
-        """Complete what was gathered of a sample of several lines: the stream has ended."""
+        """Complete a sample of several lines at the end of the stream."""
 
     def let_go(self) -> None:
         """Drop what refers back to this object: the arrays of a piece that was read must not wait for the garbage collector."""

@@ -229,7 +229,7 @@ class LinePrefix:
         return line if found is None else line[found.end() :]
 
     def names(self, line: bytes) -> tuple[str, str]:
-        """Return what is named before a line: its source, and the host; "" for neither."""
+        """Return the source and the host that a line names at its beginning, "" where it names none."""
         found = self.form.match(line)
         groups = found.groupdict() if found is not None else {}
         return groups.get("tag") or "", groups.get("host") or ""

@@ -230,7 +230,7 @@ class ReaderState:
         self.tables.add(table)
 
     def see_heading(self) -> None:
-        """Note a line above rows. After a stamp that stands before calls, it begins a run, which the stamp dates."""
+        """Note a line above rows. After a stamp before a call, it begins a run, which the stamp dates."""
         if self.is_call_stamp:
             stamp_us = self.stamp_us
             self.begin_run()

@@ -54,7 +54,7 @@ class Reports:
 
 
 def reports_after_gap(state: object) -> Reports:
-    """Return what is still known when bytes were lost: that the first report is over."""
+    """Return the state after lost bytes: only that the first report is over."""
     reports = Reports(state)
     reports.number = LATER
     reports.close()

@@ -46,7 +46,7 @@ FindBuilder = Callable[[Stat, tuple[Field, ...]], BlockBuilder]
 
 
 def split_process(instance: str) -> tuple[str, str] | None:
-    """Return the PID and the command of an instance. Missing: None for a thread, and what is no process.
+    """Return the PID and the command of an instance. Missing: None for a thread, or an instance that is not a process.
 
     >>> split_process("1312/tmux: server"), split_process("9/kworker/0:1-events"), split_process("1312/1313/worker")
     (('1312', 'tmux: server'), ('9', 'kworker'), None)
@@ -238,7 +238,7 @@ class ReportSums:
             command.sums[keys] = list(digits) if sums is None else list(map(add, sums, digits))
 
     def _rows_of(self, block: SampleBlock) -> Iterable[tuple[int, int, str, str, tuple[str, ...], Sequence[int]]]:
-        """Return each row's place, time and instance, its first column, and the keys and whole digits of what is summed of it."""
+        """Return each row's place, time and instance, its first column, and the keys and whole digits of its summed values."""
         keys, digits, gaps = self._digits_of(block)
         mark = keys[0] if keys else ""
         each: Iterable[Sequence[int]] = digits.T.tolist() if keys else [()] * len(block)
@@ -253,7 +253,7 @@ class ReportSums:
                 yield offset, time_us, instance, mark, keys, numbers
 
     def _digits_of(self, block: SampleBlock) -> tuple[tuple[str, ...], Int64Array, npt.NDArray[np.bool_]]:
-        """Return the keys of what is summed, the whole digits of each row, and where they are missing.
+        """Return the keys of the summed values, the whole digits of each row, and where they are missing.
 
         Shape: (n_keys, n_rows)
         """
@@ -274,7 +274,7 @@ class ReportSums:
         return tuple(field.key for field, _, _ in own), np.where(gaps, 0, scaled).astype(np.int64), gaps
 
     def _process_of(self, instance: str) -> tuple[str, str] | None:
-        """Return the PID and the command of an instance. Missing: None for a thread, and what is no process."""
+        """Return the PID and the command of an instance. Missing: None for a thread, or an instance that is not a process."""
         if instance not in self._processes:
             split = split_process if len(instance) > MAX_CACHED_LENGTH else _split_again
             self._processes[instance] = split(instance)

@@ -184,7 +184,7 @@ class CounterReader(LineReader[LayoutT]):
         return LineKind.TIMESTAMP if isinstance(found, Rejected) and self._see_time(text) else found
 
     def take_without_heading(self, text: str, offset: int) -> Outcome:  # noqa: ARG002 (readers look at it)
-        """Return what a line is that stands under no heading, or why it cannot be read."""
+        """Return the kind of a line without a heading, or why it cannot be read."""
         return MALFORMED if self.file == UPTIME else UNKNOWN_FILE if self.file else NO_HEADING
 
     def _take_bare(self, text: str, offset: int) -> Outcome:

@@ -240,7 +240,7 @@ def _is_run(words: Sequence[str]) -> bool:
 
 
 def _strip_tails(text: str, tails: dict[str, str]) -> str:
-    """Return the text without what stands in brackets at its end."""
+    """Return the text without the brackets at its end."""
     text = text.rstrip()
     for _ in range(len(TAILS)):
         for name, pattern in TAILS:

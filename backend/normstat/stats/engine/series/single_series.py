@@ -253,7 +253,7 @@ class SeriesReader(LineReader[SeriesLayoutT]):
         self.end_request()
 
     def forget_series(self) -> None:
-        """Forget all samples: what comes next is like a first one."""
+        """Forget all samples: the next one counts as the first."""
         self._instances.clear()
         self._n_series = 0
         for total in self._totals.values():
@@ -261,7 +261,7 @@ class SeriesReader(LineReader[SeriesLayoutT]):
             total.pending.clear()
 
     def end_series(self, place: SeriesPlace) -> None:
-        """Forget the last sample: what comes after the end is like a first one."""
+        """Forget the last sample: the next one counts as the first."""
         instance = self._instances.get((place.stat, place.instance))
         if instance is None:
             return
@@ -382,7 +382,7 @@ class SeriesReader(LineReader[SeriesLayoutT]):
         self._work_out_shares(stat, found)
 
     def _work_out_shares(self, stat: str, found: dict[str, str | float]) -> None:
-        """Add what is a share of several columns, and drop what means nothing."""
+        """Add shares of several columns, and drop values without a meaning."""
         for share in self._shares[stat]:
             whole = sum(float(found[column]) for column in (share.of, *share.rest) if column in found)
             if share.of in found and any(column in found for column in share.rest) and whole > 0:

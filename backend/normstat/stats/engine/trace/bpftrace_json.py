@@ -18,7 +18,7 @@ POWERS: Final = ((40, "T"), (30, "G"), (20, "M"), (10, "K"))
 
 
 def parse_json_line(text: str) -> tuple[str, list[str]] | None:
-    """Return the type of the line, and the lines for people that say the same. Missing: None for what is no line of bpftrace -f json.
+    """Return the type of the line, and the same as lines of text. Missing: None for a line that is not of bpftrace -f json.
 
     >>> parse_json_line('{"type": "map", "data": {"@": {"java": 5, "a,b": 2}}}')
     ('map', ['@[java]: 5', '@[a, b]: 2'])

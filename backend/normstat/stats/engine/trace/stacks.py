@@ -58,7 +58,7 @@ def fold_stack(roots: Sequence[str], lines: Sequence[str]) -> str | None:
 
 
 def fold_lines(lines: Sequence[str]) -> str | None:
-    """Return the key of lines of which those before the first frame, if there are frames, are what the stack belongs to.
+    """Return the key of a stack from its lines; those before the first frame name what the stack belongs to.
 
     >>> fold_lines(["java", "unix`idle+0x3b"]), fold_lines(["run", "main"])
     ('java;unix`idle+0x3b', 'main;run')

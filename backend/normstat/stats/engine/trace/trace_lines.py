@@ -57,7 +57,7 @@ MAX_PAIRS: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Numbers with names, in the order of the line: columns[i] names words[i]. A unit stands in parentheses after its name."""
+    """Numbers with names, in the order of the line: columns[i] names words[i]. A unit is in parentheses after its name."""
 
     columns: tuple[str, ...]
     words: tuple[str, ...]

@@ -182,7 +182,7 @@ class Reader(LineReader[AtopLayout]):
         self._of_json = {label.json or label.label: label for label in self.layout.labels}
 
     def load_after_gap(self, own: State) -> None:
-        """Keep the times: what is lost of a report is not added."""
+        """Keep the times; the lost part of a report is not added."""
         self.load({"times": own.get("times"), "hertz": own.get("hertz")})
 
     def save(self) -> State:
@@ -241,7 +241,7 @@ class Reader(LineReader[AtopLayout]):
         self._is_reset = self._is_reset and keeps_reset
 
     def _take_label(self, name: str, rest: str, offset: int) -> Outcome:
-        """Take a line of `atop -P`: what is after its seconds."""
+        """Take the rest of a line of `atop -P`, after its seconds."""
         if name in self.layout.ignored:
             return LineKind.IGNORED
         label = self._labels.get((name, rest.partition(" ")[0])) or self._labels.get((name, ""))

@@ -250,7 +250,7 @@ def _spread_of(interval: str) -> int:
 
 
 def _read_object(found: object) -> Sample | Rejected:
-    """Return the values of an object of write_http or write_log, or what is wrong with it."""
+    """Return the values of an object of write_http or write_log, or why it cannot be read."""
     if not isinstance(found, dict):
         return NO_LINE
     host, plugin, kind, time = (found.get(key) for key in ("host", "plugin", "type", "time"))

@@ -137,7 +137,7 @@ class Reader(SeriesReader[ExpositionLayout]):
         self.load_series(own)
 
     def load_after_gap(self, own: State) -> None:
-        """Keep everything: what was lost are samples like others, and the times of counters tell how long ago the last one was."""
+        """Keep everything: counters know the time of their last sample, however many were lost since."""
         self.load(own)
 
     def save(self) -> State:

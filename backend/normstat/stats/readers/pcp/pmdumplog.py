@@ -122,7 +122,7 @@ class Reader(SeriesReader[PcpLayout]):
         self.load_series(own)
 
     def load_after_gap(self, own: State) -> None:
-        """Keep everything: descriptions and counters are good, whatever was lost between them."""
+        """Keep everything: descriptions and counters stay valid after a gap."""
         self.load(own)
 
     def save(self) -> State:

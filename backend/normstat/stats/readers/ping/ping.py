@@ -92,7 +92,7 @@ class Reader(LineReader[PingLayout]):
         self._time_us = time_us if isinstance(time_us, int) else NO_TIME
 
     def load_after_gap(self, own: State) -> None:
-        """Keep the target: what was lost were not requests without a reply."""
+        """Keep the target; lost lines are not requests without a reply."""
         self.load({"target": own.get("target", "")})
 
     def save(self) -> State:

@@ -92,7 +92,7 @@ class Reader(LineReader[FreeLayout]):
         return LineKind.TIMESTAMP if self.see_time_line(text) else Rejected("not a known line of free")
 
     def _is_header(self, text: str, words: Sequence[str]) -> bool:
-        """Return whether the words are columns: English ones, or those of another language where the header stands."""
+        """Return whether the words are columns: English ones, or, on the line of the header, those of another language."""
         if len(words) not in HEADER_SIZES or any(NUMBER.search(word) or ":" in word for word in words):
             return False
         return text.startswith(INDENT) or words[:SHORT_ROW] == ["total", "used", "free"]

@@ -217,7 +217,7 @@ class Reader(CounterReader[ProcLayout]):
         self._takes = {}
 
     def save_counters(self) -> State:
-        """Return the counters and what was gathered of the present snapshot."""
+        """Return the counters and the part of the present snapshot that was read."""
         tables = {path: table.to_state() for path, table in sorted(self._tables.items()) if table.entries}
         rows = {name: [offset, values] for name, (offset, values) in sorted(self._rows.items())}
         return {"tables": tables, "rows": rows, "names": self._names}
@@ -515,7 +515,7 @@ def cpu_shares(grown_by: Sequence[int]) -> tuple[tuple[str, ...], list[Value]]:
 
 
 def disk_rates(growth: Growth) -> tuple[tuple[str, ...], list[Value]]:
-    """Return the columns of iostat -x, and their values. Sectors have 512 bytes in /proc/diskstats, whatever the disk has."""
+    """Return the columns of iostat -x, and their values. Sectors of /proc/diskstats are 512 bytes on any disk."""
     counters, time_cs = growth.counters, growth.centiseconds
     reads, writes = counters[READS], counters[WRITES]
     columns: tuple[str, ...] = DISK_COLUMNS

@@ -163,7 +163,7 @@ class Reader(CounterReader[PidLayout]):
         self._page_kb = page_kb if isinstance(page_kb, int) else PAGE_SIZES[0]
 
     def save_counters(self) -> State:
-        """Return the processes and what was gathered of the present snapshot."""
+        """Return the processes and the part of the present snapshot that was read."""
         return {
             "known": to_lines((pid, uptime, text) for pid, (uptime, text) in self._known.items()),
             "io_table": self._io_table.to_state(),
@@ -198,7 +198,7 @@ class Reader(CounterReader[PidLayout]):
             self._io_table.forget_unseen(now)
 
     def take_without_heading(self, text: str, offset: int) -> Outcome:
-        """Return what a line is that stands under no heading: it names its process itself."""
+        """Return the kind of a line without a heading, which names its process itself."""
         return self._take_stat(text, offset)
 
     # Lines.
@@ -438,7 +438,7 @@ def _rounded(rates: Iterable[float]) -> list[float]:
 
 
 def _words_of(known: str) -> list[str]:
-    """Return the words of what is kept of a process; a command may have blanks."""
+    """Return the kept words of a process; its command may contain blanks."""
     return known.split(" ", PARENT_WORD + 1)
 
 

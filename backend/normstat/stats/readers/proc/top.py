@@ -265,7 +265,7 @@ def _with_unit(number: str, unit: str, summary: SummaryLine) -> str:
 
 
 def _cells(summary: SummaryLine, mark: re.Match[str], rest: str) -> tuple[list[str], list[str]] | Rejected:
-    """Return the columns and words of what stands after the name of a line, or why it cannot be read."""
+    """Return the columns and words after the name of a line, or why it cannot be read."""
     unit = mark.groupdict().get("unit") or ""
     bar = BAR.fullmatch(rest) if summary.bar else None
     if bar is not None:

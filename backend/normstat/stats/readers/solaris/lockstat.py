@@ -393,7 +393,7 @@ class Reader(LineReader[LockstatLayout]):
 
 
 def _split_sections(words: list[str]) -> list[tuple[list[str], list[str], list[list[str]]]]:
-    """Return the sections of a report that stands in one line: words of the title, of the header, of each row.
+    """Return the sections of a report on one line: words of the title, of the header, of each row.
 
     A command may stand before the first title. Missing: empty when any word is left over.
     """

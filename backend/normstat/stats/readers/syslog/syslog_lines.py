@@ -143,7 +143,7 @@ class Reader(LineReader[SyslogLayout]):
 
 
 def _read_wall(year: int, month: int, day: int, clock: str) -> int | None:
-    """Return what the wall's clock showed, in seconds since the epoch. Missing: None for a day or a clock that there is not."""
+    """Return the local time, in seconds since the epoch. Missing: None for an invalid day or time."""
     seconds = parse_clock(clock)
     try:
         date = dt.date(year, month, day)

@@ -176,7 +176,7 @@ class Reader(LineReader[ColumnLayout]):
         return reason or LineKind.SAMPLE
 
     def _row_names(self, header: Header, n_cells: int) -> list[str]:
-        """Return the names of the row's cells. INTR;CPU* stands for the requested CPUs, without naming them."""
+        """Return the names of the row's cells. INTR;CPU* means the requested CPUs, without naming them."""
         names = list(header.words)
         if names[-1:] == ["CPU*"] and n_cells > len(names):
             names = [*names[:-1], *(f"CPU*{number}" for number in range(n_cells - len(names) + 1))]

@@ -120,7 +120,7 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         self._refused: Rejected | None = None
 
     def load_after_gap(self, own: State) -> None:
-        """Forget what was open; the next report can be read."""
+        """Drop the open objects; reading resumes at the next report."""
         self.load({"lost": True, "reports": own.get("reports"), "other": own.get("other")})
 
     def save(self) -> State:

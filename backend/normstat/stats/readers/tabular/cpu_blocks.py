@@ -118,7 +118,7 @@ class Reader(LineReader[CpuBlocksLayout]):
             self._n_pending += _size(words)
 
     def load_after_gap(self, own: State) -> None:
-        """Keep the header; drop what was gathered, which lacks its end."""
+        """Keep the header; drop the report, whose end is missing."""
         self.load({**own, "pending": {}})
         self._reports = reports_after_gap(own.get("reports"))
 

@@ -294,7 +294,7 @@ def _word(field: Field, cell: str) -> str:
 
 
 def _nanoseconds(word: str) -> str:
-    """Return seconds as whole nanoseconds. Missing: "" for what is no number of whole nanoseconds."""
+    """Return seconds as whole nanoseconds. Missing: "" for a number that is not whole nanoseconds."""
     try:
         value = Decimal(word) * NANO
     except InvalidOperation:

@@ -45,7 +45,7 @@ NUMBER: Final = re.compile(r"-?\d{1,15}(?:[.,]\d{1,3})?", re.ASCII)
 
 @dataclass(frozen=True)
 class SideBySideLayout(Layout):
-    """The columns and what stands above them; the module's docstring explains the keys."""
+    """The columns and the titles above them; the module's docstring explains the keys."""
 
     host: Stat
     side: Stat
