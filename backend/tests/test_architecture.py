@@ -191,14 +191,20 @@ def test_other_folders_say_what_belongs_in_them() -> None:
     assert not long, f"{MAX_README_LINES} lines at most: {long}"
 
 
-def test_no_two_classes_have_one_name() -> None:
-    """But for `Reader`, which each reader exports, and private ones."""
-    found: dict[str, list[str]] = {}
-    for place, source in package_sources():
-        for name in re.findall(r"^class ([A-Za-z]\w*)", source, re.MULTILINE):
-            if name != "Reader":
-                found.setdefault(name, []).append(place)
-    assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
+def test_packages_name_modules_that_exist() -> None:
+    """In the backquotes of their docstrings: modules and packages, below the package itself or one around it."""
+    wrong = []
+    for package in sorted(PACKAGE.rglob("__init__.py")):
+        folder = package.parent
+        around = [folder, *(each for each in folder.parents if each.is_relative_to(PACKAGE))]
+        for name in re.findall(r"`([a-z_]\w*(?:\.\w+)*)`", ast.get_docstring(ast.parse(package.read_text())) or ""):
+            # The last word may be a name in the module.
+            places = [base.joinpath(*words) for words in (name.split("."), name.split(".")[:-1]) if words for base in around]
+            found = next((each for place in places for each in (place, place.with_suffix(".py")) if each.exists()), None)
+            source = found.read_text() if found is not None and found.is_file() else ""
+            if found is None or (found.stem != name.split(".")[-1] and not re.search(rf"\b{name.split('.')[-1]}\b", source)):
+                wrong.append(f"{package.relative_to(PACKAGE)}: {name}")
+    assert not wrong, f"name what exists: {wrong}"
 
 
 @functools.cache

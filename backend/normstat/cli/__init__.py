@@ -1,4 +1,4 @@
-"""The `normstat` command: one module per command, imported only when called, so that `normstat parse` starts fast.
+"""The command normstat: one module per command, imported only when called, so that `normstat parse` starts fast.
 
 Responsible for: arguments, printing, exit codes. Never: logic, which belongs to the packages that a command calls. Entry point:
 `app`; `serve_command` starts the server (`server`).

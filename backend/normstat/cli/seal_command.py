@@ -29,7 +29,7 @@ def seal(
 ) -> None:
     """Pack the samples of past days into sealed blocks, with or without a running server; if interrupted, call it again.
 
-    Nothing is lost, digit for digit: graphs, comparisons and exports read them as before. SQL on the tables in schema stat does not
+    Nothing is lost, digit for digit: graphs, comparisons and exports read them as before. SQL on the views in schema stat does not
     see them; `normstat unseal` gives a window back.
     """
     configure_logging("error")

@@ -1,1 +1,4 @@
-"""Share links: a window of one host for people without an account. Never: accounts (`auth`). Entry point: `share_links`."""
+"""Share links: one saved comparison or one report for people without an account.
+
+Never: accounts (`auth`). Entry point: `share_links`.
+"""

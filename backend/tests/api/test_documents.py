@@ -1,6 +1,7 @@
 """The OpenAPI document and docs/api.md say what the application does; strings under fields are descriptions there."""
 
 import inspect
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,12 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 def test_checked_in_openapi_is_current() -> None:
     stored = (CHECKOUT / "frontend/openapi.json").read_text()
     assert stored == render_openapi(), "run `normstat openapi > frontend/openapi.json` and then make the page's types"
+
+
+def test_bodies_have_names_of_their_own() -> None:
+    """Where two bodies have one name, their schemas get the paths of their modules as names."""
+    long = [name for name in json.loads(render_openapi())["components"]["schemas"] if "__" in name]
+    assert not long, f"give these bodies different names: {long}"
 
 
 def test_codes_are_documented_both_ways() -> None:

@@ -1,5 +1,4 @@
-"""The tables as SQLAlchemy models, the schema's version and its migrations.
+"""The tables as SQLAlchemy models.
 
-Never: queries. Entry points: `models`, `job_models`, `baseline_models`, `event_models`, `artefact_models`, `view_models`,
-`watch_models` and `retention_models`, `sealed_models` for the tables, `migrations` to upgrade.
+Never: queries. Entry points: `all_models`, which has every table, and `models` with hosts, streams and accounts.
 """

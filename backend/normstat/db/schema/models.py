@@ -98,7 +98,7 @@ class Host(Base):
 
 
 class StatTable(Base):
-    """A stat whose wide table exists. `name` is also the table's name in schema `stat`."""
+    """A stat whose wide table exists. `name` is also the name of its view in schema `stat`."""
 
     __tablename__ = "stats"
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
