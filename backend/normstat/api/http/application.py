@@ -28,7 +28,7 @@ class Application(FastAPI):
         return [route.prepare() if isinstance(route, LazyRoute) else route for route in self.router.routes]
 
     def openapi(self) -> dict[str, Any]:
-        """Return the OpenAPI document, with the role that each operation needs and each kind of error answer once."""
+        """Return the OpenAPI document: the role of each operation, each kind of error answer once, and no titles made of names."""
         if self.openapi_schema is None:
             document = super().openapi()
             routes = {
@@ -49,6 +49,8 @@ class Application(FastAPI):
                         for status, answer in sorted(operation["responses"].items())
                     }
             document["components"]["responses"] = dict(sorted(shared.items()))
+            _remove_titles(document["paths"])
+            _remove_titles(document["components"])
         return self.openapi_schema or {}
 
 
@@ -72,3 +74,16 @@ def _share(answer: dict[str, Any], shared: dict[str, Any]) -> dict[str, str]:
     known = shared.setdefault(name, answer)
     assert known == answer, f"two error answers have the codes {name}"
     return {"$ref": f"#/components/responses/{name}"}
+
+
+def _remove_titles(part: object) -> None:
+    """Remove the titles that pydantic makes of the names of members and classes: `held_until` is `Held Until`."""
+    if isinstance(part, dict):
+        # A member of this name is described by an object.
+        if isinstance(part.get("title"), str):
+            del part["title"]
+        for each in part.values():
+            _remove_titles(each)
+    elif isinstance(part, list):
+        for each in part:
+            _remove_titles(each)
