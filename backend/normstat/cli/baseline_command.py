@@ -7,7 +7,6 @@ from typing import Annotated, Final
 
 import typer
 
-from normstat.api.http.instants import parse_instant
 from normstat.baselines import baseline_rows, exclusion_rows
 from normstat.baselines.baseline_health import HostHealth, read_health
 from normstat.baselines.baseline_records import BaselineInfo
@@ -17,6 +16,7 @@ from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_re
 from normstat.cli.db_session import format_instant, print_table, run_in_session
 from normstat.db.session import WriteSession
 from normstat.errors import BadRequest, count_of
+from normstat.runtime.body import parse_instant
 from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.window import Window
 

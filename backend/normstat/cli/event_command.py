@@ -6,7 +6,6 @@ from typing import Annotated, Final
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from normstat.api.http.instants import parse_instant
 from normstat.api.routes.event_schemas import EventCreate
 from normstat.cli.db_session import format_instant, print_table, run_in_session
 from normstat.db.session import WriteSession
@@ -14,6 +13,7 @@ from normstat.errors import count_of
 from normstat.query.host_events import EventPage, HostEvent, search_events
 from normstat.records import event_rows
 from normstat.records.event_rows import EventDraft, EventFilter, EventRecord, EventSource
+from normstat.runtime.body import parse_instant
 from normstat.stats.fact_words import EventKind
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Note, list and delete events: docs/artefacts.md.")

@@ -12,11 +12,11 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from normstat.api.http.instants import parse_instant
 from normstat.cli.db_session import run_or_exit
 from normstat.db.session import make_engine
 from normstat.errors import BadRequest
 from normstat.query.export.csv_export import ExportRequest, stream_csv
+from normstat.runtime.body import parse_instant
 from normstat.settings import load_settings
 from normstat.window import Window
 

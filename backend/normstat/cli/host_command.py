@@ -9,10 +9,11 @@ from normstat.cli.db_session import print_table, run_in_session, run_or_exit
 from normstat.db.schema.job_models import JobState
 from normstat.db.session import WriteSession, make_engine, make_sessions, open_read_session
 from normstat.errors import NormstatError, count_of
-from normstat.records.host_tag_rows import MAX_TAG_LENGTH, TAG, TagChange, TaggedHost, change_tags, list_tagged
+from normstat.records.host_tag_rows import TAG, TagChange, TaggedHost, change_tags, list_tagged
 from normstat.retention import host_deletion
 from normstat.retention.deletion_worker import work_off_removals
 from normstat.retention.host_deletion import HostDeletion
+from normstat.runtime.body import MAX_TAG_LENGTH
 from normstat.runtime.logs import configure_logging
 from normstat.settings import load_settings
 

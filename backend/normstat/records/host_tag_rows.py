@@ -12,11 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.db.schema.models import Host
 from normstat.db.schema.retention_models import HostDeletionRow
 from normstat.errors import BadRequest, NotFound, shorten
+from normstat.runtime.body import MAX_TAG_LENGTH
 from normstat.runtime.field_docs import Documented
 from normstat.runtime.natural_order import natural_key
 
 MAX_TAGS: Final = 50
-MAX_TAG_LENGTH: Final = 50
 # Tags are separated by commas or blanks in links, on the command line and in an agent's configuration.
 TAG: Final = re.compile(rf"[^\x00\s,]{{1,{MAX_TAG_LENGTH}}}")
 

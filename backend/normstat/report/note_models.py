@@ -5,10 +5,11 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, model_validator
 
+from normstat.runtime.body import NO_NUL
+
 MAX_MARKDOWN: Final = 100_000
 MAX_CSV: Final = 200_000
 MAX_INSTANCES: Final = 50
-NO_NUL: Final = r"^[^\x00]*$"
 Line = Annotated[str, StringConstraints(max_length=300, pattern=NO_NUL)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]
 HostKey = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]

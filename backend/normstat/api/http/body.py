@@ -1,18 +1,6 @@
-"""The base of all bodies, and the bodies of errors: what every request needs."""
+"""The bodies of errors, and the empty one."""
 
-from pydantic import BaseModel, ConfigDict
-
-# PostgreSQL text cannot hold the character NUL; refusing it here gives a 422 that says where.
-NO_NUL = r"^[^\x00]*$"
-
-
-class Body(BaseModel):
-    """Base of all bodies: unknown members of a request are errors.
-
-    `model_validate` also accepts the records of query and storage, whose attributes have the same names.
-    """
-
-    model_config = ConfigDict(extra="forbid", from_attributes=True)
+from normstat.runtime.body import Body
 
 
 class ErrorInfo(Body):

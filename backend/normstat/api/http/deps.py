@@ -10,10 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.api.http import audit_notes
 from normstat.api.http.backpressure import Ticket
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.cookies import SessionCookie
 from normstat.api.http.host_access import limit_request
-from normstat.api.http.instants import Instant
 from normstat.api.http.middleware import client_address
 from normstat.api.http.row_budgets import check_budget
 from normstat.api.http.state import AppState, state_of
@@ -23,6 +21,7 @@ from normstat.auth.roles import Role
 from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import NotAllowed, NotAuthenticated
 from normstat.records.audit_rows import add_entries
+from normstat.runtime.body import NO_NUL, Instant
 from normstat.window import Window
 
 cookie_scheme = SessionCookie()

@@ -9,9 +9,7 @@ from pydantic import Field, StringConstraints
 from normstat.alerts.alert_lists import AlertInfo
 from normstat.alerts.channel_settings import ChannelSettings
 from normstat.alerts.route_settings import RouteSettings
-from normstat.api.http.body import NO_NUL, Body
-from normstat.api.http.instants import Instant
-from normstat.api.routes.schemas import Name, Note
+from normstat.runtime.body import NO_NUL, Body, Instant, Name, Note
 from normstat.runtime.field_docs import Documented
 from normstat.watch.watch_lists import EpisodeInfo
 from normstat.watch.watch_mute_rows import WatchMuteRecord

@@ -9,14 +9,13 @@ from normstat.alerts.alert_lists import AlertFilter, AlertInfo
 from normstat.alerts.alert_outbox import retry_message
 from normstat.alerts.silence_link import SilenceOffer
 from normstat.api.http.audit_notes import changes_nothing, permitted_by_link
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession, check_origin
 from normstat.api.http.handlers import error_answers, guarded_answers
 from normstat.api.http.host_access import open_to_limited
-from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.alert_schemas import AlertAcknowledge, AlertPage, SilenceCheck, SilenceResult, SilenceUse
 from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound
+from normstat.runtime.body import NO_NUL, Instant
 from normstat.window import open_window
 
 router = LazyRouter(tags=["alerts"])

@@ -4,7 +4,6 @@ from typing import Annotated, Final
 
 from fastapi import Depends, Query, Response
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, IdPath, ReadSession
 from normstat.api.http.handlers import guarded_answers, text_answers
 from normstat.api.http.host_access import open_to_limited
@@ -15,6 +14,7 @@ from normstat.artefacts.diff.table_diff import Normalisation, TableDiffRequest
 from normstat.artefacts.diff_service import ArtefactDiff, diff_stored, format_diff_csv
 from normstat.artefacts.table_view import MAX_ROWS
 from normstat.errors import BadRequest, DamagedArtefact, NotFound
+from normstat.runtime.body import NO_NUL
 
 router = LazyRouter(tags=["artefacts"])
 

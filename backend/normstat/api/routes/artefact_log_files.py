@@ -8,7 +8,6 @@ from typing import Annotated, Final, TypeVar
 import anyio.to_thread
 from fastapi import Depends, Query, Response
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, IdPath, ReadSession, State
 from normstat.api.http.handlers import guarded_answers, text_answers
 from normstat.api.http.host_access import open_to_limited
@@ -29,6 +28,7 @@ from normstat.errors import BadRequest, DamagedArtefact, NotFound
 from normstat.records import artefact_rows
 from normstat.report.log_pictures import BINS, LogSource, describe_log, draw_lanes, draw_latencies, lanes_pdf, latencies_pdf
 from normstat.report.words import instant
+from normstat.runtime.body import NO_NUL
 
 router = LazyRouter(tags=["artefacts"])
 

@@ -8,7 +8,6 @@ from fastapi import Query
 from pydantic import Field
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.api.http.body import NO_NUL, Body
 from normstat.api.http.deps import NEEDS_VIEWER, IdPath, ReadSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
@@ -23,6 +22,7 @@ from normstat.artefacts.trace_log.log_filter import Mask, choose_events
 from normstat.artefacts.trace_log.pairing import PairRule, available_rules, choose_rule, find_spans
 from normstat.artefacts.trace_log.queue_depth import QueueDepth, measure_queues
 from normstat.errors import BadRequest, DamagedArtefact, NotFound
+from normstat.runtime.body import NO_NUL, Body
 
 router = LazyRouter(tags=["artefacts"])
 

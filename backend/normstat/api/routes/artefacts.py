@@ -10,7 +10,7 @@ from fastapi import Query, Request, Response
 from pydantic import Field
 from starlette.requests import ClientDisconnect
 
-from normstat.api.http.body import NO_NUL, Body, Empty
+from normstat.api.http.body import Empty
 from normstat.api.http.deps import (
     NEEDS_OPERATOR,
     NEEDS_VIEWER,
@@ -24,13 +24,11 @@ from normstat.api.http.deps import (
 )
 from normstat.api.http.handlers import guarded_answers, text_answers
 from normstat.api.http.host_access import open_to_limited
-from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.row_budgets import makes_rows
 from normstat.api.http.state import AppState
 from normstat.api.http.streaming import PieceResponse, Pieces
 from normstat.api.routes.events import find_agent_host
-from normstat.api.routes.schemas import Name
 from normstat.artefacts.artefact_service import ArtefactDraft, ask_part, change_artefact, make_artefact, now_utc, reparse_artefact
 from normstat.artefacts.histogram_view import HistogramView, view_histogram
 from normstat.artefacts.interval_view import MAX_LINES, IntervalView, view_intervals
@@ -54,6 +52,7 @@ from normstat.records.artefact_rows import (
     ArtefactSource,
     RejectedArtefactLine,
 )
+from normstat.runtime.body import NO_NUL, Body, Instant, Name
 from normstat.runtime.input_limits import MAX_ARTEFACT_BYTES
 
 router = LazyRouter(tags=["artefacts"])

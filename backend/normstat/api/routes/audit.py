@@ -7,10 +7,8 @@ from typing import Annotated, Final
 
 from fastapi import Depends, Query, Response
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_ADMINISTRATOR, ReadSession, State
 from normstat.api.http.handlers import guarded_answers, text_answers
-from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.state import AppState
 from normstat.api.http.streaming import PieceResponse, Pieces
@@ -20,6 +18,7 @@ from normstat.db.session import open_read_session
 from normstat.errors import BadRequest
 from normstat.records import audit_rows
 from normstat.records.audit_rows import AuditFilter, Means
+from normstat.runtime.body import NO_NUL, Instant
 from normstat.runtime.field_docs import Documented
 
 router = LazyRouter(prefix="/audit", tags=["audit"], dependencies=[NEEDS_ADMINISTRATOR])

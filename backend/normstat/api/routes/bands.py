@@ -4,7 +4,6 @@ from typing import Annotated
 
 from fastapi import Query
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, HostQuery, InWindow, LargeReadSession, StatQuery
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
@@ -12,6 +11,7 @@ from normstat.api.http.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, NotFound
 from normstat.profiles import band
 from normstat.profiles.band import BandInfo
+from normstat.runtime.body import NO_NUL
 
 router = LazyRouter(tags=["baselines"], dependencies=[NEEDS_VIEWER])
 

@@ -4,9 +4,6 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from normstat.api.http.body import NO_NUL, Body
-from normstat.api.http.instants import Instant
-from normstat.api.routes.schemas import Name, Note
 from normstat.baselines.baseline_health import HostHealth
 from normstat.baselines.baseline_records import BaselineInfo
 from normstat.baselines.baseline_versions import VersionInfo
@@ -14,6 +11,7 @@ from normstat.baselines.exclusion_rows import ExclusionInfo
 from normstat.baselines.host_group_rows import HostGroupInfo
 from normstat.baselines.lifecycle import MAX_RECORD_HOURS, MIN_RECORD_HOURS
 from normstat.baselines.mute_rows import MuteInfo
+from normstat.runtime.body import NO_NUL, Body, Instant, Name, Note
 
 StatName = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]
 FieldKey = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]

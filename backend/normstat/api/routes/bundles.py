@@ -9,14 +9,12 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 from starlette.requests import ClientDisconnect
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import HostQuery, InWindow, Operator, State, Viewer
 from normstat.api.http.handlers import guarded_answers, text_answers
 from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.row_budgets import makes_rows
 from normstat.api.routes.exports import NEEDS_PLACE, ExportResponse
-from normstat.api.routes.schemas import Name
 from normstat.bundles.bundle_format import bundle_file_name
 from normstat.bundles.bundle_service import BundleRequest, OpenRequest, choose_host, read_manifest, stream_bundle
 from normstat.db import row_budgets
@@ -26,6 +24,7 @@ from normstat.errors import BadRequest, Conflict, NoSpace, NotFound, Overloaded,
 from normstat.ingest import import_rows
 from normstat.ingest.import_rows import Import
 from normstat.ingest.imports.import_queue import remove_file
+from normstat.runtime.body import NO_NUL, Name
 
 router = LazyRouter(tags=["bundles"])
 

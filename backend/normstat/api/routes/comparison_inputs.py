@@ -6,11 +6,9 @@ from urllib.parse import urlencode
 
 from pydantic import Field, StringConstraints
 
-from normstat.api.http.body import NO_NUL, Body
-from normstat.api.http.instants import Instant
-from normstat.api.routes.schemas import Name, Note
 from normstat.comparison.service import DEFAULT_LIMIT, BaselineChoice, ComparisonRequest
 from normstat.errors import BadRequest
+from normstat.runtime.body import NO_NUL, Body, Instant, Name, Note
 from normstat.window import Window
 
 MAX_HOSTS: Final = DEFAULT_LIMIT

@@ -6,7 +6,6 @@ import anyio.to_thread
 from fastapi import Query, Request
 from pydantic import Field, StringConstraints
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import State, Viewer
 from normstat.api.http.disconnect import run_while_connected
 from normstat.api.http.handlers import guarded_answers
@@ -17,6 +16,7 @@ from normstat.api.routes.comparison_inputs import ComparisonInputs
 from normstat.comparison.series_rows import SeriesVerdict
 from normstat.comparison.series_search import AskedSeriesPage, SeriesQuestion, SeriesSort, ask_series
 from normstat.errors import BadRequest, NoData, NotFound, Overloaded, TooLarge
+from normstat.runtime.body import NO_NUL
 
 router = LazyRouter(prefix="/comparison", tags=["comparison"])
 

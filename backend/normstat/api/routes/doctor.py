@@ -6,13 +6,13 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from normstat import __version__
-from normstat.api.http.body import Body
 from normstat.api.http.deps import Administrator, State
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.doctor.check_result import CheckResult, CheckStatus, count_by_status
 from normstat.doctor.examination import Installation, examine, find_data_dir
 from normstat.errors import Overloaded
+from normstat.runtime.body import Body
 from normstat.settings import Settings
 
 router = LazyRouter(tags=["doctor"])

@@ -4,15 +4,11 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from normstat.api.http.body import NO_NUL, Body
-from normstat.api.http.instants import Instant
-from normstat.api.routes.schemas import Name
 from normstat.records.event_rows import MAX_TEXT
+from normstat.runtime.body import NO_NUL, Body, Instant, Name, Tag
 from normstat.stats.fact_words import EventKind
 
 EventText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TEXT, pattern=NO_NUL)]
-# Tags are separated by commas or blanks in links and on the command line.
-Tag = Annotated[str, StringConstraints(min_length=1, max_length=50, pattern=r"^[^\x00\s,]+$")]
 Tags = Annotated[list[Tag], Field(max_length=20)]
 
 

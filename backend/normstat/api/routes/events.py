@@ -5,16 +5,14 @@ from typing import Annotated, Final
 
 from fastapi import Depends, Query, Response
 
-from normstat.api.http.body import NO_NUL, Empty
+from normstat.api.http.body import Empty
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, Agent, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.http.handlers import guarded_answers, text_answers
 from normstat.api.http.host_access import open_to_limited
-from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.row_budgets import check_room, makes_rows
 from normstat.api.http.state import AppState
 from normstat.api.routes.event_schemas import EventCreate, EventReport, EventUpdate, Tags
-from normstat.api.routes.schemas import Name
 from normstat.auth.access import AgentPrincipal, Principal, is_usable
 from normstat.db import row_budgets
 from normstat.db.host_limits import Whole
@@ -24,6 +22,7 @@ from normstat.errors import BadRequest, NotAllowed, NotAuthenticated, NotFound, 
 from normstat.query.host_events import EventPage, HostEvent, search_events, to_host_event
 from normstat.records import event_rows
 from normstat.records.event_rows import EventDraft, EventFilter, EventSource
+from normstat.runtime.body import NO_NUL, Instant, Name
 from normstat.runtime.csv_cells import format_csv
 from normstat.stats.fact_words import EventKind
 

@@ -4,7 +4,6 @@ from typing import Annotated
 
 from fastapi import Query
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
@@ -16,6 +15,7 @@ from normstat.baselines.exclusion_rows import ExclusionDraft
 from normstat.db import row_budgets
 from normstat.db.host_limits import Whole
 from normstat.errors import BadRequest, NotFound, TooManyRequests
+from normstat.runtime.body import NO_NUL
 from normstat.window import Window
 
 router = LazyRouter(prefix="/exclusions", tags=["exclusions"])

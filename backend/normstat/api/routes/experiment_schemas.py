@@ -4,11 +4,9 @@ from typing import Annotated, Final
 
 from pydantic import Field, StringConstraints
 
-from normstat.api.http.body import NO_NUL, Body
-from normstat.api.http.instants import Instant
-from normstat.api.routes.schemas import Name, Note
 from normstat.experiments.experiment_rows import Experiment
 from normstat.experiments.run_facts import ExperimentRun
+from normstat.runtime.body import NO_NUL, Body, Instant, Name, Note
 
 MAX_COMMAND: Final = 20_000
 # No equals sign, so that factors can be written NAME=VALUE.

@@ -6,7 +6,7 @@ import anyio.to_thread
 from fastapi import Query, Response
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.api.http.body import NO_NUL, Empty
+from normstat.api.http.body import Empty
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, Agent, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.http.handlers import guarded_answers, text_answers
 from normstat.api.http.host_access import open_to_limited
@@ -36,6 +36,7 @@ from normstat.experiments.experiment_rows import Experiment, ExperimentPage, Run
 from normstat.experiments.measured_values import REAL, SYS, USER
 from normstat.experiments.run_facts import ExperimentRun, describe_run, facts_of
 from normstat.ingest.imports.import_run import require_host_name
+from normstat.runtime.body import NO_NUL
 from normstat.stats.measured_value import MeasuredValue
 
 router = LazyRouter(tags=["experiments"])

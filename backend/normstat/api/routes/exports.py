@@ -16,7 +16,6 @@ from fastapi.responses import StreamingResponse
 from pydantic import StringConstraints
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import HostQuery, InWindow, State, Viewer
 from normstat.api.http.encodings import GZIP_WINDOW_BITS, choose_encoding
 from normstat.api.http.handlers import guarded_answers, text_answers
@@ -26,6 +25,7 @@ from normstat.api.http.streaming import PieceResponse, Pieces
 from normstat.errors import BadRequest, NotFound, Overloaded
 from normstat.query.export.chosen_lines import MAX_LINES, ExportedLine
 from normstat.query.export.csv_export import ExportRequest, stream_csv
+from normstat.runtime.body import NO_NUL
 from normstat.window import Window
 
 router = LazyRouter(tags=["export"])

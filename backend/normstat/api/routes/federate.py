@@ -7,7 +7,6 @@ import anyio.to_thread
 from fastapi import Query, Response
 from pydantic import StringConstraints
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, ReadSession
 from normstat.api.http.handlers import guarded_answers, text_answers
 from normstat.api.http.host_access import open_to_limited
@@ -15,6 +14,7 @@ from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.exports import NEEDS_PLACE
 from normstat.errors import BadRequest, NotFound, Overloaded, TooLarge
 from normstat.query.newest_values import MAX_AGE_S, format_newest, read_newest_values
+from normstat.runtime.body import NO_NUL
 
 router = LazyRouter(tags=["export"], dependencies=[NEEDS_VIEWER])
 

@@ -6,7 +6,6 @@ import anyio.to_thread
 from fastapi import Query
 from pydantic import Field
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, IdPath, ReadSession, State
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
@@ -32,6 +31,7 @@ from normstat.artefacts.flame_view import (
 )
 from normstat.errors import BadRequest, DamagedArtefact, NotFound
 from normstat.records import artefact_rows
+from normstat.runtime.body import NO_NUL
 
 router = LazyRouter(tags=["artefacts"])
 

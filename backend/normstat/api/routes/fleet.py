@@ -12,10 +12,10 @@ from normstat.api.http.etags import IfNoneMatch
 from normstat.api.http.fleet_answers import FleetBody, limit_body, respond
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
-from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.db.session import open_read_session
 from normstat.errors import BadRequest
+from normstat.runtime.body import Instant
 from normstat.watch.fleet.fleet_model import Fleet
 from normstat.watch.fleet.fleet_service import read_fleet as read_whole_fleet
 

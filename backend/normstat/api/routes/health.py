@@ -3,10 +3,10 @@
 from typing import Final, Literal
 
 from normstat import __version__
-from normstat.api.http.body import Body
 from normstat.api.http.deps import State
 from normstat.api.http.handlers import error_answers
 from normstat.api.http.lazy_routing import LazyRouter
+from normstat.runtime.body import Body
 
 router = LazyRouter(tags=["health"])
 

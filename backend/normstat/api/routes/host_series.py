@@ -9,11 +9,9 @@ from fastapi import Query, Request, Response
 from pydantic import StringConstraints
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, InWindow, LargeReadSession, ReadSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
-from normstat.api.http.instants import parse_instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.host_series_body import HostSeriesBody, respond
 from normstat.api.routes.schemas import HostMetrics, HostSeriesBlock
@@ -22,7 +20,8 @@ from normstat.comparison.metric_choice import KnownHost, MetricChoice, choose_me
 from normstat.errors import BadRequest, NotFound, shorten
 from normstat.query.host_lines import HostLeftOut, HostRun, HostSeriesRequest, Spread, read_host_series
 from normstat.query.step_reduction import Reduction
-from normstat.records.host_tag_rows import MAX_TAG_LENGTH, find_tagged
+from normstat.records.host_tag_rows import find_tagged
+from normstat.runtime.body import MAX_TAG_LENGTH, NO_NUL, parse_instant
 from normstat.runtime.natural_order import natural_key
 from normstat.samples.lookup import find_hosts, find_stats, list_stats_of_hosts
 from normstat.samples.spec_refresh import refresh_catalogue

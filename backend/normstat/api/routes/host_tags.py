@@ -2,22 +2,20 @@
 
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from normstat.api.http.body import Body
 from normstat.api.http.deps import NEEDS_OPERATOR, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
-from normstat.api.routes.schemas import Name
 from normstat.errors import BadRequest, NotFound
 from normstat.records import host_tag_rows
-from normstat.records.host_tag_rows import MAX_TAG_LENGTH, MAX_TAGS, TagChange, TaggedHost
+from normstat.records.host_tag_rows import MAX_TAGS, TagChange, TaggedHost
+from normstat.runtime.body import Body, Name, Tag
 
 router = LazyRouter(prefix="/host-tags", tags=["hosts"])
 
-HostTag = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TAG_LENGTH, pattern=r"^[^\x00\s,]+$")]
-HostTagList = Annotated[list[HostTag], Field(max_length=MAX_TAGS)]
+HostTagList = Annotated[list[Tag], Field(max_length=MAX_TAGS)]
 
 
 class HostTagsUpdate(Body):

@@ -1,6 +1,5 @@
 """Time zones of hosts."""
 
-from normstat.api.http.body import Body
 from normstat.api.http.deps import NEEDS_VIEWER, ReadSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
@@ -10,6 +9,7 @@ from normstat.baselines.host_group_rows import find_group
 from normstat.errors import BadRequest, NotFound
 from normstat.query.host_zones import HostZone, read_host_zones
 from normstat.records.host_tag_rows import find_tagged
+from normstat.runtime.body import Body
 
 router = LazyRouter(prefix="/host-zones", tags=["hosts"], dependencies=[NEEDS_VIEWER])
 

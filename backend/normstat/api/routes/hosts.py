@@ -5,7 +5,6 @@ from typing import Annotated
 
 from fastapi import Query, Request, Response
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession, State, StatPath
 from normstat.api.http.etags import IfNoneMatch
 from normstat.api.http.fleet_answers import respond
@@ -18,6 +17,7 @@ from normstat.query import fact_history, host_events, host_lists
 from normstat.query.fact_history import HostFacts
 from normstat.query.host_events import HostEvents
 from normstat.query.host_lists import HostDetail, RejectedLineList
+from normstat.runtime.body import NO_NUL
 
 router = LazyRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
 

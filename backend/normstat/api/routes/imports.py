@@ -8,11 +8,9 @@ from fastapi import Query, Request
 from pydantic import Field
 from starlette.requests import ClientDisconnect
 
-from normstat.api.http.body import NO_NUL, Body
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, HostQuery, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import LIMITED, open_to_limited
-from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.row_budgets import makes_rows
 from normstat.api.http.state import AppState
@@ -29,6 +27,7 @@ from normstat.ingest.imports.change import change_import, undo_change
 from normstat.ingest.imports.import_options import check_options
 from normstat.ingest.imports.import_queue import options_of, remove_file, to_import_row
 from normstat.ingest.imports.import_run import require_host_name
+from normstat.runtime.body import NO_NUL, Body, Instant
 from normstat.stats.engine.trace.question_names import MAX_LENGTH
 from normstat.window import LATEST_US, from_us
 

@@ -4,7 +4,6 @@ from typing import Annotated, Final
 
 from fastapi import Query
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
@@ -15,6 +14,7 @@ from normstat.db.schema.job_models import JobKind, JobState
 from normstat.errors import Conflict, NotAllowed, NotFound
 from normstat.jobs import job_list
 from normstat.jobs.job_list import JobFilter, JobInfo, JobList
+from normstat.runtime.body import NO_NUL
 
 router = LazyRouter(prefix="/jobs", tags=["jobs"])
 

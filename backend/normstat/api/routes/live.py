@@ -7,7 +7,6 @@ from typing import Annotated, Final
 from fastapi import Query
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, State
 from normstat.api.http.handlers import guarded_answers, text_answers
 from normstat.api.http.host_access import open_to_limited
@@ -16,6 +15,7 @@ from normstat.db.host_limits import read_visible_names
 from normstat.db.limited_session import limited_account
 from normstat.db.session import open_read_session
 from normstat.live.notify import LiveHub
+from normstat.runtime.body import NO_NUL
 
 router = LazyRouter(tags=["live"], dependencies=[NEEDS_VIEWER])
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from normstat.api.http.body import NO_NUL, Empty
+from normstat.api.http.body import Empty
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
@@ -16,6 +16,7 @@ from normstat.baselines.mute_rows import MuteDraft, MuteInfo
 from normstat.db import row_budgets
 from normstat.db.host_limits import Whole
 from normstat.errors import Conflict, NotFound, TooManyRequests
+from normstat.runtime.body import NO_NUL
 
 router = LazyRouter(prefix="/mutes", tags=["mutes"])
 

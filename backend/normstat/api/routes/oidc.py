@@ -15,7 +15,6 @@ from fastapi.responses import RedirectResponse
 from pydantic import ConfigDict, StringConstraints
 
 from normstat.api.http import cookies
-from normstat.api.http.body import Body
 from normstat.api.http.deps import State
 from normstat.api.http.handlers import error_answers
 from normstat.api.http.lazy_routing import LazyRouter
@@ -24,6 +23,7 @@ from normstat.auth import oidc_client, oidc_login
 from normstat.auth.oidc_client import LoginState, OidcClient, ProviderSettings, check_provider_settings
 from normstat.auth.oidc_login import GroupHosts, GroupRoles, OidcLogin
 from normstat.errors import BadRequest, NotAllowed, NotAuthenticated, NotFound, ProviderAway, TooManyRequests, shorten
+from normstat.runtime.body import Body
 from normstat.settings import Settings
 
 router = LazyRouter(tags=["auth"])

@@ -4,11 +4,9 @@ from typing import Annotated, Literal
 
 from fastapi import Query
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
-from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, NotFound, TooLarge
 from normstat.profiles import process_baseline
@@ -16,6 +14,7 @@ from normstat.query import process_details, process_list
 from normstat.query.process_details import ProcessDetail
 from normstat.query.process_list import ProcessList, ProcessRequest
 from normstat.query.process_report import ProcessReport, ReportRequest
+from normstat.runtime.body import NO_NUL, Instant
 
 router = LazyRouter(prefix="/hosts", tags=["hosts"], dependencies=[NEEDS_VIEWER])
 

@@ -5,7 +5,6 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import Field
 
-from normstat.api.http.body import NO_NUL, Body
 from normstat.api.http.deps import NEEDS_VIEWER, Operator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
@@ -13,6 +12,7 @@ from normstat.api.http.lazy_routing import LazyRouter
 from normstat.comparison.next_questions.reference_lines import ReferenceRule, list_reference_rules, to_reference_rule
 from normstat.errors import BadRequest, NotFound
 from normstat.records.expected_value_rows import ExpectedValue, delete_expected_value, list_expected_values, put_expected_value
+from normstat.runtime.body import NO_NUL, Body
 from normstat.samples.lookup import find_stat
 
 router = LazyRouter(prefix="/references", tags=["series"])

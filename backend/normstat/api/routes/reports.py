@@ -12,18 +12,16 @@ from pydantic import Field, ValidationError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.api.http.audit_notes import changes_nothing
-from normstat.api.http.body import NO_NUL, Body, Empty
+from normstat.api.http.body import Empty
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, State, Viewer, WriteSession
 from normstat.api.http.disconnect import run_while_connected
 from normstat.api.http.handlers import guarded_answers, text_answers
 from normstat.api.http.host_access import open_to_limited
-from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.row_budgets import makes_rows
 from normstat.api.http.state import AppState
 from normstat.api.routes.comparison_inputs import ReportInputs
 from normstat.api.routes.comparison_report import UNSAFE_IN_NAMES, make_report
-from normstat.api.routes.schemas import Name
 from normstat.db import row_budgets
 from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import BadRequest, Conflict, DamagedArtefact, NoData, NotFound, Overloaded, TooLarge, TooManyRequests
@@ -54,6 +52,7 @@ from normstat.report.report_document import build_document
 from normstat.report.report_rows import ReportChange, ReportFile, ReportInfo
 from normstat.report.report_templates import ReportTemplate, list_templates, notes_of
 from normstat.report.uploads import read_upload, safe_file_name
+from normstat.runtime.body import NO_NUL, Body, Instant, Name
 from normstat.runtime.field_docs import Documented
 
 router = LazyRouter(tags=["reports"])

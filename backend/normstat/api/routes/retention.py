@@ -4,13 +4,13 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from normstat.api.http.body import NO_NUL, Body
 from normstat.api.http.deps import NEEDS_VIEWER, Administrator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.errors import BadRequest
 from normstat.retention import retention_rules
 from normstat.retention.retention_rules import MAX_DAYS, Retention, RetentionRuleRequest, RetentionRun
+from normstat.runtime.body import NO_NUL, Body
 
 router = LazyRouter(prefix="/retention", tags=["retention"])
 StatName = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]

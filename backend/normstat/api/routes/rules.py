@@ -9,7 +9,7 @@ from fastapi import Path, Query
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.api.http.audit_notes import changes_nothing
-from normstat.api.http.body import NO_NUL, Empty
+from normstat.api.http.body import Empty
 from normstat.api.http.deps import NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
@@ -37,6 +37,7 @@ from normstat.api.routes.watch_schemas import (
 from normstat.db import row_budgets
 from normstat.db.host_limits import Whole
 from normstat.errors import BadRequest, Conflict, NotFound, TooManyRequests
+from normstat.runtime.body import NO_NUL
 from normstat.watch import backtest_rows, rule_changes
 from normstat.watch.backtest_rows import BacktestRecord
 from normstat.watch.rule_book import BookedRule, read_watch_book

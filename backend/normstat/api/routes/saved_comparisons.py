@@ -6,7 +6,7 @@ import anyio.to_thread
 from fastapi import Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.api.http.body import Body, Empty
+from normstat.api.http.body import Empty
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.http.disconnect import run_while_connected
 from normstat.api.http.handlers import guarded_answers
@@ -15,12 +15,12 @@ from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.row_budgets import makes_rows
 from normstat.api.routes.comparison_answer import compare_in_turn
 from normstat.api.routes.comparison_inputs import ComparisonInputs
-from normstat.api.routes.schemas import Name, Note
 from normstat.comparison import saved_comparison_rows
 from normstat.comparison.saved_comparison_rows import SavedComparisonDraft, SavedComparisonInfo, SavedComparisonList
 from normstat.comparison.saved_format import SavedComparison, read_json, to_json
 from normstat.db import row_budgets
 from normstat.errors import BadRequest, Conflict, NoData, NotFound, Overloaded, TooLarge, TooManyRequests
+from normstat.runtime.body import Body, Name, Note
 
 router = LazyRouter(prefix="/comparisons", tags=["comparison"])
 

@@ -9,16 +9,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from normstat.api.http.body import NO_NUL, Body
 from normstat.auth.password_rules import MIN_LENGTH
 from normstat.auth.roles import Role
 from normstat.comparison.metric_choice import MetricInfo
 from normstat.query.host_lists import HostInfo, InstanceInfo
 from normstat.query.step_reduction import Reduction
+from normstat.runtime.body import NO_NUL, Body, Name, Tag
 from normstat.stats.spec import PanelInfo
 
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=NO_NUL)]
-Note = Annotated[str, StringConstraints(max_length=10_000, pattern=NO_NUL)]
 Password = Annotated[str, StringConstraints(min_length=MIN_LENGTH, max_length=1000)]
 HostGroupNames = Annotated[list[Name], Field(max_length=1000)]
 
@@ -157,9 +155,6 @@ class NewToken(Body):
     command: str | None
 
 
-TagText = Annotated[str, StringConstraints(min_length=1, max_length=50, pattern=r"^[^\x00\s,]+$")]
-
-
 class AgentTokenRotation(Body):
     """The agent of the token is to take a new one; after `within_days` the old one ends in any case."""
 
@@ -176,7 +171,7 @@ class JoinTokenCreate(Body):
     lifetime_s: Annotated[int, Field(ge=60, le=30 * 86400)] = 3600
     max_uses: Annotated[int, Field(ge=1, le=10_000)] = 50
     host_pattern: Annotated[str, StringConstraints(max_length=1000, pattern=NO_NUL)] = ""
-    tags: Annotated[list[TagText], Field(max_length=50)] = []  # noqa: RUF012 (pydantic copies it)
+    tags: Annotated[list[Tag], Field(max_length=50)] = []  # noqa: RUF012 (pydantic copies it)
     allows_takeover: bool = False
 
 

@@ -6,7 +6,6 @@ from typing import Annotated, Final
 import anyio.to_thread
 from fastapi import Query
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, ReadSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
@@ -17,6 +16,7 @@ from normstat.errors import NotFound
 from normstat.query.search import search_answer
 from normstat.query.search.metric_index import MetricIndex
 from normstat.query.search.search_answer import SearchAnswer, SearchKind, SearchRequest
+from normstat.runtime.body import NO_NUL
 from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.stats.catalogue import load_catalogue
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from fastapi import Depends
 from pydantic import StringConstraints
 
-from normstat.api.http.body import Body, Empty
+from normstat.api.http.body import Empty
 from normstat.api.http.deps import NEEDS_ADMINISTRATOR, Administrator, ReadSession, State, ViewerInSetup, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
@@ -17,6 +17,7 @@ from normstat.auth import second_factor
 from normstat.auth.roles import Role
 from normstat.auth.second_factor import FactorContext
 from normstat.errors import Conflict, NotFound, Overloaded, SecondFactorNeeded, TooManyRequests
+from normstat.runtime.body import Body
 
 router = LazyRouter(tags=["second factor"])
 Code = Annotated[str, StringConstraints(min_length=1, max_length=100)]

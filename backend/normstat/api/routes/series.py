@@ -7,11 +7,9 @@ from anyio import to_thread
 from fastapi import Depends, Query, Request, Response
 from pydantic import StringConstraints
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, HostQuery, InWindow, LargeReadSession, StatQuery
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
-from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.schemas import SeriesBlock
 from normstat.api.routes.series_body import make_response
@@ -20,6 +18,7 @@ from normstat.profiles import line_baseline
 from normstat.profiles.line_baseline import PanelStatistics
 from normstat.query import series_points
 from normstat.query.series_points import SeriesRequest
+from normstat.runtime.body import NO_NUL, Instant
 from normstat.window import Window
 
 router = LazyRouter(tags=["series"], dependencies=[NEEDS_VIEWER])

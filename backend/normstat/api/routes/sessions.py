@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import Path
 
-from normstat.api.http.body import NO_NUL, Body, Empty
+from normstat.api.http.body import Empty
 from normstat.api.http.deps import NEEDS_ADMINISTRATOR, Administrator, IdPath, ReadSession, Viewer, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
@@ -13,6 +13,7 @@ from normstat.api.http.lazy_routing import LazyRouter
 from normstat.auth import session_list
 from normstat.db.schema.models import Session
 from normstat.errors import NotFound
+from normstat.runtime.body import NO_NUL, Body
 
 router = LazyRouter(tags=["sessions"])
 AccountPath = Annotated[str, Path(description="name of the account", min_length=1, max_length=200, pattern=NO_NUL)]

@@ -7,7 +7,7 @@ import anyio.to_thread
 from fastapi import Depends, Query, Request
 from pydantic import Field, StringConstraints
 
-from normstat.api.http.body import Body, Empty
+from normstat.api.http.body import Empty
 from normstat.api.http.deps import IdPath, Operator, ReadSession, State, WriteSession, check_origin
 from normstat.api.http.handlers import error_answers, guarded_answers, request_id_of
 from normstat.api.http.host_access import open_to_limited
@@ -25,6 +25,7 @@ from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, Overload
 from normstat.records import share_link_rows
 from normstat.report.block_html import render_document
 from normstat.report.report_page import render_report
+from normstat.runtime.body import Body
 from normstat.sharing import share_links
 from normstat.sharing.share_links import OpenedLink
 

@@ -4,8 +4,7 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from normstat.api.http.body import NO_NUL, Body
-from normstat.api.routes.schemas import Name
+from normstat.runtime.body import NO_NUL, Body, Name
 from normstat.stats.draft import Form
 
 # Pasted by a person: some reports. The server reads a MiB of it in a second or two.

@@ -6,7 +6,6 @@ import anyio.to_thread
 from fastapi import Path
 
 from normstat.api.http.audit_notes import changes_nothing
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import (
     NEEDS_ADMINISTRATOR,
     NEEDS_OPERATOR,
@@ -26,6 +25,7 @@ from normstat.errors import BadRequest, Conflict, NotFound, Overloaded
 from normstat.ingest.preview_process import check_isolated, preview_isolated
 from normstat.query import spec_lists
 from normstat.query.spec_lists import SpecDetail, SpecInfo, SpecList
+from normstat.runtime.body import NO_NUL
 from normstat.samples import user_specs
 from normstat.stats import draft
 from normstat.stats.draft import DraftRequest, SpecDraft

@@ -9,7 +9,6 @@ from typing import Annotated, Final
 import anyio.to_thread
 from fastapi import Query, Response
 
-from normstat.api.http.body import NO_NUL
 from normstat.api.http.deps import NEEDS_VIEWER, ReadSession
 from normstat.api.http.etags import IfNoneMatch, has_answer
 from normstat.api.http.handlers import guarded_answers
@@ -19,6 +18,7 @@ from normstat.api.routes.schemas import FieldInfo, StatInfo, StatList
 from normstat.comparison.next_questions.field_meanings import FieldMeanings, list_field_meanings
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.errors import NotFound
+from normstat.runtime.body import NO_NUL
 from normstat.samples import lookup
 from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.stats.catalogue import load_catalogue

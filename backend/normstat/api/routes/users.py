@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Path
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.api.http.body import NO_NUL, Empty
+from normstat.api.http.body import Empty
 from normstat.api.http.deps import NEEDS_ADMINISTRATOR, Administrator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.lazy_routing import LazyRouter
@@ -19,6 +19,7 @@ from normstat.auth.roles import Role
 from normstat.auth.second_factor_rows import list_factor_owners
 from normstat.db.schema.models import User
 from normstat.errors import BadRequest, Conflict, NotFound, Overloaded, WeakPassword
+from normstat.runtime.body import NO_NUL
 
 router = LazyRouter(prefix="/users", tags=["users"], dependencies=[NEEDS_ADMINISTRATOR])
 UserPath = Annotated[str, Path(description="name of the account", min_length=1, max_length=200, pattern=NO_NUL)]

@@ -5,17 +5,17 @@ from typing import Annotated
 
 from fastapi import Path
 
-from normstat.api.http.body import NO_NUL, Body, Empty
+from normstat.api.http.body import Empty
 from normstat.api.http.deps import ReadSession, Viewer, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.row_budgets import makes_rows
-from normstat.api.routes.schemas import Name, Note
 from normstat.auth.access import Principal
 from normstat.auth.roles import Role
 from normstat.db import row_budgets
 from normstat.errors import Conflict, NotFound, TooManyRequests
+from normstat.runtime.body import NO_NUL, Body, Name, Note
 from normstat.runtime.field_docs import Documented
 from normstat.views import view_rows
 from normstat.views.view_panels import ViewPanels

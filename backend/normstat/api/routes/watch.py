@@ -5,11 +5,10 @@ from typing import Annotated, Final
 
 from fastapi import Depends, Query
 
-from normstat.api.http.body import NO_NUL, Empty
+from normstat.api.http.body import Empty
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, InWindow, Operator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
-from normstat.api.http.instants import Instant
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.row_budgets import makes_rows
 from normstat.api.routes.watch_schemas import (
@@ -23,6 +22,7 @@ from normstat.api.routes.watch_schemas import (
 from normstat.db import row_budgets
 from normstat.db.host_limits import Whole
 from normstat.errors import BadRequest, Conflict, NotFound, TooManyRequests
+from normstat.runtime.body import NO_NUL, Instant
 from normstat.watch import episode_notes, watch_lists, watch_mute_rows
 from normstat.watch.open_now import OpenNow, read_open_now
 from normstat.watch.watch_lists import EpisodeFilter, EpisodeInfo

@@ -6,10 +6,8 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from normstat.api.http.body import NO_NUL, Body
-from normstat.api.http.instants import Instant
-from normstat.api.routes.schemas import Name, Note
 from normstat.db.schema.job_models import JobState
+from normstat.runtime.body import NO_NUL, Body, Instant, Name, Note, Tag
 from normstat.runtime.field_docs import Documented
 from normstat.watch.rules.rule_file import MAX_BYTES
 from normstat.watch.watch_lists import EpisodeInfo, SeenValue, StateChange
@@ -17,7 +15,6 @@ from normstat.watch.watch_mute_rows import WatchMuteRecord
 from normstat.watch.watch_rule_rows import LimitRecord
 
 RuleText = Annotated[str, StringConstraints(min_length=1, max_length=MAX_BYTES, pattern=NO_NUL)]
-Tag = Annotated[str, StringConstraints(min_length=1, max_length=50, pattern=r"^[^\x00\s,]+$")]
 
 
 @dataclass(frozen=True, slots=True)

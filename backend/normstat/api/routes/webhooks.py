@@ -12,15 +12,15 @@ from pydantic import AfterValidator, Field, SecretStr
 
 from normstat.alerts.channel_settings import check_url, hide_path
 from normstat.alerts.webhook_delivery import send_to_webhook
-from normstat.api.http.body import Body, Empty
+from normstat.api.http.body import Empty
 from normstat.api.http.deps import NEEDS_ADMINISTRATOR, NEEDS_VIEWER, Administrator, IdPath, ReadSession, State, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.lazy_routing import LazyRouter
-from normstat.api.routes.schemas import Name
 from normstat.db.session import open_read_session
 from normstat.errors import BadRequest, Conflict, NotFound
 from normstat.records import webhook_rows
 from normstat.records.webhook_rows import Topic, WebhookDelivery, WebhookDraft, WebhookRecord, make_content
+from normstat.runtime.body import Body, Name
 
 router = LazyRouter(tags=["webhooks"])
 

@@ -1,14 +1,34 @@
-"""Instants in requests: ISO 8601 with a zone, or milliseconds since the epoch. A time without a zone is refused, never guessed."""
+"""What request bodies are made of: their base, texts without NUL, and instants with a zone.
+
+A body belongs to the feature that carries it out: routes pass it on as it came (docs/adr/0036-one-shape-per-noun.md).
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, WithJsonSchema
 
 from normstat.errors import shorten
 from normstat.window import EPOCH, LATEST
 
+# PostgreSQL text cannot hold the character NUL; refusing it here gives a 422 that says where.
+NO_NUL: Final = r"^[^\x00]*$"
+MAX_TAG_LENGTH: Final = 50
 EXPECTED: Final = "expected ISO 8601 with a zone (2026-11-21T10:00:00Z) or milliseconds since the epoch (1795255200000)"
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=NO_NUL)]
+Note = Annotated[str, StringConstraints(max_length=10_000, pattern=NO_NUL)]
+# Tags are separated by commas or blanks in links and on the command line.
+Tag = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TAG_LENGTH, pattern=r"^[^\x00\s,]+$")]
+
+
+class Body(BaseModel):
+    """Base of all bodies: unknown members of a request are errors.
+
+    `model_validate` also accepts the records of query and storage, whose attributes have the same names.
+    """
+
+    model_config = ConfigDict(extra="forbid", from_attributes=True)
 
 
 def parse_instant(value: object) -> datetime:
