@@ -1,16 +1,21 @@
-"""Channels of alerts: where messages go. The secrets of a record are for those who send, and never for the API."""
+"""Channels of alerts: where messages go. The secrets of a row are for those who send, and never for the API."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from pydantic import ValidationError
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.alerts.channel_settings import AnySettings, ChannelSettings, join_secrets, read_settings, split_secrets
 from normstat.db.named_rows import flush_name, require_row
+from normstat.db.row_records import to_record
 from normstat.db.schema.alert_models import AlertChannelRow
 from normstat.errors import BadRequest
+from normstat.runtime.body import Body, Name
+from normstat.runtime.field_docs import Documented
 
 MAX_CHANNELS: Final = 100
 NAME_CONSTRAINT: Final = "uq_alert_channels__name"
@@ -18,33 +23,37 @@ NAME_CONSTRAINT: Final = "uq_alert_channels__name"
 ALERT_LOCK: Final = 0x6E6F726D_00000019
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelDraft:
-    """A channel to store: its public settings, and its secrets, which have no repr."""
+class AlertChannelPut(Body):
+    """A channel. In a change, a secret that is null stays as it is, and one that is empty is removed."""
 
-    name: str
-    kind: str
-    settings: Mapping[str, object]
-    secrets: Mapping[str, object] = field(repr=False)
-    is_enabled: bool
-    changed_by: str
+    name: Name
+    is_enabled: bool = True
+    settings: ChannelSettings
 
 
 @dataclass(frozen=True, slots=True)
-class ChannelRecord:
-    """A stored channel. `held_until`: the receiver asked for a pause; None without one"""
+class AlertChannelInfo(Documented):
+    """A channel: where messages go. Its secrets are never returned."""
 
     id: int
     name: str
     kind: str
-    settings: dict[str, object]
-    secrets: dict[str, object] = field(repr=False)
+    """email, webhook, chat, alertmanager or script."""
+    endpoint: str
+    """Whom it reaches, without secrets: `smtp://mail.example.org:587`, `https://hooks.slack.com`."""
     is_enabled: bool
+    settings: ChannelSettings | None
+    """Secrets are null; null altogether where this version cannot read them any more."""
+    secrets: list[str]
+    """The names of the secrets that are set."""
+    routes: list[str]
+    """The names of the routes that send to it."""
+    held_until: datetime | None
+    """The receiver asked for a pause until then."""
     created_by: str
     created_at: datetime
     updated_by: str
     updated_at: datetime
-    held_until: datetime | None
 
 
 async def lock_alerts(session: AsyncSession) -> None:
@@ -52,41 +61,42 @@ async def lock_alerts(session: AsyncSession) -> None:
     await session.execute(select(func.pg_advisory_xact_lock(ALERT_LOCK)))
 
 
-async def list_channels(session: AsyncSession) -> list[ChannelRecord]:
+async def list_channels(session: AsyncSession) -> list[AlertChannelRow]:
     """Return all channels, by name."""
-    rows = await session.scalars(select(AlertChannelRow).order_by(AlertChannelRow.name))
-    return [_to_record(row) for row in rows]
+    return list(await session.scalars(select(AlertChannelRow).order_by(AlertChannelRow.name)))
 
 
-async def read_channel(session: AsyncSession, channel_id: int) -> ChannelRecord:
+async def read_channel(session: AsyncSession, channel_id: int) -> AlertChannelRow:
     """Return a channel.
 
     Raises: NotFound
     """
-    return _to_record(await _require(session, channel_id))
+    return await require_row(session, AlertChannelRow, channel_id, what="alert channel", listed_at="/api/v1/alert-channels")
 
 
-async def create_channel(session: AsyncSession, draft: ChannelDraft) -> ChannelRecord:
-    """Return the new channel.
+async def create_channel(session: AsyncSession, body: AlertChannelPut, settings: AnySettings, *, by: str) -> AlertChannelRow:
+    """Return the new channel. `settings`: those of the body, with their secrets
 
     Raises: Conflict when the name is taken; BadRequest with too many channels
     """
     n = await session.scalar(select(func.count()).select_from(AlertChannelRow)) or 0
     if n >= MAX_CHANNELS:
         raise BadRequest(f"There are {n} channels; at most {MAX_CHANNELS} can be stored. Delete some first")
-    row = AlertChannelRow(created_by=draft.changed_by)
-    _fill(row, draft)
+    row = AlertChannelRow(created_by=by)
+    _fill(row, body, settings, by)
     session.add(row)
     return await _save(session, row)
 
 
-async def update_channel(session: AsyncSession, channel_id: int, draft: ChannelDraft) -> ChannelRecord:
-    """Return the changed channel.
+async def update_channel(
+    session: AsyncSession, channel_id: int, body: AlertChannelPut, settings: AnySettings, *, by: str
+) -> AlertChannelRow:
+    """Return the changed channel. `settings`: those of the body, with their secrets
 
     Raises: NotFound; Conflict when the name is taken
     """
-    row = await _require(session, channel_id)
-    _fill(row, draft)
+    row = await read_channel(session, channel_id)
+    _fill(row, body, settings, by)
     row.updated_at = (await session.scalars(select(func.now()))).one()
     # The receiver that asked for a pause may have been replaced.
     row.held_until = None
@@ -98,7 +108,7 @@ async def delete_channel(session: AsyncSession, channel_id: int) -> None:
 
     Raises: NotFound
     """
-    await session.delete(await _require(session, channel_id))
+    await session.delete(await read_channel(session, channel_id))
     await session.flush()
 
 
@@ -107,33 +117,22 @@ async def hold_channel(session: AsyncSession, channel_id: int, until: datetime) 
     await session.execute(update(AlertChannelRow).where(AlertChannelRow.id == channel_id).values(held_until=until))
 
 
-def _fill(row: AlertChannelRow, draft: ChannelDraft) -> None:
-    row.name, row.kind = draft.name, draft.kind
-    row.settings, row.secrets = dict(draft.settings), dict(draft.secrets)
-    row.is_enabled, row.updated_by = draft.is_enabled, draft.changed_by
+def _fill(row: AlertChannelRow, body: AlertChannelPut, settings: AnySettings, by: str) -> None:
+    row.name, row.kind, row.is_enabled, row.updated_by = body.name, settings.kind, body.is_enabled, by
+    row.settings, row.secrets = split_secrets(settings)
 
 
-async def _save(session: AsyncSession, row: AlertChannelRow) -> ChannelRecord:
+async def _save(session: AsyncSession, row: AlertChannelRow) -> AlertChannelRow:
     await flush_name(session, row.name, constraint=NAME_CONSTRAINT, what="A channel")
     await session.refresh(row)
-    return _to_record(row)
+    return row
 
 
-async def _require(session: AsyncSession, channel_id: int) -> AlertChannelRow:
-    return await require_row(session, AlertChannelRow, channel_id, what="alert channel", listed_at="/api/v1/alert-channels")
-
-
-def _to_record(row: AlertChannelRow) -> ChannelRecord:
-    return ChannelRecord(
-        id=row.id,
-        name=row.name,
-        kind=row.kind,
-        settings=row.settings,
-        secrets=row.secrets,
-        is_enabled=row.is_enabled,
-        created_by=row.created_by,
-        created_at=row.created_at,
-        updated_by=row.updated_by,
-        updated_at=row.updated_at,
-        held_until=row.held_until,
-    )
+def show_channel(row: AlertChannelRow, routes: Iterable[str]) -> AlertChannelInfo:
+    """Return a channel as people see it. `routes`: names of those that send to it"""
+    try:
+        settings = read_settings(row.settings)
+        endpoint = join_secrets(row.settings, row.secrets).endpoint
+    except ValidationError:
+        settings, endpoint = None, ""
+    return to_record(AlertChannelInfo, row, settings=settings, endpoint=endpoint, secrets=sorted(row.secrets), routes=list(routes))

@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 from pydantic import ValidationError
 
-from normstat.alerts.alert_channel_rows import ChannelRecord, hold_channel, read_channel
+from normstat.alerts.alert_channel_rows import hold_channel, read_channel
 from normstat.alerts.alert_outbox import (
     DueMessage,
     list_due_channels,
@@ -27,6 +27,7 @@ from normstat.alerts.outbox_worker import CHECK_S, DOUBT, OutboxWorker, Sessions
 from normstat.alerts.senders.channel_sender import ChannelSender, SentMessage, read_content
 from normstat.alerts.senders.send_outcome import SendOutcome, shorten_answer
 from normstat.alerts.silence_link import sign_token, silence_link
+from normstat.db.schema.alert_models import AlertChannelRow
 from normstat.db.session import open_read_session, open_write_session
 from normstat.db.turns import Failures
 from normstat.jobs.due_work import MESSAGES_S
@@ -79,7 +80,7 @@ class Deliverer(OutboxWorker):
             outcome = SendOutcome(is_sent=False, answer=shorten_answer(f"normstat failed: {failures.lines[0]}"))
         await self._note(message, outcome)
 
-    async def _send(self, message: DueMessage, channel: ChannelRecord) -> SendOutcome:
+    async def _send(self, message: DueMessage, channel: AlertChannelRow) -> SendOutcome:
         try:
             settings = join_secrets(channel.settings, channel.secrets)
         except ValidationError as error:

@@ -9,13 +9,12 @@ from typing import Final
 
 import orjson
 import structlog
-from pydantic import ValidationError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.alerts.alert_channel_rows import ChannelRecord, list_channels, lock_alerts
+from normstat.alerts.alert_channel_rows import list_channels, lock_alerts
 from normstat.alerts.alert_message import AlertMessage, MessageFacts, SaidValue, build_message
 from normstat.alerts.alert_outbox import MessageDraft, queue_messages
-from normstat.alerts.alert_route_rows import RouteRecord, list_routes
+from normstat.alerts.alert_route_rows import list_routes, read_settings
 from normstat.alerts.alert_rows import (
     PlacedEpisode,
     add_alert,
@@ -29,7 +28,6 @@ from normstat.alerts.alert_rows import (
 from normstat.alerts.channel_settings import ChannelKind
 from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.message_questions import ask_questions
-from normstat.alerts.route_settings import RouteSettings
 from normstat.alerts.routing import (
     AlertRoute,
     AlertState,
@@ -39,7 +37,7 @@ from normstat.alerts.routing import (
     step_routes,
 )
 from normstat.comparison.findings.human import format_human
-from normstat.db.schema.alert_models import AlertRow
+from normstat.db.schema.alert_models import AlertChannelRow, AlertRouteRow, AlertRow
 from normstat.db.session import WriteSession, open_write_session
 from normstat.query.host_zones import read_host_zones
 from normstat.watch.rule_book import WatchBook, read_watch_book, with_limits
@@ -91,12 +89,12 @@ class _Step:
     placed: dict[int, PlacedEpisode]
     episodes: dict[int, RoutedEpisode]
     book: WatchBook
-    channels: dict[int, ChannelRecord] = field(default_factory=dict)
+    channels: dict[int, AlertChannelRow] = field(default_factory=dict)
 
 
 async def _read_step(session: WriteSession, now: datetime) -> _Step | None:
     """Return what a step needs. Missing: None when there is nothing to do: no route is on, and no alert is open"""
-    routes = [route for record in await list_routes(session) if record.is_enabled and (route := to_route(record)) is not None]
+    routes = [route for row in await list_routes(session) if row.is_enabled and (route := to_route(row)) is not None]
     if not routes and not await has_open_alerts(session):
         return None
     rows = await read_routed_alerts(session, now)
@@ -118,13 +116,13 @@ async def _read_step(session: WriteSession, now: datetime) -> _Step | None:
     )
 
 
-def to_route(record: RouteRecord) -> AlertRoute | None:
+def to_route(row: AlertRouteRow) -> AlertRoute | None:
     """Return a stored route. Missing: None for one that this version cannot read, which is logged"""
-    try:
-        return AlertRoute(record.id, record.name, RouteSettings.model_validate(record.settings))
-    except ValidationError as error:
-        log.warning("alert_route_unreadable", route=record.name, n_problems=error.error_count())
+    settings = read_settings(row)
+    if settings is None:
+        log.warning("alert_route_unreadable", route=row.name)
         return None
+    return AlertRoute(row.id, row.name, settings)
 
 
 def to_routed(

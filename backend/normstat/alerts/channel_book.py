@@ -12,20 +12,22 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.alerts import alert_channel_rows, alert_route_rows
-from normstat.alerts.alert_channel_rows import ChannelDraft, ChannelRecord, lock_alerts
+from normstat.alerts.alert_channel_rows import AlertChannelPut, lock_alerts
 from normstat.alerts.alert_message import AlertMessage, MessagePart, SaidValue, format_local
 from normstat.alerts.alert_outbox import drop_messages
-from normstat.alerts.alert_route_rows import RouteDraft, RouteRecord
+from normstat.alerts.alert_route_rows import AlertRoutePut
 from normstat.alerts.alert_router import to_routed
 from normstat.alerts.alert_rows import read_past_episodes
-from normstat.alerts.channel_settings import AnySettings, ScriptSettings, join_secrets, keep_secrets, split_secrets
+from normstat.alerts.channel_settings import AnySettings, ScriptSettings, join_secrets, keep_secrets
 from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.route_settings import RouteSettings
 from normstat.alerts.route_trial import RecordedEpisode, TrialMessage, try_route
 from normstat.alerts.routing import AlertRoute
 from normstat.alerts.senders.channel_sender import ChannelSender, SentMessage
 from normstat.alerts.senders.script import find_problem
+from normstat.db.schema.alert_models import AlertChannelRow, AlertRouteRow
 from normstat.errors import BadRequest, Conflict
+from normstat.runtime.field_docs import Documented
 from normstat.watch.rule_book import read_watch_book
 from normstat.watch.rules.rule_file import Colour
 from normstat.watch.watch_lists import EpisodeInfo, to_episode_info
@@ -36,21 +38,12 @@ MAX_TRIAL: Final = timedelta(days=92)
 
 
 @dataclass(frozen=True, slots=True)
-class ChannelRequest:
-    """The requested settings of a channel."""
-
-    name: str
-    is_enabled: bool
-    settings: AnySettings
-    changed_by: str
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelTrial:
+class ChannelTestResult(Documented):
     """How a test message ended."""
 
     is_sent: bool
     answer: str
+    """What the receiver said, or why it was not reached; at most 500 characters."""
     seconds: float
 
 
@@ -63,29 +56,31 @@ class RouteTrial:
     n_episodes: int
 
 
-async def create_channel(session: AsyncSession, wanted: ChannelRequest, scripts_dir: Path | None) -> ChannelRecord:
+async def create_channel(session: AsyncSession, body: AlertChannelPut, scripts_dir: Path | None, *, by: str) -> AlertChannelRow:
     """Return the new channel.
 
     Raises: BadRequest for settings that cannot work; Conflict when the name is taken
     """
     await lock_alerts(session)
-    _require_script(wanted.settings, scripts_dir)
-    return await alert_channel_rows.create_channel(session, _to_draft(wanted, keep_secrets(wanted.settings, None)))
+    _require_script(body.settings, scripts_dir)
+    return await alert_channel_rows.create_channel(session, body, keep_secrets(body.settings, None), by=by)
 
 
-async def update_channel(session: AsyncSession, channel_id: int, wanted: ChannelRequest, scripts_dir: Path | None) -> ChannelRecord:
+async def update_channel(
+    session: AsyncSession, channel_id: int, body: AlertChannelPut, scripts_dir: Path | None, *, by: str
+) -> AlertChannelRow:
     """Return the changed channel; secrets that are null stay as they were. Queued messages of a disabled channel are dropped.
 
     Raises: NotFound; BadRequest for settings that cannot work; Conflict when the name is taken
     """
     await lock_alerts(session)
-    _require_script(wanted.settings, scripts_dir)
+    _require_script(body.settings, scripts_dir)
     known = await alert_channel_rows.read_channel(session, channel_id)
-    settings = keep_secrets(wanted.settings, join_secrets(known.settings, known.secrets))
-    record = await alert_channel_rows.update_channel(session, channel_id, _to_draft(wanted, settings))
-    if not record.is_enabled:
-        await drop_messages(session, channel_id, f"the channel was disabled by {wanted.changed_by}")
-    return record
+    settings = keep_secrets(body.settings, join_secrets(known.settings, known.secrets))
+    row = await alert_channel_rows.update_channel(session, channel_id, body, settings, by=by)
+    if not row.is_enabled:
+        await drop_messages(session, channel_id, f"the channel was disabled by {by}")
+    return row
 
 
 async def delete_channel(session: AsyncSession, channel_id: int) -> None:
@@ -94,36 +89,32 @@ async def delete_channel(session: AsyncSession, channel_id: int) -> None:
     Raises: NotFound; Conflict while a route uses it
     """
     await lock_alerts(session)
-    record = await alert_channel_rows.read_channel(session, channel_id)
-    users = [route.name for route in await alert_route_rows.list_routes(session) if channel_id in channels_of(route)]
+    row = await alert_channel_rows.read_channel(session, channel_id)
+    users = await find_users(session, channel_id)
     if users:
-        raise Conflict(f"Route {users[0]} sends to {record.name}; take the channel out of it first", {"id": channel_id})
+        raise Conflict(f"Route {users[0]} sends to {row.name}; take the channel out of it first", {"id": channel_id})
     await drop_messages(session, channel_id, "the channel was deleted")
     await alert_channel_rows.delete_channel(session, channel_id)
 
 
-async def create_route(session: AsyncSession, name: str, settings: RouteSettings, *, is_enabled: bool, by: str) -> RouteRecord:
+async def create_route(session: AsyncSession, body: AlertRoutePut, *, by: str) -> AlertRouteRow:
     """Return the new route.
 
     Raises: BadRequest for an unknown channel; Conflict when the name is taken
     """
     await lock_alerts(session)
-    await require_channels(session, settings)
-    return await alert_route_rows.create_route(session, RouteDraft(name, is_enabled, settings.model_dump(mode="json"), by))
+    await require_channels(session, body.settings)
+    return await alert_route_rows.create_route(session, body, by=by)
 
 
-async def update_route(
-    session: AsyncSession, route_id: int, name: str, settings: RouteSettings, *, is_enabled: bool, by: str
-) -> RouteRecord:
+async def update_route(session: AsyncSession, route_id: int, body: AlertRoutePut, *, by: str) -> AlertRouteRow:
     """Return the changed route.
 
     Raises: NotFound; BadRequest for an unknown channel; Conflict when the name is taken
     """
     await lock_alerts(session)
-    await require_channels(session, settings)
-    return await alert_route_rows.update_route(
-        session, route_id, RouteDraft(name, is_enabled, settings.model_dump(mode="json"), by)
-    )
+    await require_channels(session, body.settings)
+    return await alert_route_rows.update_route(session, route_id, body, by=by)
 
 
 async def delete_route(session: AsyncSession, route_id: int) -> None:
@@ -135,7 +126,7 @@ async def delete_route(session: AsyncSession, route_id: int) -> None:
     await alert_route_rows.delete_route(session, route_id)
 
 
-async def order_routes(session: AsyncSession, ids: Sequence[int]) -> list[RouteRecord]:
+async def order_routes(session: AsyncSession, ids: Sequence[int]) -> list[AlertRouteRow]:
     """Return all routes in their new order.
 
     Raises: BadRequest, when the ids are not those of all routes
@@ -174,13 +165,13 @@ async def try_in_past(session: AsyncSession, settings: RouteSettings, window: Wi
     return RouteTrial(messages, infos, len(named))
 
 
-async def test_channel(settings: AnySettings, *, name: str, public_url: str, scripts_dir: Path | None) -> ChannelTrial:
+async def test_channel(settings: AnySettings, *, name: str, public_url: str, scripts_dir: Path | None) -> ChannelTestResult:
     """Send a test message; return what the receiver said."""
     began = monotonic()
     key = str(uuid.uuid4())
     message = SentMessage(build_test_message(name, public_url, datetime.now(UTC)), key, key, None, public_url)
     outcome = await ChannelSender(scripts_dir).send(message, settings)
-    return ChannelTrial(outcome.is_sent, outcome.answer, monotonic() - began)
+    return ChannelTestResult(outcome.is_sent, outcome.answer, monotonic() - began)
 
 
 def build_test_message(channel: str, public_url: str, now: datetime) -> AlertMessage:
@@ -233,12 +224,12 @@ def _require_script(settings: AnySettings, scripts_dir: Path | None) -> None:
             raise BadRequest(f"{problem[0].upper()}{problem[1:]}")
 
 
-def _to_draft(wanted: ChannelRequest, settings: AnySettings) -> ChannelDraft:
-    public, secrets = split_secrets(settings)
-    return ChannelDraft(wanted.name, settings.kind, public, secrets, wanted.is_enabled, wanted.changed_by)
+async def find_users(session: AsyncSession, channel_id: int) -> list[str]:
+    """Return the names of the routes that send to a channel."""
+    return [route.name for route in await alert_route_rows.list_routes(session) if channel_id in channels_of(route)]
 
 
-def channels_of(route: RouteRecord) -> set[int]:
+def channels_of(route: AlertRouteRow) -> set[int]:
     """Return the ids of the channels that a route sends to."""
     # Even in a later version's format, a channel that is named there is in use.
     try:

@@ -12,15 +12,16 @@ import typer
 from pydantic import ValidationError
 
 from normstat.alerts import channel_book
-from normstat.alerts.alert_channel_rows import ChannelRecord, list_channels
+from normstat.alerts.alert_channel_rows import list_channels
 from normstat.alerts.alert_lists import AlertFilter, AlertInfo, AlertMessageInfo, list_alerts
-from normstat.alerts.alert_route_rows import RouteRecord, list_routes
-from normstat.alerts.channel_book import ChannelTrial, RouteTrial
+from normstat.alerts.alert_route_rows import list_routes, read_settings
+from normstat.alerts.channel_book import ChannelTestResult, RouteTrial
 from normstat.alerts.channel_settings import AnySettings, join_secrets
 from normstat.alerts.route_settings import RouteSettings
 from normstat.cli.db_session import format_instant, print_table, run_in_session
 from normstat.cli.event_command import parse_time
 from normstat.cli.local_database import find_public_url
+from normstat.db.schema.alert_models import AlertChannelRow, AlertRouteRow
 from normstat.db.session import WriteSession
 from normstat.errors import BadRequest, NotFound, count_of
 from normstat.runtime.csv_cells import format_csv
@@ -117,11 +118,11 @@ def print_channels() -> None:
     print_table([("channel", "kind", "reaches", "", ""), *rows])
 
 
-def _held(channel: ChannelRecord) -> str:
+def _held(channel: AlertChannelRow) -> str:
     return "" if channel.held_until is None else f"asked for a pause until {format_instant(channel.held_until)}"
 
 
-def _endpoint(channel: ChannelRecord) -> str:
+def _endpoint(channel: AlertChannelRow) -> str:
     try:
         return join_secrets(channel.settings, channel.secrets).endpoint
     except ValidationError:
@@ -132,7 +133,7 @@ def _endpoint(channel: ChannelRecord) -> str:
 def print_routes() -> None:
     """List routes in their order."""
 
-    async def work(session: WriteSession) -> tuple[list[RouteRecord], dict[int, str]]:
+    async def work(session: WriteSession) -> tuple[list[AlertRouteRow], dict[int, str]]:
         return await list_routes(session), {channel.id: channel.name for channel in await list_channels(session)}
 
     routes, names = run_in_session(work)
@@ -143,10 +144,9 @@ def print_routes() -> None:
     print_table([("route", "", "takes", "sends to", "escalates to"), *rows])
 
 
-def _describe_route(route: RouteRecord, names: dict[int, str]) -> tuple[str, str, str]:
-    try:
-        settings = RouteSettings.model_validate(route.settings)
-    except ValidationError:
+def _describe_route(route: AlertRouteRow, names: dict[int, str]) -> tuple[str, str, str]:
+    settings = read_settings(route)
+    if settings is None:
         return "(unreadable: save it again)", "", ""
     match = settings.match
     chosen = [("host", match.hosts), ("tag", match.tags), ("group", match.groups), ("rule", match.sources), ("", match.subsystems)]
@@ -177,7 +177,7 @@ def send_test(name: Annotated[str, typer.Argument(help="name of a channel")]) ->
         except ValidationError:
             raise BadRequest(f"The settings of {name} cannot be used any more; save them again") from None
 
-    async def send(channel: AnySettings) -> ChannelTrial:
+    async def send(channel: AnySettings) -> ChannelTestResult:
         return await channel_book.test_channel(
             channel, name=name, public_url=find_public_url(), scripts_dir=settings.alert_scripts_dir
         )

@@ -7,7 +7,8 @@ from pydantic import TypeAdapter
 from sqlalchemy import select, text, update
 
 from normstat.alerts import channel_book
-from normstat.alerts.channel_book import ChannelRequest
+from normstat.alerts.alert_channel_rows import AlertChannelPut
+from normstat.alerts.alert_route_rows import AlertRoutePut
 from normstat.alerts.channel_settings import AnySettings, ChannelSettings
 from normstat.alerts.route_settings import RouteSettings
 from normstat.db.schema.alert_models import AlertMessageRow, AlertRow
@@ -43,16 +44,15 @@ def email(mail: MailReceiver, **changed: Any) -> dict[str, Any]:
 async def add_channel(sessions: Sessions, name: str, settings: dict[str, Any]) -> int:
     """Store a channel; return its id."""
     async with open_write_session(sessions) as session:
-        record = await channel_book.create_channel(session, ChannelRequest(name, True, to_settings(settings), "test"), None)
-        return record.id
+        body = AlertChannelPut(name=name, settings=to_settings(settings))
+        return (await channel_book.create_channel(session, body, None, by="test")).id
 
 
 async def add_route(sessions: Sessions, name: str, channels: list[int], match: dict[str, Any] | None = None, **changed: Any) -> int:
     """Store a route that does not wait, unless it is told to; return its id."""
     settings = RouteSettings.model_validate(settings_of(match, **({"wait_s": 0, "resolve_wait_s": 0} | changed), channels=channels))
     async with open_write_session(sessions) as session:
-        record = await channel_book.create_route(session, name, settings, is_enabled=True, by="test")
-        return record.id
+        return (await channel_book.create_route(session, AlertRoutePut(name=name, settings=settings), by="test")).id
 
 
 async def add_host(sessions: Sessions, name: str, tags: list[str] | None = None) -> int:

@@ -2,13 +2,10 @@
 
 from typing import Final
 
-from pydantic import ValidationError
-
 from normstat.alerts import channel_book
 from normstat.alerts.alert_channel_rows import list_channels
 from normstat.alerts.alert_lists import count_open_by_route
-from normstat.alerts.alert_route_rows import RouteRecord, list_routes
-from normstat.alerts.route_settings import RouteSettings
+from normstat.alerts.alert_route_rows import AlertRouteInfo, AlertRoutePut, list_routes, show_route
 from normstat.api.http.audit_notes import changes_nothing
 from normstat.api.http.body import Empty
 from normstat.api.http.deps import (
@@ -23,10 +20,8 @@ from normstat.api.http.deps import (
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.alert_schemas import (
-    AlertRouteInfo,
     AlertRouteList,
     AlertRouteOrder,
-    AlertRoutePut,
     RouteTrialResult,
     RouteTry,
     TriedMessage,
@@ -44,22 +39,21 @@ WEEK_S: Final = 7 * 86_400
 async def list_alert_routes(session: ReadSession) -> AlertRouteList:
     """List routes in their order."""
     n_open = await count_open_by_route(session)
-    return AlertRouteList([_to_info(record, n_open) for record in await list_routes(session)])
+    return AlertRouteList([show_route(row, n_open.get(row.id, 0)) for row in await list_routes(session)])
 
 
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, Conflict))
 async def create_alert_route(body: AlertRoutePut, principal: Administrator, session: WriteSession) -> AlertRouteInfo:
     """Create a route, the last one in the order. An enabled one also takes the present episodes."""
-    record = await channel_book.create_route(session, body.name, body.settings, is_enabled=body.is_enabled, by=principal.name)
-    return _to_info(record, {})
+    return show_route(await channel_book.create_route(session, body, by=principal.name), 0)
 
 
 @router.put("/order", dependencies=[NEEDS_ADMINISTRATOR], responses=guarded_answers(BadRequest))
 async def order_alert_routes(body: AlertRouteOrder, session: WriteSession) -> AlertRouteList:
     """Give all routes another order."""
-    records = await channel_book.order_routes(session, body.ids)
+    rows = await channel_book.order_routes(session, body.ids)
     n_open = await count_open_by_route(session)
-    return AlertRouteList([_to_info(record, n_open) for record in records])
+    return AlertRouteList([show_route(row, n_open.get(row.id, 0)) for row in rows])
 
 
 @router.post("/try", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(BadRequest))
@@ -96,8 +90,8 @@ async def try_alert_route(body: RouteTry, session: ReadSession) -> RouteTrialRes
 @router.put("/{id}", responses=guarded_answers(BadRequest, NotFound, Conflict))
 async def put_alert_route(id: IdPath, body: AlertRoutePut, principal: Administrator, session: WriteSession) -> AlertRouteInfo:  # noqa: A002
     """Change a route. Alerts that are open go on under the new settings; those of a disabled route send nothing more."""
-    record = await channel_book.update_route(session, id, body.name, body.settings, is_enabled=body.is_enabled, by=principal.name)
-    return _to_info(record, await count_open_by_route(session))
+    row = await channel_book.update_route(session, id, body, by=principal.name)
+    return show_route(row, (await count_open_by_route(session)).get(id, 0))
 
 
 @router.delete("/{id}", dependencies=[NEEDS_ADMINISTRATOR], responses=guarded_answers(NotFound))
@@ -105,22 +99,3 @@ async def delete_alert_route(id: IdPath, session: WriteSession) -> Empty:  # noq
     """Delete a route. Its alerts stay in the list and send nothing more."""
     await channel_book.delete_route(session, id)
     return Empty()
-
-
-def _to_info(record: RouteRecord, n_open: dict[int, int]) -> AlertRouteInfo:
-    try:
-        settings: RouteSettings | None = RouteSettings.model_validate(record.settings)
-    except ValidationError:
-        settings = None
-    return AlertRouteInfo(
-        id=record.id,
-        name=record.name,
-        position=record.position,
-        is_enabled=record.is_enabled,
-        settings=settings,
-        n_open=n_open.get(record.id, 0),
-        created_by=record.created_by,
-        created_at=record.created_at,
-        updated_by=record.updated_by,
-        updated_at=record.updated_at,
-    )

@@ -6,38 +6,14 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from normstat.alerts.alert_channel_rows import AlertChannelInfo
 from normstat.alerts.alert_lists import AlertInfo
-from normstat.alerts.channel_settings import ChannelSettings
+from normstat.alerts.alert_route_rows import AlertRouteInfo
 from normstat.alerts.route_settings import RouteSettings
-from normstat.runtime.body import NO_NUL, Body, Instant, Name, Note
+from normstat.runtime.body import NO_NUL, Body, Instant, Note
 from normstat.runtime.field_docs import Documented
 from normstat.watch.watch_lists import EpisodeInfo
 from normstat.watch.watch_mute_rows import WatchMuteRecord
-
-
-@dataclass(frozen=True, slots=True)
-class AlertChannelInfo(Documented):
-    """A channel: where messages go. Its secrets are never returned."""
-
-    id: int
-    name: str
-    kind: str
-    """email, webhook, chat, alertmanager or script."""
-    endpoint: str
-    """Whom it reaches, without secrets: `smtp://mail.example.org:587`, `https://hooks.slack.com`."""
-    is_enabled: bool
-    settings: ChannelSettings | None
-    """Secrets are null; null altogether where this version cannot read them any more."""
-    secrets: list[str]
-    """The names of the secrets that are set."""
-    routes: list[str]
-    """The names of the routes that send to it."""
-    held_until: datetime | None
-    """The receiver asked for a pause until then."""
-    created_by: str
-    created_at: datetime
-    updated_by: str
-    updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,35 +27,6 @@ class AlertChannelList(Documented):
     """Messages that wait to be sent."""
     waiting_since: datetime | None
     """Since when the oldest of them waits; null without one."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelTestResult(Documented):
-    """How a test message ended."""
-
-    is_sent: bool
-    answer: str
-    """What the receiver said, or why it was not reached; at most 500 characters."""
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class AlertRouteInfo(Documented):
-    """A route: which episodes become messages, to which channels, and when."""
-
-    id: int
-    name: str
-    position: int
-    """Routes are tried in this order."""
-    is_enabled: bool
-    settings: RouteSettings | None
-    """Null where this version cannot read them any more; the route sends nothing then."""
-    n_open: int
-    """Alerts of it that are waiting or firing."""
-    created_by: str
-    created_at: datetime
-    updated_by: str
-    updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,22 +81,6 @@ class SilenceResult(Documented):
     """What a silence link muted."""
 
     mutes: list[WatchMuteRecord]
-
-
-class AlertChannelPut(Body):
-    """A channel. In a change, a secret that is null stays as it is, and one that is empty is removed."""
-
-    name: Name
-    is_enabled: bool = True
-    settings: ChannelSettings
-
-
-class AlertRoutePut(Body):
-    """A route."""
-
-    name: Name
-    is_enabled: bool = True
-    settings: RouteSettings
 
 
 class AlertRouteOrder(Body):
