@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.alerts.alert_rows import OPEN_STATES
+from normstat.db.row_records import to_record
 from normstat.db.schema.alert_models import AlertEpisodeRow, AlertMessageRow, AlertRow
 from normstat.db.schema.models import Host
 from normstat.db.schema.watch_models import EpisodeRow
@@ -174,24 +175,13 @@ def _to_info(row: AlertRow, episodes: Sequence[tuple[EpisodeRow, str | None]], m
         key=lambda each: (each[0].ended_at is not None, -SEVERITY.index(each[0].colour), each[0].start_at, each[0].id),
     )
     worst = max(episodes, key=lambda each: SEVERITY.index(each[0].colour))[0] if episodes else None
-    return AlertInfo(
-        id=row.id,
-        route_id=row.route_id,
-        route=row.route,
-        state=row.state,
+    return to_record(
+        AlertInfo,
+        row,
         colour=worst.colour if worst is not None else row.told_colour,
         title=worst.title if worst is not None else "",
         hosts=sorted({host for _, host in episodes if host is not None}),
         start=row.start_at,
-        opened_at=row.opened_at,
-        due_at=row.due_at,
-        fired_at=row.fired_at,
-        resolved_at=row.resolved_at,
-        level=row.level,
-        acknowledged_at=row.acknowledged_at,
-        acknowledged_by=row.acknowledged_by,
-        note=row.note,
-        silenced_at=row.silenced_at,
         n_episodes=len(episodes),
         episodes=[to_episode_info(episode, host) for episode, host in ordered[:MAX_EPISODES]],
         messages=[_to_message_info(message) for message in messages],
@@ -199,20 +189,8 @@ def _to_info(row: AlertRow, episodes: Sequence[tuple[EpisodeRow, str | None]], m
 
 
 def _to_message_info(row: AlertMessageRow) -> AlertMessageInfo:
-    return AlertMessageInfo(
-        id=row.id,
-        channel_id=row.channel_id,
-        channel=row.channel,
-        kind=row.kind,
-        number=row.number,
-        state=row.state,
-        subject=str(row.content.get("subject", "")),
-        n_tries=row.n_tries,
-        answer=row.answer,
-        created_at=row.created_at,
-        next_try_at=row.next_try_at if row.state == "queued" else None,
-        sent_at=row.sent_at,
-    )
+    next_try_at = row.next_try_at if row.state == "queued" else None
+    return to_record(AlertMessageInfo, row, subject=str(row.content.get("subject", "")), next_try_at=next_try_at)
 
 
 async def count_open_by_route(session: AsyncSession) -> dict[int, int]:

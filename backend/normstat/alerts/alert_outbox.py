@@ -14,6 +14,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
+from normstat.db.row_records import to_record
 from normstat.db.schema.alert_models import AlertChannelRow, AlertMessageRow, AlertRow
 from normstat.errors import Conflict, NotFound
 
@@ -118,19 +119,7 @@ async def take_message(session: AsyncSession, channel_id: int, now: datetime, *,
     silence_key = await session.scalar(select(AlertRow.silence_key).where(AlertRow.id == row.alert_id))
     assert first_key is not None
     assert silence_key is not None
-    return DueMessage(
-        id=row.id,
-        alert_id=row.alert_id,
-        channel_id=channel_id,
-        kind=row.kind,
-        number=row.number,
-        key=row.key,
-        first_key=first_key,
-        content=row.content,
-        n_tries=row.n_tries,
-        created_at=row.created_at,
-        silence_key=silence_key,
-    )
+    return to_record(DueMessage, row, channel_id=channel_id, first_key=first_key, silence_key=silence_key)
 
 
 async def note_sent(session: AsyncSession, message: DueMessage, answer: str, now: datetime) -> None:

@@ -37,6 +37,7 @@ from normstat.alerts.routing import (
     step_routes,
 )
 from normstat.comparison.findings.human import format_human
+from normstat.db.row_records import to_record
 from normstat.db.schema.alert_models import AlertChannelRow, AlertRouteRow, AlertRow
 from normstat.db.session import WriteSession, open_write_session
 from normstat.query.host_zones import read_host_zones
@@ -154,24 +155,14 @@ def to_routed(
 
 def to_tracked_alert(row: AlertRow, episode_ids: Sequence[int]) -> TrackedAlert:
     """Return a stored alert as a step changes it. A deleted route has the id 0, which no route has."""
-    return TrackedAlert(
-        id=row.id,
+    return to_record(
+        TrackedAlert,
+        row,
         route_id=row.route_id or 0,
         state=AlertState(row.state),
-        opened_at=row.opened_at,
-        start_at=row.start_at,
-        due_at=row.due_at,
         episode_ids=list(episode_ids),
-        host_id=row.host_id,
-        fired_at=row.fired_at,
-        told_at=row.told_at,
-        renewed_at=row.renewed_at,
         told_colour=Colour(row.told_colour) if row.told_colour else None,
         told={(host, source) for host, source in row.told},
-        level=row.level,
-        n_messages=row.n_messages,
-        calm_since=row.calm_since,
-        resolved_at=row.resolved_at,
         is_acknowledged=row.acknowledged_at is not None,
     )
 

@@ -14,7 +14,7 @@ from normstat.alerts.alert_rows import list_alert_places, note_silenced, require
 from normstat.db.schema.alert_models import AlertRow
 from normstat.errors import Conflict, NotFound
 from normstat.runtime.field_docs import Documented
-from normstat.watch.watch_mute_rows import WatchMuteDraft, WatchMuteRecord, create_watch_mute
+from normstat.watch.watch_mute_rows import WatchMuteCreate, WatchMuteRecord, create_watch_mute
 
 log = structlog.get_logger()
 
@@ -81,19 +81,10 @@ async def use_link(session: AsyncSession, token: str, *, minutes: int, reason: s
     log.info("alert_silenced", alert=row.id, minutes=minutes, n_mutes=len(offer.places))
     start = datetime.now(UTC)
     by = f"silence link of alert {row.id}"
+    end = start + timedelta(minutes=minutes)
     return [
         await create_watch_mute(
-            session,
-            WatchMuteDraft(
-                host=place.host,
-                tag=None,
-                source=place.source,
-                instance=None,
-                start=start,
-                end=start + timedelta(minutes=minutes),
-                reason=reason,
-                created_by=by,
-            ),
+            session, WatchMuteCreate(host=place.host, source=place.source, start=start, end=end, reason=reason), by=by
         )
         for place in offer.places
     ]

@@ -9,6 +9,7 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.db.schema.watch_models import BacktestRow
 from normstat.db.session import open_read_session, open_write_session
 from normstat.db.turns import Failures
 from normstat.errors import NoData, NormstatError, TooLarge
@@ -18,7 +19,6 @@ from normstat.jobs.due_work import BACKTESTS_S
 from normstat.samples.lookup import find_hosts
 from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.watch import backtest_rows
-from normstat.watch.backtest_rows import BacktestRecord
 from normstat.watch.live_judge import to_seen_values
 from normstat.watch.rule_budget import RuleStopped, describe_memory, rule_budget
 from normstat.watch.rules.episode_tracker import Episode
@@ -64,7 +64,7 @@ async def work_off_backtests(database_url: str, sessions: Sessions) -> bool:
 class _Backtest:
     """One backtest. `jobs`: the sessions of the job's connection; `samples`: those that read what hosts sent."""
 
-    def __init__(self, jobs: Sessions, samples: Sessions, claim: Claim, backtest: BacktestRecord) -> None:
+    def __init__(self, jobs: Sessions, samples: Sessions, claim: Claim, backtest: BacktestRow) -> None:
         self._jobs = jobs
         self._samples = samples
         self._claim = claim
@@ -104,7 +104,7 @@ class _Backtest:
         return found
 
     async def _run_host(self, rule: WatchRule, host: str) -> dict[str, object]:
-        window = Window(self._backtest.start, self._backtest.end)
+        window = Window(self._backtest.start_at, self._backtest.end_at)
         async with open_read_session(self._samples) as session:
             host_id = (await find_hosts(session, [host])).get(host)
             if host_id is None:

@@ -9,12 +9,12 @@ from normstat.errors import BadRequest, Conflict, NotAllowed, shorten
 from normstat.records.episode_rows import end_episodes
 from normstat.samples.lookup import require_host
 from normstat.watch import backtest_rows, watch_rule_rows
-from normstat.watch.backtest_rows import BacktestDraft, BacktestRecord
+from normstat.watch.backtest_rows import Backtest, BacktestCreate, BacktestDraft
 from normstat.watch.rule_book import BookedRule, load_builtin, read_watch_book
 from normstat.watch.rules.episode_tracker import EpisodeEnd
 from normstat.watch.rules.past import count_pieces
 from normstat.watch.rules.rule_file import BadRule, WatchRule, read_rule
-from normstat.watch.watch_rule_rows import LimitDraft, LimitRecord, RuleUpdate, unknown_rule
+from normstat.watch.watch_rule_rows import LimitRecord, RuleLimitSet, RuleUpdate, unknown_rule
 from normstat.window import Window
 
 MAX_HOSTS: Final = 50
@@ -49,7 +49,7 @@ async def enable_rule(session: AsyncSession, name: str, *, is_enabled: bool, by:
     if is_enabled and not booked.is_builtin:
         if booked.problem:
             raise Conflict(f"Rule {name} cannot be read: {booked.problem}", {"rule": name})
-        if await backtest_rows.find_finished(session, name, booked.toml) is None:
+        if not await backtest_rows.has_finished(session, name, booked.toml):
             raise Conflict(f"Rule {name} has no backtest of its present text; run one first, then enable it", {"rule": name})
     change = "enabled" if is_enabled else "disabled"
     toml = None if booked.is_builtin else booked.toml
@@ -72,21 +72,21 @@ async def delete_user_rule(session: AsyncSession, name: str, *, by: str) -> None
     await end_episodes(session, name, by=EpisodeEnd.RULE_OFF, now=await _now(session))
 
 
-async def set_rule_limit(session: AsyncSession, draft: LimitDraft) -> LimitRecord:
+async def set_rule_limit(session: AsyncSession, name: str, body: RuleLimitSet, *, by: str) -> LimitRecord:
     """Return the limit that some hosts have now in place of the rule's own.
 
     Raises: NotFound for an unknown rule, host or group; BadRequest for an unknown limit, or unless it is for exactly one of a host,
         a group and a tag
     """
-    booked = await require_rule(session, draft.rule)
+    booked = await require_rule(session, name)
     known = [] if booked.rule is None else [limit.name for limit in booked.rule.limits]
-    if draft.name not in known:
-        raise BadRequest(f"Rule {draft.rule} has no limit {shorten(draft.name)}; it has {', '.join(known) or 'none'}")
-    if sum(place is not None for place in (draft.host, draft.group, draft.tag)) != 1:
+    if body.name not in known:
+        raise BadRequest(f"Rule {name} has no limit {shorten(body.name)}; it has {', '.join(known) or 'none'}")
+    if sum(place is not None for place in (body.host, body.group, body.tag)) != 1:
         raise BadRequest("A limit is set for one host, one group or one tag; give `host`, `group` or `tag`")
-    record = await watch_rule_rows.set_limit(session, draft)
+    record = await watch_rule_rows.set_limit(session, name, body, by=by)
     where = _name_place(record)
-    await _note(session, booked, f"limit {draft.name} is {draft.value:g} for {where}: {draft.reason}", draft.created_by)
+    await _note(session, booked, f"limit {body.name} is {body.value:g} for {where}: {body.reason}", by)
     return record
 
 
@@ -107,12 +107,14 @@ def _name_place(limit: LimitRecord) -> str:
     return f"group {limit.group}" if limit.group is not None else f"tag {limit.tag}"
 
 
-async def ask_for_backtest(session: AsyncSession, toml: str, hosts: list[str], window: Window, *, by: str) -> BacktestRecord:
+async def ask_for_backtest(session: AsyncSession, body: BacktestCreate, *, by: str) -> Backtest:
     """Queue a backtest of a rule's text on hosts.
 
-    Raises: BadRequest for a text that is not a rule, too many hosts or too long a window; NotFound for an unknown host
+    Raises: BadRequest for a text that is not a rule, an empty or too long window, or too many hosts; NotFound for an unknown host
     """
-    rule = check_text(toml)
+    window = Window(body.start, body.end)
+    hosts = list(dict.fromkeys(body.hosts))
+    rule = check_text(body.toml)
     for host in hosts:
         await require_host(session, host)
     n_pieces = count_pieces(window) * len(hosts)
@@ -122,8 +124,8 @@ async def ask_for_backtest(session: AsyncSession, toml: str, hosts: list[str], w
             f" a backtest reads at most {MAX_PIECES:,}, of {MAX_HOSTS} hosts: choose fewer or a shorter window"
         )
     booked = (await read_watch_book(session)).rules.get(rule.name)
-    version = booked.version if booked is not None and booked.toml == toml else None
-    return await backtest_rows.add_backtest(session, BacktestDraft(rule.name, version, toml, hosts, window, n_pieces, by))
+    version = booked.version if booked is not None and booked.toml == body.toml else None
+    return await backtest_rows.add_backtest(session, BacktestDraft(rule.name, version, body.toml, hosts, window, n_pieces, by))
 
 
 async def require_rule(session: AsyncSession, name: str) -> BookedRule:

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.row_records import to_record
 from normstat.db.schema.models import Host
 from normstat.db.schema.retention_models import HostDeletionRow
 from normstat.db.schema.watch_models import EpisodeRow, WatchedHost, WatchedState
@@ -208,26 +209,7 @@ async def list_states(
 
 def to_episode_info(row: EpisodeRow, host: str | None) -> EpisodeInfo:
     """Return an episode as it is shown."""
-    return EpisodeInfo(
-        id=row.id,
-        source=row.source,
-        source_version=row.source_version,
-        title=row.title,
-        host=host,
-        instance=row.instance,
-        start=row.start_at,
-        last=row.last_at,
-        ended_at=row.ended_at,
-        ended_by=row.ended_by,
-        colour=row.colour,
-        sentence=row.sentence,
-        action=row.action,
-        saw=to_seen(row.saw),
-        acknowledged_at=row.acknowledged_at,
-        acknowledged_by=row.acknowledged_by,
-        note=row.note,
-        exclusion_id=row.exclusion_id,
-    )
+    return to_record(EpisodeInfo, row, host=host, start=row.start_at, last=row.last_at, saw=to_seen(row.saw))
 
 
 def to_seen(stored: Sequence[Mapping[str, object]]) -> list[SeenValue]:

@@ -1,32 +1,37 @@
 """Watch mutes: times in which episodes of some hosts or rules are not notified."""
 
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
+from datetime import UTC, datetime
+from typing import Annotated, Final
 
+from pydantic import StringConstraints
 from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.baselines.exclusion_rows import find_host
 from normstat.db.named_rows import require_row
+from normstat.db.row_records import to_record
 from normstat.db.schema.models import Host
 from normstat.db.schema.watch_models import WatchMute
+from normstat.errors import BadRequest
+from normstat.runtime.body import NO_NUL, Body, Instant, Name, Note, Tag
 
 MAX_LISTED: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class WatchMuteDraft:
-    """A mute to create; None: any host, tag, source or instance, and no end."""
+class WatchMuteCreate(Body):
+    """A time in which episodes are not notified; a member left out matches any host, tag, rule or instance.
 
-    host: str | None
-    tag: str | None
-    source: str | None
-    instance: str | None
-    start: datetime
-    end: datetime | None
-    reason: str
-    created_by: str
+    Without `start` it begins now.
+    """
+
+    host: Name | None = None
+    tag: Tag | None = None
+    source: Name | None = None
+    instance: Annotated[str, StringConstraints(max_length=1000, pattern=NO_NUL)] | None = None
+    start: Instant | None = None
+    end: Instant | None = None
+    reason: Note = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +61,21 @@ class WatchMuteRecord:
         )
 
 
-async def create_watch_mute(session: AsyncSession, draft: WatchMuteDraft) -> WatchMuteRecord:
+async def create_watch_mute(session: AsyncSession, body: WatchMuteCreate, *, by: str) -> WatchMuteRecord:
     """Return the new mute.
 
-    Raises: NotFound for an unknown host
+    Raises: BadRequest for an end before the start; NotFound for an unknown host
     """
-    host_id = None if draft.host is None else await find_host(session, draft.host)
-    row = WatchMute(
-        host_id=host_id,
-        tag=draft.tag,
-        source=draft.source,
-        instance=draft.instance,
-        from_at=draft.start,
-        until_at=draft.end,
-        reason=draft.reason,
-        created_by=draft.created_by,
-    )
+    start = body.start or datetime.now(UTC)
+    if body.end is not None and body.end <= start:
+        raise BadRequest(f"end {body.end.isoformat()} is not after start {start.isoformat()}")
+    host_id = None if body.host is None else await find_host(session, body.host)
+    given = body.model_dump(include={"tag", "source", "instance", "reason"})
+    row = WatchMute(host_id=host_id, from_at=start, until_at=body.end, created_by=by, **given)
     session.add(row)
     await session.flush()
     await session.refresh(row)
-    return _to_record(row, draft.host)
+    return _to_record(row, body.host)
 
 
 async def list_watch_mutes(session: AsyncSession, *, ended_after: datetime) -> list[WatchMuteRecord]:
@@ -102,6 +102,4 @@ async def end_watch_mute(session: AsyncSession, mute_id: int) -> None:
 
 
 def _to_record(row: WatchMute, host: str | None) -> WatchMuteRecord:
-    return WatchMuteRecord(
-        row.id, host, row.tag, row.source, row.instance, row.from_at, row.until_at, row.reason, row.created_by, row.created_at
-    )
+    return to_record(WatchMuteRecord, row, host=host, start=row.from_at, end=row.until_at)

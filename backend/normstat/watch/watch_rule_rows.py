@@ -2,18 +2,21 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Annotated, Final
 
+from pydantic import Field
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.baselines.exclusion_rows import find_host
 from normstat.baselines.host_group_rows import find_group
+from normstat.db.row_records import to_record
 from normstat.db.schema.baseline_models import HostGroup
 from normstat.db.schema.models import Host
 from normstat.db.schema.watch_models import RuleChange, RuleLimitRow, StoredRule
 from normstat.errors import BadRequest, NotFound, shorten
+from normstat.runtime.body import Body, Name, Note, Tag
 
 MAX_RULES: Final = 200
 MAX_CHANGES: Final = 200
@@ -47,18 +50,15 @@ class LimitRecord:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class LimitDraft:
-    """A limit to set for a host, for the hosts of a group, or for the hosts with a tag."""
+class RuleLimitSet(Body):
+    """Another value for a limit, for one host, for the hosts of a group, or for the hosts with a tag."""
 
-    rule: str
-    name: str
-    value: float
-    host: str | None
-    tag: str | None
-    group: str | None
-    reason: str
-    created_by: str
+    name: Name
+    value: Annotated[float, Field(allow_inf_nan=False)]
+    host: Name | None = None
+    tag: Tag | None = None
+    group: Name | None = None
+    reason: Note = ""
 
 
 async def list_stored_rules(session: AsyncSession) -> list[StoredRule]:
@@ -138,38 +138,32 @@ async def list_limits(session: AsyncSession, rule: str | None = None) -> list[Li
     if rule is not None:
         query = query.where(RuleLimitRow.rule == rule)
     order = (RuleLimitRow.host_id.is_not(None), RuleLimitRow.group_id.is_not(None), RuleLimitRow.id)
-    return [_to_record(row, host, group) for row, host, group in await session.execute(query.order_by(*order))]
+    return [
+        to_record(LimitRecord, row, host=host, group=group) for row, host, group in await session.execute(query.order_by(*order))
+    ]
 
 
-async def set_limit(session: AsyncSession, draft: LimitDraft) -> LimitRecord:
+async def set_limit(session: AsyncSession, rule: str, body: RuleLimitSet, *, by: str) -> LimitRecord:
     """Return the limit, set in place of the one that the same hosts had.
 
     Raises: NotFound for an unknown host or group
     """
-    host_id = None if draft.host is None else await find_host(session, draft.host)
-    group_id = None if draft.group is None else (await find_group(session, draft.group)).id
+    host_id = None if body.host is None else await find_host(session, body.host)
+    group_id = None if body.group is None else (await find_group(session, body.group)).id
     same = (
-        (RuleLimitRow.rule == draft.rule)
-        & (RuleLimitRow.name == draft.name)
+        (RuleLimitRow.rule == rule)
+        & (RuleLimitRow.name == body.name)
         & RuleLimitRow.host_id.is_not_distinct_from(host_id)
-        & RuleLimitRow.tag.is_not_distinct_from(draft.tag)
+        & RuleLimitRow.tag.is_not_distinct_from(body.tag)
         & RuleLimitRow.group_id.is_not_distinct_from(group_id)
     )
     await session.execute(delete(RuleLimitRow).where(same))
-    row = RuleLimitRow(
-        rule=draft.rule,
-        name=draft.name,
-        value=draft.value,
-        host_id=host_id,
-        tag=draft.tag,
-        group_id=group_id,
-        reason=draft.reason,
-        created_by=draft.created_by,
-    )
+    given = body.model_dump(exclude={"host", "group"})
+    row = RuleLimitRow(rule=rule, host_id=host_id, group_id=group_id, created_by=by, **given)
     session.add(row)
     await session.flush()
     await session.refresh(row)
-    return _to_record(row, draft.host, draft.group)
+    return to_record(LimitRecord, row, host=body.host, group=body.group)
 
 
 async def delete_limit(session: AsyncSession, limit_id: int) -> LimitRecord:
@@ -182,7 +176,7 @@ async def delete_limit(session: AsyncSession, limit_id: int) -> LimitRecord:
         raise NotFound(f"There is no limit {limit_id}; GET /api/v1/rules/NAME lists those of a rule", {"id": limit_id})
     host = await session.scalar(select(Host.name).where(Host.id == row.host_id))
     group = await session.scalar(select(HostGroup.name).where(HostGroup.id == row.group_id))
-    record = _to_record(row, host, group)
+    record = to_record(LimitRecord, row, host=host, group=group)
     await session.delete(row)
     await session.flush()
     return record
@@ -191,12 +185,6 @@ async def delete_limit(session: AsyncSession, limit_id: int) -> LimitRecord:
 def unknown_rule(name: str) -> NotFound:
     """Return the error for a rule that does not exist."""
     return NotFound(f"There is no rule {shorten(name)}; GET /api/v1/rules lists them", {"rule": name})
-
-
-def _to_record(row: RuleLimitRow, host: str | None, group: str | None) -> LimitRecord:
-    return LimitRecord(
-        row.id, row.rule, row.name, row.value, host, row.tag, group, row.reason, row.created_by, row.created_at
-    )  # fmt: skip
 
 
 async def read_now(session: AsyncSession) -> datetime:

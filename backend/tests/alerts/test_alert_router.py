@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from normstat.alerts.alert_router import AlertRouter, forget_alerts
 from normstat.db.session import open_write_session
 from normstat.records.episode_rows import FoundEpisode, replace_episodes
-from normstat.watch.watch_mute_rows import WatchMuteDraft, create_watch_mute
+from normstat.watch.watch_mute_rows import WatchMuteCreate, create_watch_mute
 from normstat.watch.watcher import Watcher
 from tests.alerts.receivers import HttpReceiver, MailReceiver
 from tests.alerts.stored import (
@@ -136,8 +136,8 @@ async def test_mutes_hold_back_what_they_cover_and_their_end_lets_it_go(sessions
     await add_route(sessions, "all", [channel])
     await add_episode(sessions, await add_host(sessions, "sun1", ["prod"]), after(-60))
     async with open_write_session(sessions) as session:
-        draft = WatchMuteDraft(None, "prod", None, None, after(-100), after(100), reason="work", created_by="test")
-        await create_watch_mute(session, draft)
+        body = WatchMuteCreate(tag="prod", start=after(-100), end=after(100), reason="work")
+        await create_watch_mute(session, body, by="test")
     router = AlertRouter(sessions, URL)
     assert [await router.run(after(seconds)) for seconds in (0, 90, 100, 110)] == [0, 0, 1, 0]
 

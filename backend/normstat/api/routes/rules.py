@@ -1,7 +1,6 @@
 """Rules and backtests: listed, explained, saved, tried on the past, enabled."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
@@ -16,18 +15,13 @@ from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.row_budgets import makes_rows
 from normstat.api.routes.watch_schemas import (
-    Backtest,
-    BacktestCreate,
-    BacktestHost,
     BacktestList,
-    PastEpisode,
     RuleChangeInfo,
     RuleDetail,
     RuleEnable,
     RuleHost,
     RuleInputInfo,
     RuleLimitInfo,
-    RuleLimitSet,
     RuleList,
     RulePut,
     RuleReading,
@@ -36,17 +30,17 @@ from normstat.api.routes.watch_schemas import (
 )
 from normstat.db import row_budgets
 from normstat.db.host_limits import Whole
+from normstat.db.row_records import to_record
 from normstat.errors import BadRequest, Conflict, NotFound, TooManyRequests
 from normstat.runtime.body import NO_NUL
 from normstat.watch import backtest_rows, rule_changes
-from normstat.watch.backtest_rows import BacktestRecord
+from normstat.watch.backtest_rows import Backtest, BacktestCreate
 from normstat.watch.rule_book import BookedRule, read_watch_book
 from normstat.watch.rules.rule_file import WatchRule
 from normstat.watch.rules.rule_frame import name_sources
 from normstat.watch.rules.rule_run import UNKNOWN
-from normstat.watch.watch_lists import WatchedHostInfo, count_by_source, list_watched_hosts, to_seen
-from normstat.watch.watch_rule_rows import LimitDraft, LimitRecord, list_changes
-from normstat.window import Window
+from normstat.watch.watch_lists import WatchedHostInfo, count_by_source, list_watched_hosts
+from normstat.watch.watch_rule_rows import LimitRecord, RuleLimitSet, list_changes
 
 router = LazyRouter(tags=["rules"])
 
@@ -106,8 +100,7 @@ async def enable_rule(rule: RulePath, body: RuleEnable, principal: Operator, ses
 @makes_rows(row_budgets.RULE_LIMITS)
 async def set_rule_limit(rule: RulePath, body: RuleLimitSet, principal: Operator, session: WriteSession) -> LimitRecord:
     """Set another value for a limit of a rule, for one host, for the hosts of a group, or for the hosts with a tag."""
-    draft = LimitDraft(rule, body.name, body.value, body.host, body.tag, body.group, body.reason, principal.name)
-    return await rule_changes.set_rule_limit(session, draft)
+    return await rule_changes.set_rule_limit(session, rule, body, by=principal.name)
 
 
 @router.delete("/rule-limits/{id}", responses=guarded_answers(NotFound))
@@ -123,9 +116,7 @@ async def remove_rule_limit(id: IdPath, principal: Operator, session: WriteSessi
 @makes_rows(row_budgets.JOBS)
 async def create_backtest(body: BacktestCreate, principal: Operator, session: WriteSession) -> Backtest:
     """Evaluate a rule's text on recorded samples of hosts, in the background; stop it by its job."""
-    window = Window(body.start, body.end)
-    record = await rule_changes.ask_for_backtest(session, body.toml, list(dict.fromkeys(body.hosts)), window, by=principal.name)
-    return _to_backtest(record, body.toml)
+    return await rule_changes.ask_for_backtest(session, body, by=principal.name)
 
 
 @router.get("/backtests", dependencies=[NEEDS_VIEWER], responses=guarded_answers())
@@ -134,19 +125,14 @@ async def list_backtests(
     session: ReadSession, rule: Annotated[str, Query(description="name of the rule", max_length=60, pattern=NO_NUL)]
 ) -> BacktestList:
     """List the backtests of a rule, the latest first, without their episodes."""
-    booked = (await read_watch_book(session)).rules.get(rule)
-    toml = "" if booked is None else booked.toml
-    records = await backtest_rows.list_backtests(session, rule)
-    return BacktestList([_without_episodes(_to_backtest(record, toml)) for record in records])
+    return BacktestList(await backtest_rows.list_backtests(session, rule))
 
 
 @router.get("/backtests/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
 @open_to_limited()
 async def get_backtest(id: IdPath, session: ReadSession) -> Backtest:  # noqa: A002
     """Return a backtest: its progress, and what it found."""
-    record = await backtest_rows.read_backtest(session, id)
-    booked = (await read_watch_book(session)).rules.get(record.rule)
-    return _to_backtest(record, "" if booked is None else booked.toml)
+    return await backtest_rows.read_backtest(session, id)
 
 
 async def _read_detail(session: AsyncSession, name: str) -> RuleDetail:
@@ -159,10 +145,10 @@ async def _read_detail(session: AsyncSession, name: str) -> RuleDetail:
         info=_to_info(booked, hosts, counts),
         toml=booked.toml,
         text=None if booked.rule is None else _to_reading(booked.rule),
-        has_backtest=await backtest_rows.find_finished(session, name, booked.toml) is not None,
+        has_backtest=await backtest_rows.has_finished(session, name, booked.toml),
         limits=[limit for limit in book.limits if limit.rule == name],
         hosts=[_to_host(host.name, host.progress[name]) for host in hosts if name in host.progress],
-        changes=[RuleChangeInfo(row.version, row.change, row.changed_by, row.changed_at, row.toml) for row in changes],
+        changes=[to_record(RuleChangeInfo, row) for row in changes],
     )
 
 
@@ -170,23 +156,16 @@ def _to_info(booked: BookedRule, hosts: Sequence[WatchedHostInfo], counts: Mappi
     own = [host.progress[booked.name] for host in hosts if booked.name in host.progress]
     n_on, n_week = counts.get(booked.name, (0, 0))
     rule = booked.rule
-    return WatchRuleInfo(
-        name=booked.name,
+    return to_record(
+        WatchRuleInfo,
+        booked,
         title=booked.name if rule is None else rule.title,
         subsystem="" if rule is None else rule.subsystem,
         of="" if rule is None else rule.of,
-        version=booked.version,
-        is_builtin=booked.is_builtin,
-        is_enabled=booked.is_enabled,
-        is_watching=booked.is_watching,
-        stopped_why=booked.stopped_why,
-        problem=booked.problem,
         n_hosts=sum(1 for each in own if each.get("until")),
         n_lacking=sum(1 for each in own if each.get("lacks")),
         n_on=n_on,
         n_week=n_week,
-        updated_by=booked.updated_by,
-        updated_at=booked.updated_at,
     )
 
 
@@ -201,71 +180,10 @@ def _to_host(name: str, progress: Mapping[str, object]) -> RuleHost:
 
 
 def _to_reading(rule: WatchRule) -> RuleReading:
-    return RuleReading(
-        name=rule.name,
-        title=rule.title,
-        subsystem=rule.subsystem,
-        of=rule.of,
-        about=rule.about,
-        source=rule.source,
-        ends_after_s=rule.ends_after_s,
-        inputs=[RuleInputInfo(each.name, each.meaning, each.unit, each.is_each, name_sources(each)) for each in rule.inputs],
-        limits=[RuleLimitInfo(each.name, each.value, each.unit, each.source) for each in rule.limits],
-        states=[
-            RuleStateInfo(state.colour, None if state.when is None else state.when.text, state.explanation, state.action)
-            for state in rule.states
-        ],
+    return to_record(
+        RuleReading,
+        rule,
+        inputs=[to_record(RuleInputInfo, each, sources=name_sources(each)) for each in rule.inputs],
+        limits=[to_record(RuleLimitInfo, each) for each in rule.limits],
+        states=[to_record(RuleStateInfo, each, when=None if each.when is None else each.when.text) for each in rule.states],
     )
-
-
-def _to_backtest(record: BacktestRecord, toml: str) -> Backtest:
-    hosts = None if record.result is None else record.result.get("hosts")
-    return Backtest(
-        id=record.id,
-        job_id=record.job_id,
-        rule=record.rule,
-        version=record.version,
-        hosts=list(record.hosts),
-        start=record.start,
-        end=record.end,
-        state=record.state,
-        n_done=record.n_done,
-        n_total=record.n_total,
-        message=record.message,
-        asked_by=record.asked_by,
-        asked_at=record.asked_at,
-        is_present_text=record.toml == toml,
-        results=[_to_result(each) for each in hosts] if isinstance(hosts, list) else None,
-    )
-
-
-def _to_result(stored: Mapping[str, object]) -> BacktestHost:
-    seconds, episodes = stored.get("seconds"), stored.get("episodes")
-    return BacktestHost(
-        host=str(stored["host"]),
-        problem=str(stored.get("problem", "")),
-        n_reports=int(str(stored.get("n_reports", 0))),
-        seconds=seconds if isinstance(seconds, dict) else {},
-        unknown_s=float(str(stored.get("unknown_s", 0.0))),
-        n_episodes=int(str(stored.get("n_episodes", 0))),
-        n_a_week=float(str(stored.get("n_a_week", 0.0))),
-        episodes=[_to_past(each) for each in episodes] if isinstance(episodes, list) else [],
-    )
-
-
-def _to_past(stored: Mapping[str, object]) -> PastEpisode:
-    saw = stored["saw"]
-    return PastEpisode(
-        instance=str(stored["instance"]),
-        start=datetime.fromisoformat(str(stored["start"])),
-        last=datetime.fromisoformat(str(stored["last"])),
-        colour=str(stored["colour"]),
-        sentence=str(stored["sentence"]),
-        saw=to_seen(saw) if isinstance(saw, list) else [],
-    )
-
-
-def _without_episodes(backtest: Backtest) -> Backtest:
-    if backtest.results is None:
-        return backtest
-    return replace(backtest, results=[replace(result, episodes=[]) for result in backtest.results])

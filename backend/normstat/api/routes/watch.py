@@ -15,7 +15,6 @@ from normstat.api.routes.watch_schemas import (
     EpisodeAcknowledge,
     EpisodeIncident,
     EpisodePage,
-    WatchMuteCreate,
     WatchMuteList,
     WatchTimeline,
 )
@@ -26,7 +25,7 @@ from normstat.runtime.body import NO_NUL, Instant
 from normstat.watch import episode_notes, watch_lists, watch_mute_rows
 from normstat.watch.open_now import OpenNow, read_open_now
 from normstat.watch.watch_lists import EpisodeFilter, EpisodeInfo
-from normstat.watch.watch_mute_rows import WatchMuteDraft, WatchMuteRecord
+from normstat.watch.watch_mute_rows import WatchMuteCreate, WatchMuteRecord
 from normstat.watch.watch_now import WatchNow, read_watch_now
 from normstat.window import open_window
 
@@ -77,13 +76,7 @@ async def list_watch_mutes(session: ReadSession) -> WatchMuteList:
 @makes_rows(row_budgets.WATCH_MUTES)
 async def create_watch_mute(body: WatchMuteCreate, principal: Operator, session: WriteSession) -> WatchMuteRecord:
     """Mute episodes of a host, a tag, a rule or an instance for a time: recorded and listed, but not notified."""
-    start = body.start or datetime.now(UTC)
-    if body.end is not None and body.end <= start:
-        raise BadRequest(f"end {body.end.isoformat()} is not after start {start.isoformat()}")
-    draft = WatchMuteDraft(
-        body.host, body.tag, body.source, body.instance, start, body.end, reason=body.reason, created_by=principal.name
-    )
-    return await watch_mute_rows.create_watch_mute(session, draft)
+    return await watch_mute_rows.create_watch_mute(session, body, by=principal.name)
 
 
 @router.delete("/watch/mutes/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))

@@ -2,19 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
 
-from pydantic import Field, StringConstraints
-
-from normstat.db.schema.job_models import JobState
-from normstat.runtime.body import NO_NUL, Body, Instant, Name, Note, Tag
+from normstat.runtime.body import Body, Name, Note
 from normstat.runtime.field_docs import Documented
-from normstat.watch.rules.rule_file import MAX_BYTES
-from normstat.watch.watch_lists import EpisodeInfo, SeenValue, StateChange
+from normstat.watch.backtest_rows import Backtest, RuleText
+from normstat.watch.watch_lists import EpisodeInfo, StateChange
 from normstat.watch.watch_mute_rows import WatchMuteRecord
 from normstat.watch.watch_rule_rows import LimitRecord
-
-RuleText = Annotated[str, StringConstraints(min_length=1, max_length=MAX_BYTES, pattern=NO_NUL)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,61 +124,6 @@ class RuleChangeInfo(Documented):
 
 
 @dataclass(frozen=True, slots=True)
-class PastEpisode(Documented):
-    """An episode that a backtest found."""
-
-    instance: str
-    start: datetime
-    last: datetime
-    colour: str
-    sentence: str
-    saw: list[SeenValue]
-
-
-@dataclass(frozen=True, slots=True)
-class BacktestHost(Documented):
-    """What a rule found in a host's recorded samples."""
-
-    host: str
-    problem: str
-    """Why it could not be judged; empty if it was."""
-    n_reports: int
-    seconds: dict[str, float]
-    """How long the worst instance had each colour."""
-    unknown_s: float
-    n_episodes: int
-    n_a_week: float
-    episodes: list[PastEpisode]
-    """At most 1,000."""
-
-
-@dataclass(frozen=True, slots=True)
-class Backtest(Documented):
-    """A rule evaluated on recorded samples of hosts, with its job's progress."""
-
-    id: int
-    job_id: int
-    """Stop it by the job."""
-    rule: str
-    version: int | None
-    """Of the stored rule; null for a text that was not stored."""
-    hosts: list[str]
-    start: datetime
-    end: datetime
-    state: JobState
-    n_done: int
-    n_total: int
-    """Hours of samples of a host."""
-    message: str
-    asked_by: str
-    asked_at: datetime
-    is_present_text: bool
-    """Whether the stored rule has exactly this text."""
-    results: list[BacktestHost] | None
-    """Null until it is done."""
-
-
-@dataclass(frozen=True, slots=True)
 class BacktestList(Documented):
     """The backtests of a rule, the latest first; without their episodes."""
 
@@ -242,26 +181,6 @@ class RuleEnable(Body):
     is_enabled: bool
 
 
-class RuleLimitSet(Body):
-    """Another value for a limit, for one host, for the hosts of a group, or for the hosts with a tag."""
-
-    name: Name
-    value: Annotated[float, Field(allow_inf_nan=False)]
-    host: Name | None = None
-    tag: Tag | None = None
-    group: Name | None = None
-    reason: Note = ""
-
-
-class BacktestCreate(Body):
-    """A rule's text to evaluate on recorded samples of hosts."""
-
-    toml: RuleText
-    hosts: Annotated[list[Name], Field(min_length=1, max_length=50)]
-    start: Instant
-    end: Instant
-
-
 class EpisodeAcknowledge(Body):
     """A note about who looks after an episode."""
 
@@ -273,18 +192,3 @@ class EpisodeIncident(Body):
 
     name: Name | None = None
     note: Note = ""
-
-
-class WatchMuteCreate(Body):
-    """A time in which episodes are not notified; a member left out matches any host, tag, rule or instance.
-
-    Without `start` it begins now.
-    """
-
-    host: Name | None = None
-    tag: Tag | None = None
-    source: Name | None = None
-    instance: Annotated[str, StringConstraints(max_length=1000, pattern=NO_NUL)] | None = None
-    start: Instant | None = None
-    end: Instant | None = None
-    reason: Note = ""
