@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, TSTZMULTIRANGE, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.baselines.baseline_records import to_windows
+from normstat.db.row_records import to_record
 from normstat.db.schema.baseline_models import (
     Baseline,
     BaselineHost,
@@ -246,12 +247,4 @@ async def _ask(session: AsyncSession, pairs: Sequence[tuple[int, int]]) -> None:
 
 
 def _to_record(row: BaselineVersion) -> VersionInfo:
-    return VersionInfo(
-        version=row.version,
-        windows=to_windows(row.windows),
-        hosts=list(row.hosts),
-        time_zone=row.time_zone,
-        reason=row.reason,
-        made_by=row.made_by,
-        made_at=row.made_at,
-    )
+    return to_record(VersionInfo, row, windows=to_windows(row.windows))

@@ -8,9 +8,11 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.baselines.baseline_versions import ask_for_excluded, lock_baselines
+from normstat.db.row_records import to_record
 from normstat.db.schema.baseline_models import Exclusion
 from normstat.db.schema.models import Host
 from normstat.errors import NotFound, shorten
+from normstat.runtime.body import Body, Instant, Name, Note
 from normstat.window import Window
 
 MAX_LISTED: Final = 10_000
@@ -30,38 +32,37 @@ class ExclusionInfo:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class ExclusionDraft:
-    """An exclusion to create."""
+class ExclusionCreate(Body):
+    """A window to exclude as an incident; without a host, for all hosts."""
 
-    name: str
-    note: str
-    window: Window
-    host: str | None
-    created_by: str
+    name: Name
+    note: Note = ""
+    start: Instant
+    end: Instant
+    host: Name | None = None
 
 
-async def create_exclusion(session: AsyncSession, draft: ExclusionDraft) -> tuple[ExclusionInfo, int]:
+async def create_exclusion(session: AsyncSession, body: ExclusionCreate, *, by: str) -> tuple[ExclusionInfo, int]:
     """Return the new exclusion, and the number of baselines that it affects.
 
-    Raises: NotFound for an unknown host
+    Raises: BadRequest for an empty window; NotFound for an unknown host
     """
+    window = Window(body.start, body.end)
     await lock_baselines(session)
-    host_id = None if draft.host is None else await find_host(session, draft.host)
-    window = draft.window
+    host_id = None if body.host is None else await find_host(session, body.host)
     exclusion = Exclusion(
-        name=draft.name,
-        note=draft.note,
+        name=body.name,
+        note=body.note,
         start_at=window.start,
         end_at=window.end,
         host_id=host_id,
-        created_by=draft.created_by,
+        created_by=by,
     )
     session.add(exclusion)
     await session.flush()
     await session.refresh(exclusion)
     n_baselines = await ask_for_excluded(session, window, host_id)
-    return _to_record(exclusion, draft.host), n_baselines
+    return _to_record(exclusion, body.host), n_baselines
 
 
 async def list_exclusions(
@@ -108,13 +109,4 @@ async def find_host(session: AsyncSession, name: str) -> int:
 
 
 def _to_record(exclusion: Exclusion, host: str | None) -> ExclusionInfo:
-    return ExclusionInfo(
-        id=exclusion.id,
-        name=exclusion.name,
-        note=exclusion.note,
-        start=exclusion.start_at,
-        end=exclusion.end_at,
-        host=host,
-        created_by=exclusion.created_by,
-        created_at=exclusion.created_at,
-    )
+    return to_record(ExclusionInfo, exclusion, host=host, start=exclusion.start_at, end=exclusion.end_at)

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
+from pydantic import Field
 from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -12,6 +13,7 @@ from normstat.db.named_rows import flush_name
 from normstat.db.schema.baseline_models import Baseline, BaselineHost, HostGroup, HostGroupHost
 from normstat.db.schema.models import Host
 from normstat.errors import BadRequest, NotFound, shorten
+from normstat.runtime.body import Body, Name, Note
 
 NAME_CONSTRAINT: Final = "uq_host_groups__name"
 
@@ -27,14 +29,15 @@ class HostGroupInfo:
     baselines: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class GroupChange:
-    """Changes to a group; None leaves a member unchanged."""
+Hosts = Annotated[list[Name], Field(min_length=1, max_length=10_000)]
 
-    changed_by: str
-    name: str | None = None
-    note: str | None = None
-    hosts: tuple[str, ...] | None = None
+
+class HostGroupUpdate(Body):
+    """Changes to a group; members left out stay unchanged. Other hosts give the group's baselines a new version."""
+
+    name: Name | None = None
+    note: Note | None = None
+    hosts: Hosts | None = None
 
 
 async def create_group(session: AsyncSession, name: str, note: str, hosts: Sequence[str], *, created_by: str = "") -> HostGroupInfo:
@@ -97,20 +100,20 @@ def _unknown(name: str) -> NotFound:
     return NotFound(f"There is no host group {shorten(name)}; GET /api/v1/host-groups lists them", {"group": name})
 
 
-async def update_group(session: AsyncSession, group_id: int, change: GroupChange) -> HostGroupInfo:
+async def update_group(session: AsyncSession, group_id: int, body: HostGroupUpdate, *, by: str) -> HostGroupInfo:
     """Return the changed group; other hosts give its baselines a new version.
 
     Raises: NotFound; Conflict when the name is taken; BadRequest without hosts
     """
     await lock_baselines(session)
     group = await _require(session, group_id, is_locked=True)
-    if change.name is not None:
-        group.name = change.name
-    if change.note is not None:
-        group.note = change.note
+    if body.name is not None:
+        group.name = body.name
+    if body.note is not None:
+        group.note = body.note
     await flush_name(session, group.name, constraint=NAME_CONSTRAINT, what="Host group")
-    if change.hosts is not None:
-        await _change_hosts(session, group, change.hosts, changed_by=change.changed_by)
+    if body.hosts is not None:
+        await _change_hosts(session, group, body.hosts, changed_by=by)
     return await read_group(session, group_id)
 
 

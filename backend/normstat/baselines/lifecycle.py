@@ -1,23 +1,28 @@
 """Baselines defined by a recording or a rule, and the job that keeps them current."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Annotated, Final
 
 import anyio.to_thread
 import structlog
+from pydantic import Field, StringConstraints
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.baselines import baseline_records, baseline_rows
 from normstat.baselines.baseline_records import BaselineInfo, RuleInfo, ScheduledBaseline
 from normstat.baselines.baseline_rows import BaselineChange, BaselineDraft
 from normstat.baselines.baseline_versions import SETTLE, ask_for_what_is_due, lock_baselines
+from normstat.baselines.host_group_rows import Hosts
 from normstat.baselines.recurrence import RecurrenceRule, parse_rule, windows_of
 from normstat.baselines.window_sets import Windows
+from normstat.db.row_records import to_record
 from normstat.db.session import open_read_session, open_write_session
 from normstat.db.turns import Turns
 from normstat.errors import BadRequest
+from normstat.runtime.body import NO_NUL, Body, Instant, Name, Note
 from normstat.window import Window
 
 log = structlog.get_logger()
@@ -27,104 +32,138 @@ MIN_RECORD_HOURS: Final = 1 / 60
 MADE_BY: Final = "its rule"
 
 
-@dataclass(frozen=True, slots=True)
-class RuleRequest:
-    """A recurrence rule as requested; see recurrence.parse_rule."""
-
-    rrule: str
-    start: str
-    duration_s: int
-    keep_days: int
+TimeZone = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=NO_NUL)]
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000, pattern=NO_NUL)]
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineRequest:
-    """A requested baseline: for hosts or a group, defined by exactly one of windows, hours to record, and a rule."""
+class IntervalInput(Body):
+    """A window in a request: half-open [start, end); both instants need a zone."""
 
-    name: str
-    note: str
-    hosts: tuple[str, ...]
-    group: str | None
-    windows: tuple[Window, ...]
-    record_hours: float | None
-    rule: RuleRequest | None
-    time_zone: str
-    created_by: str
+    start: Instant
+    end: Instant
 
 
-async def create_requested(session: AsyncSession, request: BaselineRequest, now: datetime) -> BaselineInfo:
+WindowInputs = Annotated[list[IntervalInput], Field(min_length=1, max_length=10_000)]
+
+
+class RuleInput(Body):
+    """Recurring windows, as an RRULE (RFC 5545) or a word (daily, weekdays, weekends, mondays).
+
+    `start`: local time of day (09:00; the windows of the last `keep_days` then exist at once), or local date and time
+    (2026-11-02T09:00). Whole days of `duration_s` are calendar days.
+    """
+
+    rrule: Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=NO_NUL)]
+    start: Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=NO_NUL)]
+    duration_s: Annotated[int, Field(ge=1, le=2**31 - 1)]
+    keep_days: Annotated[int, Field(ge=1, le=100_000)] = 28
+
+
+class BaselineCreate(Body):
+    """A new baseline for `hosts` or a `group`, defined by exactly one of `windows`, `record_hours` (from now on) and `rule`."""
+
+    name: Name
+    note: Note = ""
+    hosts: Hosts | None = None
+    group: Name | None = None
+    windows: WindowInputs | None = None
+    record_hours: Annotated[float, Field(ge=MIN_RECORD_HOURS, le=MAX_RECORD_HOURS)] | None = None
+    rule: RuleInput | None = None
+    time_zone: TimeZone = "UTC"
+
+
+class BaselineUpdate(Body):
+    """Changes to a baseline; members left out stay unchanged. `rule` null removes its rule; `reason` is recorded with the
+    version.
+    """
+
+    name: Name | None = None
+    note: Note | None = None
+    windows: WindowInputs | None = None
+    hosts: Hosts | None = None
+    group: Name | None = None
+    time_zone: TimeZone | None = None
+    rule: RuleInput | None = None
+    reason: Reason | None = None
+
+
+async def create_requested(session: AsyncSession, body: BaselineCreate, now: datetime, *, by: str) -> BaselineInfo:
     """Return the new baseline. A recording begins now; a rule starts with all windows that it would have by now.
 
-    Raises: BadRequest for an invalid rule or length, or more than one definition; and what create_baseline raises
+    Raises: BadRequest for an invalid rule, or more than one definition; and what create_baseline raises
     """
-    if sum((bool(request.windows), request.record_hours is not None, request.rule is not None)) != 1:
+    if sum((body.windows is not None, body.record_hours is not None, body.rule is not None)) != 1:
         raise BadRequest("Give exactly one of windows, record_hours and rule to define the baseline")
     draft = BaselineDraft(
-        name=request.name,
-        note=request.note,
-        hosts=request.hosts,
-        windows=request.windows,
-        created_by=request.created_by,
-        group=request.group,
-        time_zone=request.time_zone,
+        name=body.name,
+        note=body.note,
+        hosts=tuple(body.hosts or ()),
+        windows=_to_windows(body.windows or ()),
+        created_by=by,
+        group=body.group,
+        time_zone=body.time_zone,
     )
-    if request.record_hours is not None:
-        if not MIN_RECORD_HOURS <= request.record_hours <= MAX_RECORD_HOURS:
-            raise BadRequest(f"A recording lasts from one minute to {MAX_RECORD_HOURS} hours; found {request.record_hours} hours")
-        until = now + timedelta(hours=request.record_hours)
+    if body.record_hours is not None:
+        until = now + timedelta(hours=body.record_hours)
         draft = replace(draft, windows=(Window(now, until),), recording_until=until, reason="recording")
-    if request.rule is not None:
-        rule = await read_rule(request.rule, request.time_zone, now)
+    if body.rule is not None:
+        rule = await read_rule(body.rule, body.time_zone, now)
         windows = await anyio.to_thread.run_sync(windows_of, rule, now - SETTLE)
-        draft = replace(draft, windows=windows, rule=to_record(rule), reason="created by its rule")
+        draft = replace(draft, windows=windows, rule=to_record(RuleInfo, rule), reason="created by its rule")
     return await baseline_rows.create_baseline(session, draft)
 
 
 async def update_requested(
-    session: AsyncSession, baseline_id: int, change: BaselineChange, rule: RuleRequest | None, now: datetime
+    session: AsyncSession, baseline_id: int, body: BaselineUpdate, now: datetime, *, by: str
 ) -> BaselineInfo:
     """Return the changed baseline, with a new rule if one is given; a change of the time zone moves the windows of its rule.
 
     Raises: what update_baseline raises; BadRequest for an invalid rule
     """
-    if rule is not None and (change.windows is not None or change.removes_rule):
+    change = BaselineChange(
+        changed_by=by,
+        name=body.name,
+        note=body.note,
+        windows=None if body.windows is None else _to_windows(body.windows),
+        hosts=None if body.hosts is None else tuple(body.hosts),
+        group=body.group,
+        time_zone=body.time_zone,
+        removes_rule="rule" in body.model_fields_set and body.rule is None,
+        reason=body.reason,
+    )
+    if body.rule is not None and change.windows is not None:
         raise BadRequest("A rule computes its own windows: give `windows` or `rule`, not both")
-    if rule is None and (change.time_zone is None or change.removes_rule):
+    if body.rule is None and (body.time_zone is None or change.removes_rule):
         return await baseline_rows.update_baseline(session, baseline_id, change)
     await lock_baselines(session)
     record = await baseline_rows.read_baseline(session, baseline_id)
-    zone = change.time_zone or record.time_zone
+    rule = body.rule or (None if record.rule is None else to_input(record.rule))
     if rule is not None:
-        made = await read_rule(rule, zone, now)
+        made = await read_rule(rule, body.time_zone or record.time_zone, now)
         windows = await anyio.to_thread.run_sync(windows_of, made, now - SETTLE)
-        change = replace(change, rule=to_record(made), windows=windows)
-    elif record.rule is not None:
-        made = await read_rule(to_request(record.rule), zone, now)
-        windows = await anyio.to_thread.run_sync(windows_of, made, now - SETTLE)
-        change = replace(change, rule=to_record(made), windows=windows)
+        change = replace(change, rule=to_record(RuleInfo, made), windows=windows)
     return await baseline_rows.update_baseline(session, baseline_id, change)
 
 
-async def read_rule(request: RuleRequest, zone: str, now: datetime) -> RecurrenceRule:
+def _to_windows(intervals: Iterable[IntervalInput]) -> tuple[Window, ...]:
+    return tuple(Window(each.start, each.end) for each in intervals)
+
+
+async def read_rule(given: RuleInput, zone: str, now: datetime) -> RecurrenceRule:
     """Return the parsed rule; parsing runs in a thread.
 
     Raises: BadRequest
     """
 
     def parse() -> RecurrenceRule:
-        return parse_rule(request.rrule, request.start, request.duration_s, request.keep_days, zone, now=now)
+        return parse_rule(given.rrule, given.start, given.duration_s, given.keep_days, zone, now=now)
 
     return await anyio.to_thread.run_sync(parse)
 
 
-def to_record(rule: RecurrenceRule) -> RuleInfo:
-    """Return the rule in its stored form."""
-    return RuleInfo(rule.rrule, rule.start, rule.duration_s, rule.keep_days)
-
-
-def to_request(rule: RuleInfo) -> RuleRequest:
-    """Return the rule in the form of a request."""
-    return RuleRequest(rule.rrule, rule.start.isoformat(), rule.duration_s, rule.keep_days)
+def to_input(rule: RuleInfo) -> RuleInput:
+    """Return a stored rule as it is given."""
+    return RuleInput(rrule=rule.rrule, start=rule.start.isoformat(), duration_s=rule.duration_s, keep_days=rule.keep_days)
 
 
 def to_rule(rule: RuleInfo | None, zone: str) -> RecurrenceRule | None:

@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Annotated, Final
 
+from pydantic import StringConstraints
 from sqlalchemy import or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.baselines.baseline_versions import lock_baselines
 from normstat.baselines.exclusion_rows import find_host
+from normstat.db.row_records import to_record
 from normstat.db.schema.baseline_models import MutedSeries
 from normstat.db.schema.models import Host
 from normstat.errors import Conflict, NotFound, shorten
+from normstat.runtime.body import NO_NUL, Body, Name, Note
 
 MAX_LISTED: Final = 10_000
 
@@ -30,47 +33,43 @@ class MuteInfo:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class MuteDraft:
-    """A series to mute."""
-
-    host: str | None
-    stat: str
-    field: str
-    instance: str | None
-    reason: str
-    created_by: str
+StatName = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]
+FieldKey = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]
+InstanceName = Annotated[str, StringConstraints(max_length=100_000, pattern=NO_NUL)]
 
 
-async def create_mute(session: AsyncSession, draft: MuteDraft) -> MuteInfo:
+class MuteCreate(Body):
+    """A series to hide from findings; without a host for all hosts, without an instance for all instances."""
+
+    host: Name | None = None
+    stat: StatName
+    field: FieldKey
+    instance: InstanceName | None = None
+    reason: Note = ""
+
+
+async def create_mute(session: AsyncSession, body: MuteCreate, *, by: str) -> MuteInfo:
     """Return the muted series. A stat or field without any samples may be muted, too.
 
     Raises: NotFound for an unknown host; Conflict when it is muted already
     """
     # Instance names may be longer than an index entry can be, so no constraint prevents duplicates.
     await lock_baselines(session)
-    host_id = None if draft.host is None else await find_host(session, draft.host)
+    host_id = None if body.host is None else await find_host(session, body.host)
     same = select(MutedSeries.id).where(
         MutedSeries.host_id.is_not_distinct_from(host_id),
-        MutedSeries.stat == draft.stat,
-        MutedSeries.field == draft.field,
-        MutedSeries.instance.is_not_distinct_from(draft.instance),
+        MutedSeries.stat == body.stat,
+        MutedSeries.field == body.field,
+        MutedSeries.instance.is_not_distinct_from(body.instance),
     )
     known = await session.scalar(same.limit(1))
     if known is not None:
-        raise Conflict(f"{shorten(draft.field)} of {shorten(draft.stat)} is already muted", {"mute": known})
-    mute = MutedSeries(
-        host_id=host_id,
-        stat=draft.stat,
-        field=draft.field,
-        instance=draft.instance,
-        reason=draft.reason,
-        created_by=draft.created_by,
-    )
+        raise Conflict(f"{shorten(body.field)} of {shorten(body.stat)} is already muted", {"mute": known})
+    mute = MutedSeries(host_id=host_id, created_by=by, **body.model_dump(exclude={"host"}))
     session.add(mute)
     await session.flush()
     await session.refresh(mute)
-    return _to_record(mute, draft.host)
+    return to_record(MuteInfo, mute, host=body.host)
 
 
 async def list_mutes(session: AsyncSession, host: str | None = None) -> list[MuteInfo]:
@@ -82,7 +81,7 @@ async def list_mutes(session: AsyncSession, host: str | None = None) -> list[Mut
     if host is not None:
         query = query.where(or_(MutedSeries.host_id.is_(None), MutedSeries.host_id == await find_host(session, host)))
     query = query.order_by(MutedSeries.created_at.desc(), MutedSeries.id.desc()).limit(MAX_LISTED)
-    return [_to_record(mute, name) for mute, name in await session.execute(query)]
+    return [to_record(MuteInfo, mute, host=name) for mute, name in await session.execute(query)]
 
 
 async def delete_mute(session: AsyncSession, mute_id: int) -> None:
@@ -95,7 +94,3 @@ async def delete_mute(session: AsyncSession, mute_id: int) -> None:
         raise NotFound(f"There is no mute {mute_id}; GET /api/v1/mutes lists them", {"mute": mute_id})
     await session.delete(mute)
     await session.flush()
-
-
-def _to_record(mute: MutedSeries, host: str | None) -> MuteInfo:
-    return MuteInfo(mute.id, host, mute.stat, mute.field, mute.instance, mute.reason, mute.created_by, mute.created_at)

@@ -11,12 +11,12 @@ from normstat.baselines import baseline_rows, exclusion_rows
 from normstat.baselines.baseline_health import HostHealth, read_health
 from normstat.baselines.baseline_records import BaselineInfo
 from normstat.baselines.baseline_versions import VersionInfo, list_versions
-from normstat.baselines.exclusion_rows import ExclusionDraft
-from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested
+from normstat.baselines.exclusion_rows import ExclusionCreate
+from normstat.baselines.lifecycle import MAX_RECORD_HOURS, MIN_RECORD_HOURS, BaselineCreate, create_requested
 from normstat.cli.db_session import format_instant, print_table, run_in_session
 from normstat.db.session import WriteSession
 from normstat.errors import BadRequest, count_of
-from normstat.runtime.body import parse_instant
+from normstat.runtime.body import check_body, parse_instant
 from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.window import Window
 
@@ -134,20 +134,24 @@ def add(
     keep_s = parse_duration(keep)
     if keep_s % UNITS_S["d"]:
         raise typer.BadParameter(f"{keep!r} is not a number of days; expected e.g. 28d")
-    request = BaselineRequest(
-        name=name,
-        note=note,
-        hosts=tuple(host or ()),
-        group=group,
-        windows=tuple(window or ()),
-        record_hours=None if record is None else parse_duration(record) / 3600,
-        rule=None if rule is None else RuleRequest(rule, at, parse_duration(lasts), keep_s // UNITS_S["d"]),
-        time_zone=zone,
-        created_by=MADE_BY,
-    )
+    hours = None if record is None else parse_duration(record) / 3600
+    if hours is not None and not MIN_RECORD_HOURS <= hours <= MAX_RECORD_HOURS:
+        raise typer.BadParameter(f"{record!r}: a recording lasts from one minute to {MAX_RECORD_HOURS} hours")
+    members = {
+        "name": name,
+        "note": note,
+        "hosts": host,
+        "group": group,
+        "windows": None if window is None else [{"start": each.start, "end": each.end} for each in window],
+        "record_hours": hours,
+        "rule": None
+        if rule is None
+        else {"rrule": rule, "start": at, "duration_s": parse_duration(lasts), "keep_days": keep_s // UNITS_S["d"]},
+        "time_zone": zone,
+    }
 
     async def make(session: WriteSession) -> BaselineInfo:
-        return await create_requested(session, request, datetime.now(UTC))
+        return await create_requested(session, check_body(BaselineCreate, members), datetime.now(UTC), by=MADE_BY)
 
     made = run_in_session(make)
     typer.echo(f"Created baseline {made.name} (id {made.id}): {_hosts_text(made)}, {len(made.windows)} windows")
@@ -210,10 +214,10 @@ def exclude(
     note: Annotated[str, typer.Option(help="a note")] = "",
 ) -> None:
     """Mark a window as an incident: every baseline that contains it excludes it."""
-    draft = ExclusionDraft(name=incident, note=note, window=window, host=host, created_by=MADE_BY)
+    members = {"name": incident, "note": note, "start": window.start, "end": window.end, "host": host}
 
     async def make(session: WriteSession) -> tuple[int, int]:
-        record, n_baselines = await exclusion_rows.create_exclusion(session, draft)
+        record, n_baselines = await exclusion_rows.create_exclusion(session, check_body(ExclusionCreate, members), by=MADE_BY)
         return record.id, n_baselines
 
     number, n_baselines = run_in_session(make)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from normstat.api.routes.comparison_inputs import ComparisonInputs
 from normstat.baselines.baseline_rows import find_baseline
@@ -32,6 +32,7 @@ from normstat.comparison.service import WholeComparison, run_whole_comparison
 from normstat.db.session import make_engine, make_sessions, open_read_session
 from normstat.errors import BadRequest, NormstatError, count_of
 from normstat.report.around import describe_times
+from normstat.runtime.body import check_body
 from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.settings import load_settings
 
@@ -133,11 +134,7 @@ async def _compare_hosts(given: dict[str, object], baseline: str | None) -> Whol
         async with open_read_session(sessions) as session:
             await refresh_catalogue(session)
             found = None if baseline is None else (await find_baseline(session, baseline)).id
-            try:
-                inputs = ComparisonInputs.model_validate({**given, "baseline": found})
-            except ValidationError as error:
-                first = error.errors()[0]
-                raise BadRequest(f"{'.'.join(map(str, first['loc'])) or 'the request'}: {first['msg']}") from None
+            inputs = check_body(ComparisonInputs, {**given, "baseline": found})
             return await run_whole_comparison(session, inputs.to_request(), max_rows=settings.compare_max_rows)
     finally:
         await engine.dispose()

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
 from normstat.api.routes.comparison_inputs import ReportInputs
 from normstat.api.routes.comparison_report import find_report
@@ -17,7 +16,6 @@ from normstat.cli.db_session import run_in_session
 from normstat.cli.local_database import find_public_url
 from normstat.comparison.model import Comparison
 from normstat.db.session import WriteSession
-from normstat.errors import BadRequest
 from normstat.report import report_rows
 from normstat.report.block_html import render_document
 from normstat.report.blocks import ReportDocument
@@ -25,6 +23,7 @@ from normstat.report.numbers import write_csv
 from normstat.report.pdf import render_comparison_pdf, render_pdf
 from normstat.report.report_page import Cover, render_report
 from normstat.report.report_rows import ReportInfo, StoredNote
+from normstat.runtime.body import check_body
 from normstat.settings import load_settings
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -146,11 +145,7 @@ def export_command(
 
 
 def _to_inputs(given: Mapping[str, object]) -> ReportInputs:
-    try:
-        return ReportInputs.model_validate({name: value for name, value in given.items() if value is not None})
-    except ValidationError as trouble:
-        problems = "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in trouble.errors())
-        raise BadRequest(problems) from None
+    return check_body(ReportInputs, {name: value for name, value in given.items() if value is not None})
 
 
 def _who() -> str:

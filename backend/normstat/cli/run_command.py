@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from pydantic import ValidationError
 
 from normstat.api.routes.experiment_schemas import MAX_COMMAND, RunCreate, RunValue
 from normstat.cli.db_session import exit_with
 from normstat.cli.measured_process import MeasuredProcess, run_measured
 from normstat.cli.run_target import RunTarget, choose_target, now_text, output_draft
-from normstat.errors import BadRequest, NormstatError, shorten
+from normstat.errors import NormstatError
 from normstat.experiments.measured_values import REAL, parse_factors, parse_result_pattern, read_patterns
 from normstat.experiments.repeat_statistics import summarise
 from normstat.ingest.imports.import_run import require_host_name
+from normstat.runtime.body import check_body
 
 app = typer.Typer(add_completion=False)
 
@@ -58,7 +58,7 @@ def run(  # noqa: PLR0917 (options of a command, given by name)
             "note": note,
         }
         asked["command"] = shlex.join(command)[:MAX_COMMAND]
-        _to_run(asked | {"start": 0})
+        check_body(RunCreate, asked | {"start": 0})
         require_host_name(str(asked["host"]))
         target = choose_target(server, token)
         target.check()
@@ -75,7 +75,9 @@ def run(  # noqa: PLR0917 (options of a command, given by name)
             done = _run_once(command, Path(folder))
             values, problems = read_patterns(patterns, _read_texts(Path(folder)))
             results = [RunValue(name=each.name, value=each.value, unit=each.unit) for each in (*done.results, *values)]
-            made = _to_run(asked | {"start": done.start, "end": done.end, "exit_status": done.exit_status, "results": results})
+            made = check_body(
+                RunCreate, asked | {"start": done.start, "end": done.end, "exit_status": done.exit_status, "results": results}
+            )
             _say_run(done, number, repeat, problems)
             where = _keep(target, made, Path(folder), done, keeps_output=output)
         if done.exit_status == 0:
@@ -85,15 +87,6 @@ def run(  # noqa: PLR0917 (options of a command, given by name)
             break
     _say_end(experiment, times, where)
     raise typer.Exit(status)
-
-
-def _to_run(values: dict[str, object]) -> RunCreate:
-    try:
-        return RunCreate.model_validate(values)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        at = ".".join(str(each) for each in problem["loc"])
-        raise BadRequest(f"{at}: found {shorten(repr(problem['input']))}; {problem['msg']}") from None
 
 
 def _run_once(command: list[str], folder: Path) -> MeasuredProcess:

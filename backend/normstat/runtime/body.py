@@ -3,20 +3,22 @@
 A body belongs to the feature that carries it out: routes pass it on as it came (docs/adr/0036-one-shape-per-noun.md).
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationError, WithJsonSchema
 
-from normstat.errors import shorten
+from normstat.errors import BadRequest, shorten
 from normstat.window import EPOCH, LATEST
 
 # PostgreSQL text cannot hold the character NUL; refusing it here gives a 422 that says where.
 NO_NUL: Final = r"^[^\x00]*$"
+MAX_NAME_LENGTH: Final = 200
 MAX_TAG_LENGTH: Final = 50
 EXPECTED: Final = "expected ISO 8601 with a zone (2026-11-21T10:00:00Z) or milliseconds since the epoch (1795255200000)"
 
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=NO_NUL)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME_LENGTH, pattern=NO_NUL)]
 Note = Annotated[str, StringConstraints(max_length=10_000, pattern=NO_NUL)]
 # Tags are separated by commas or blanks in links and on the command line.
 Tag = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TAG_LENGTH, pattern=r"^[^\x00\s,]+$")]
@@ -29,6 +31,21 @@ class Body(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", from_attributes=True)
+
+
+Kind = TypeVar("Kind", bound=Body)
+
+
+def check_body(kind: type[Kind], members: Mapping[str, object]) -> Kind:
+    """Return a body with these members, as the options of a command give them.
+
+    Raises: BadRequest, which names each wrong member
+    """
+    try:
+        return kind.model_validate(members)
+    except ValidationError as error:
+        problems = [f"{'.'.join(map(str, each['loc'])) or 'the whole'}: {each['msg']}" for each in error.errors()]
+        raise BadRequest("; ".join(problems)) from None
 
 
 def parse_instant(value: object) -> datetime:

@@ -5,13 +5,13 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.baselines.exclusion_rows import ExclusionDraft, create_exclusion
+from normstat.baselines.exclusion_rows import ExclusionCreate, create_exclusion
 from normstat.db.schema.watch_models import EpisodeRow
 from normstat.errors import Conflict
 from normstat.records import episode_rows
+from normstat.runtime.body import MAX_NAME_LENGTH
 from normstat.samples.lookup import read_host_name
 from normstat.watch.watch_lists import EpisodeInfo, to_episode_info
-from normstat.window import Window
 
 # A window is half open, and an episode's last report belongs to it.
 AFTER_LAST: Final = timedelta(seconds=1)
@@ -51,8 +51,8 @@ async def mark_incident(session: AsyncSession, episode_id: int, *, name: str | N
         raise Conflict(f"Episode {episode_id} is marked as incident {row.exclusion_id} already", {"id": episode_id})
     host = await read_host_name(session, row.host_id)
     title = name or (f"{row.title}: {row.instance}" if row.instance else row.title)
-    window = Window(row.start_at, row.last_at + AFTER_LAST)
-    exclusion, _ = await create_exclusion(session, ExclusionDraft(title, note, window, host, by))
+    body = ExclusionCreate(name=title[:MAX_NAME_LENGTH], note=note, start=row.start_at, end=row.last_at + AFTER_LAST, host=host)
+    exclusion, _ = await create_exclusion(session, body, by=by)
     await episode_rows.link_exclusion(session, row, exclusion.id)
     return await _to_info(session, row)
 

@@ -27,9 +27,9 @@ from normstat.backup.manifest import Manifest, read_manifest
 from normstat.backup.restore_tables import check_backup, restore
 from normstat.baselines.baseline_records import RuleInfo
 from normstat.baselines.baseline_rows import BaselineDraft, create_baseline
-from normstat.baselines.exclusion_rows import ExclusionDraft, create_exclusion
+from normstat.baselines.exclusion_rows import ExclusionCreate, create_exclusion
 from normstat.baselines.host_group_rows import create_group
-from normstat.baselines.mute_rows import MuteDraft, create_mute
+from normstat.baselines.mute_rows import MuteCreate, create_mute
 from normstat.compaction import packing_run
 from normstat.compaction.packing_run import pack_next
 from normstat.db import migrations
@@ -120,8 +120,8 @@ async def mark_what_is_normal(engine: AsyncEngine) -> None:
         await create_group(session, "all", "", ["alpha", "beta"])
         draft = BaselineDraft("normal", "quiet", (), (day,), "ann", group="all", time_zone="Pacific/Chatham", rule=rule)
         await create_baseline(session, draft)
-        await create_exclusion(session, ExclusionDraft("disk full", "", day, "beta", "ann"))
-        await create_mute(session, MuteDraft(None, "vmstat_linux", "procs_r", None, "noisy", "ann"))
+        await create_exclusion(session, ExclusionCreate(name="disk full", start=day.start, end=day.end, host="beta"), by="ann")
+        await create_mute(session, MuteCreate(stat="vmstat_linux", field="procs_r", reason="noisy"), by="ann")
         session.add(SavedComparisonRow(name="kept", inputs={"host": "alpha"}, result=b"\x00", created_by="ann"))
 
 

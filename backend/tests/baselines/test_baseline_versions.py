@@ -22,9 +22,9 @@ from normstat.baselines.baseline_versions import (
     list_versions,
     read_version,
 )
-from normstat.baselines.exclusion_rows import ExclusionDraft
-from normstat.baselines.host_group_rows import GroupChange
-from normstat.baselines.mute_rows import MuteDraft
+from normstat.baselines.exclusion_rows import ExclusionCreate
+from normstat.baselines.host_group_rows import HostGroupUpdate
+from normstat.baselines.mute_rows import MuteCreate
 from normstat.db.schema.baseline_models import Baseline
 from normstat.db.schema.job_models import Job
 from normstat.db.schema.models import Host
@@ -47,8 +47,8 @@ def draft(name: str, *windows: Window, hosts: tuple[str, ...] = ("web1",), group
     return BaselineDraft(name=name, note="", hosts=hosts, windows=windows, created_by="ann", group=group)
 
 
-def incident(window: Window, host: str | None = None, name: str = "disk full") -> ExclusionDraft:
-    return ExclusionDraft(name=name, note="", window=window, host=host, created_by="ann")
+def incident(window: Window, host: str | None = None, name: str = "disk full") -> ExclusionCreate:
+    return ExclusionCreate(name=name, start=window.start, end=window.end, host=host)
 
 
 def change(**what: object) -> BaselineChange:
@@ -146,7 +146,7 @@ async def test_an_exclusion_is_left_out_by_all_that_hold_it(session: AsyncSessio
     other = await baseline_rows.create_baseline(session, draft("other", hours(20, 21)))
     await baseline_rows.update_baseline(session, part.id, change(windows=(hours(9, 11),)))
     await finish_jobs(session)
-    record, n_baselines = await exclusion_rows.create_exclusion(session, incident(hours(9.5, 12), "web1"))
+    record, n_baselines = await exclusion_rows.create_exclusion(session, incident(hours(9.5, 12), "web1"), by="ann")
     assert (n_baselines, record.host, record.start) == (2, "web1", DAY + timedelta(hours=9.5))
     assert {key for key, state in (await jobs(session)).items() if state == "queued"} == {(whole.id, "web1"), (part.id, "web1")}
     web1, web2 = await host_id(session), await host_id(session, "web2")
@@ -161,7 +161,7 @@ async def test_an_exclusion_is_left_out_by_all_that_hold_it(session: AsyncSessio
     assert (await baseline_rows.read_baseline(session, other.id)).excluded == []
     # No version: its windows are what they were.
     assert (await baseline_rows.read_baseline(session, part.id)).version == 2
-    everywhere, n_baselines = await exclusion_rows.create_exclusion(session, incident(hours(9, 9.6)))
+    everywhere, n_baselines = await exclusion_rows.create_exclusion(session, incident(hours(9, 9.6)), by="ann")
     assert n_baselines == 2
     assert await effective_windows(session, part.id, web1) == ()
     assert await effective_windows(session, whole.id, web2) == (hours(0, 9), hours(9.6, 24))
@@ -174,7 +174,7 @@ async def test_an_exclusion_is_left_out_by_all_that_hold_it(session: AsyncSessio
     with pytest.raises(NotFound, match="no exclusion"):
         await exclusion_rows.delete_exclusion(session, record.id)
     with pytest.raises(NotFound, match="'web9'"):
-        await exclusion_rows.create_exclusion(session, incident(hours(1, 2), "web9"))
+        await exclusion_rows.create_exclusion(session, incident(hours(1, 2), "web9"), by="ann")
 
 
 async def test_a_group_takes_its_baselines_along(session: AsyncSession) -> None:
@@ -183,9 +183,9 @@ async def test_a_group_takes_its_baselines_along(session: AsyncSession) -> None:
     made = await baseline_rows.create_baseline(session, draft("all", hours(1, 2), hosts=(), group="web"))
     alone = await baseline_rows.create_baseline(session, draft("alone", hours(1, 2)))
     assert (made.hosts, made.group) == (["web1", "web2"], "web")
-    await host_group_rows.update_group(session, group.id, GroupChange("bob", name="front", note="new"))
+    await host_group_rows.update_group(session, group.id, HostGroupUpdate(name="front", note="new"), by="bob")
     assert (await baseline_rows.read_baseline(session, made.id)).version == 1
-    changed = await host_group_rows.update_group(session, group.id, GroupChange("bob", hosts=("web2", "web3")))
+    changed = await host_group_rows.update_group(session, group.id, HostGroupUpdate(hosts=["web2", "web3"]), by="bob")
     assert (changed.name, changed.hosts, changed.baselines) == ("front", ["web2", "web3"], ["all"])
     newest, oldest = await list_versions(session, made.id)
     assert (newest.version, newest.hosts, newest.made_by) == (2, ["web2", "web3"], "bob")
@@ -237,8 +237,8 @@ async def test_what_cannot_be(session: AsyncSession) -> None:
 async def test_a_deleted_host_leaves_its_name_in_old_versions(session: AsyncSession) -> None:
     group = await host_group_rows.create_group(session, "web", "", ["web1", "web2"])
     made = await baseline_rows.create_baseline(session, draft("all", hours(1, 2), hosts=(), group="web"))
-    await exclusion_rows.create_exclusion(session, incident(hours(1, 2), "web1"))
-    await mute_rows.create_mute(session, MuteDraft("web1", "vmstat_linux", "procs_r", None, "", "ann"))
+    await exclusion_rows.create_exclusion(session, incident(hours(1, 2), "web1"), by="ann")
+    await mute_rows.create_mute(session, MuteCreate(host="web1", stat="vmstat_linux", field="procs_r"), by="ann")
     await host_deletion.request_deletion(session, "web1", requested_by="root")
     newest, oldest = await list_versions(session, made.id)
     assert (newest.hosts, newest.reason, newest.made_by) == (["web2"], "the host web1 was deleted", "root")
@@ -324,7 +324,11 @@ async def test_profiles_follow_windows_that_go_on(session: AsyncSession) -> None
 
 async def test_a_series_is_muted_once(session: AsyncSession) -> None:
     async def mute(host: str | None, instance: str | None) -> int:
-        return (await mute_rows.create_mute(session, MuteDraft(host, "iostat_linux", "util_pct", instance, "noisy", "ann"))).id
+        return (
+            await mute_rows.create_mute(
+                session, MuteCreate(host=host, stat="iostat_linux", field="util_pct", instance=instance, reason="noisy"), by="ann"
+            )
+        ).id
 
     first, everywhere = await mute("web1", "sda"), await mute(None, None)
     long = await mute("web2", "x" * 50_000)
@@ -363,8 +367,8 @@ async def test_changes_at_once_are_all_versions(sessions: Sessions) -> None:
             lambda session, number=number: baseline_rows.update_baseline(session, made.id, change(windows=(hours(0, 2 + number),)))
             for number in range(6)
         ),
-        lambda session: exclusion_rows.create_exclusion(session, incident(hours(0, 0.5))),
-        lambda session: host_group_rows.update_group(session, group.id, GroupChange("bob", hosts=("web1", "web2"))),
+        lambda session: exclusion_rows.create_exclusion(session, incident(hours(0, 0.5)), by="ann"),
+        lambda session: host_group_rows.update_group(session, group.id, HostGroupUpdate(hosts=["web1", "web2"]), by="bob"),
     )
     async with open_write_session(sessions) as session:
         found = await list_versions(session, made.id)

@@ -9,13 +9,14 @@ import pytest
 
 from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact
 from normstat.baselines.baseline_health import HostHealth, read_health
-from normstat.baselines.exclusion_rows import ExclusionDraft, create_exclusion
-from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested
+from normstat.baselines.exclusion_rows import ExclusionCreate, create_exclusion
+from normstat.baselines.lifecycle import BaselineCreate, RuleInput, create_requested
 from normstat.db.schema.models import Host
 from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import NotFound
 from normstat.query import baseline_contents
 from normstat.records.artefact_rows import ArtefactSource
+from normstat.runtime.body import check_body
 from normstat.stats.observer_effect import Effect
 from normstat.window import Window
 from tests.databases import Sessions, on_either_database
@@ -42,17 +43,14 @@ async def send(sessions: Sessions, start: float, end: float, instances: tuple[st
 
 
 async def make(sessions: Sessions, *windows: Window, hosts: tuple[str, ...] = ("web1",), **more: object) -> int:
-    known: dict[str, object] = {
-        "name": "normal", "note": "", "hosts": hosts, "group": None, "windows": windows, "record_hours": None, "rule": None,
-        "time_zone": "UTC", "created_by": "ann",
-    }  # fmt: skip
+    known = {"name": "normal", "hosts": hosts, "windows": [{"start": each.start, "end": each.end} for each in windows] or None}
     async with open_write_session(sessions) as session:
-        return (await create_requested(session, BaselineRequest(**(known | more)), START)).id  # type: ignore[arg-type]
+        return (await create_requested(session, check_body(BaselineCreate, known | more), START, by="ann")).id
 
 
 async def exclude(sessions: Sessions, window: Window) -> None:
     async with open_write_session(sessions) as session:
-        await create_exclusion(session, ExclusionDraft("x", "", window, None, "ann"))
+        await create_exclusion(session, ExclusionCreate(name="x", start=window.start, end=window.end), by="ann")
 
 
 async def health_of(sessions: Sessions, baseline_id: int, at_min: float) -> list[HostHealth]:
@@ -108,7 +106,7 @@ async def test_why_it_is_empty(sessions: Sessions) -> None:
     assert two.reasons == ["The windows have no samples of this host."]
     (host,) = await health_of(sessions, await make(sessions, minutes(100, 120), name="later"), 30)
     assert (host.state, host.reasons) == ("empty", ["The first window begins at 2026-11-02 10:40 UTC."])
-    rule = RuleRequest("daily", "2026-12-01T09:00", 3600, 7)
+    rule = RuleInput(rrule="daily", start="2026-12-01T09:00", duration_s=3600, keep_days=7)
     (host,) = await health_of(sessions, await make(sessions, name="rule", rule=rule), 30)
     assert (host.state, host.reasons) == (
         "empty",

@@ -9,14 +9,21 @@ from structlog.testing import capture_logs
 
 from normstat.baselines import baseline_rows
 from normstat.baselines.baseline_records import BaselineInfo
-from normstat.baselines.baseline_rows import BaselineChange
 from normstat.baselines.baseline_versions import SETTLE, list_versions
-from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested, update_baselines, update_requested
+from normstat.baselines.lifecycle import (
+    BaselineCreate,
+    BaselineUpdate,
+    RuleInput,
+    create_requested,
+    update_baselines,
+    update_requested,
+)
 from normstat.db.schema.baseline_models import Baseline
 from normstat.db.schema.job_models import Job
 from normstat.db.schema.models import Host
 from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import BadRequest
+from normstat.runtime.body import check_body
 from normstat.window import Window
 from tests.databases import Sessions, on_either_database
 
@@ -24,22 +31,8 @@ pytestmark = on_either_database
 
 NOW = datetime(2026, 11, 20, 18, 0, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")
-WEEKDAYS = RuleRequest("weekdays", "09:00", 8 * 3600, 28)
-
-
-def request(**what: object) -> BaselineRequest:
-    known: dict[str, object] = {
-        "name": "normal",
-        "note": "",
-        "hosts": ("web1",),
-        "group": None,
-        "windows": (),
-        "record_hours": None,
-        "rule": None,
-        "time_zone": "Europe/Berlin",
-        "created_by": "ann",
-    }
-    return BaselineRequest(**(known | what))  # type: ignore[arg-type]
+WEEKDAYS = RuleInput(rrule="weekdays", start="09:00", duration_s=8 * 3600)
+NORMAL: dict[str, object] = {"name": "normal", "hosts": ["web1"], "time_zone": "Europe/Berlin"}
 
 
 async def make(sessions: Sessions, now: datetime = NOW, **what: object) -> BaselineInfo:
@@ -47,7 +40,7 @@ async def make(sessions: Sessions, now: datetime = NOW, **what: object) -> Basel
         if await session.scalar(select(Host.id).where(Host.name == "web1")) is None:
             session.add(Host(name="web1"))
             await session.flush()
-        return await create_requested(session, request(**what), now)
+        return await create_requested(session, check_body(BaselineCreate, NORMAL | what), now, by="ann")
 
 
 async def look(sessions: Sessions, baseline_id: int) -> BaselineInfo:
@@ -108,23 +101,22 @@ async def test_a_recording_goes_on_until_it_is_over(sessions: Sessions) -> None:
 async def test_changes_of_rule_and_zone(sessions: Sessions) -> None:
     made = await make(sessions, rule=WEEKDAYS)
 
-    async def change(rule: RuleRequest | None = None, **what: object) -> BaselineInfo:
+    async def change(**what: object) -> BaselineInfo:
         async with open_write_session(sessions) as session:
-            asked = BaselineChange(changed_by="bob", **what)  # type: ignore[arg-type]
-            return await update_requested(session, made.id, asked, rule, NOW)
+            return await update_requested(session, made.id, check_body(BaselineUpdate, what), NOW, by="bob")
 
     moved = await change(time_zone="America/New_York")
     assert moved.rule is not None
     assert (moved.version, moved.rule.start.hour, moved.windows[-1].start.hour) == (2, 9, 14)
-    shorter = await change(RuleRequest("mondays", "10:00", 3600, 28))
+    shorter = await change(rule=RuleInput(rrule="mondays", start="10:00", duration_s=3600, keep_days=28))
     assert (shorter.version, len(shorter.windows), shorter.windows[-1].start.hour) == (3, 4, 15)
     # What is kept is shorter by nothing that there is.
-    same = await change(RuleRequest("mondays", "10:00", 3600, 27))
+    same = await change(rule=RuleInput(rrule="mondays", start="10:00", duration_s=3600, keep_days=27))
     assert same.rule is not None
     assert (same.version, same.rule.keep_days) == (3, 27)
     with pytest.raises(BadRequest, match="not both"):
-        await change(WEEKDAYS, windows=(Window(NOW, NOW + timedelta(hours=1)),))
-    freed = await change(removes_rule=True)
+        await change(rule=WEEKDAYS, windows=[{"start": NOW, "end": NOW + timedelta(hours=1)}])
+    freed = await change(rule=None)
     assert (freed.rule, freed.version, freed.windows) == (None, 3, same.windows)
     await update_baselines(sessions, NOW + timedelta(days=30))
     assert (await look(sessions, made.id)).windows == same.windows
@@ -162,12 +154,12 @@ async def test_what_cannot_be(sessions: Sessions) -> None:
     wrong: tuple[tuple[dict[str, object], str], ...] = (
         ({}, "exactly one of"),
         ({"record_hours": 1, "rule": WEEKDAYS}, "exactly one of"),
-        ({"record_hours": 0}, "from one minute to 744 hours"),
-        ({"record_hours": 1e9}, "from one minute to 744 hours"),
-        ({"record_hours": float("nan")}, "from one minute to 744 hours"),
-        ({"rule": RuleRequest("FREQ=SECONDLY", "09:00", 60, 1)}, "FREQ=SECONDLY"),
+        ({"record_hours": 0}, "record_hours: Input should be greater"),
+        ({"record_hours": 1e9}, "record_hours: Input should be less"),
+        ({"record_hours": float("nan")}, "record_hours: Input should be"),
+        ({"rule": RuleInput(rrule="FREQ=SECONDLY", start="09:00", duration_s=60, keep_days=1)}, "FREQ=SECONDLY"),
         ({"record_hours": 1, "time_zone": "Nowhere"}, "no time zone"),
-        ({"record_hours": 1, "hosts": ()}, "at least one host"),
+        ({"record_hours": 1, "hosts": None}, "at least one host"),
     )
     for what, message in wrong:
         with pytest.raises(BadRequest, match=message):

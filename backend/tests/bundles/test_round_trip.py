@@ -11,7 +11,7 @@ from normstat.artefacts.artefact_service import ArtefactDraft, load_parts, make_
 from normstat.auth import account_rows
 from normstat.baselines.baseline_rows import BaselineChange, BaselineDraft, create_baseline, list_baselines, update_baseline
 from normstat.baselines.baseline_versions import list_versions
-from normstat.baselines.exclusion_rows import ExclusionDraft, create_exclusion, list_exclusions
+from normstat.baselines.exclusion_rows import ExclusionCreate, create_exclusion, list_exclusions
 from normstat.bundles.bundle_service import BundleRequest, OpenRequest, open_bundle, stream_bundle
 from normstat.comparison.saved_comparison_rows import SavedComparisonDraft, create_saved, list_saved, read_saved_result
 from normstat.db.row_budgets import BASELINE_VERSIONS, BASELINES, COMPARISONS, EVENTS, EXCLUSIONS, require_room
@@ -126,7 +126,9 @@ async def write_notes(sessions: Sessions) -> None:
         windows = (Window(START + timedelta(seconds=5), WINDOW.start + timedelta(seconds=9)),)
         await update_baseline(session, baseline.id, BaselineChange(changed_by="bob", windows=windows, reason="without the start"))
         excluded = Window(WINDOW.start + timedelta(seconds=2), WINDOW.start + timedelta(seconds=4))
-        await create_exclusion(session, ExclusionDraft("backup", "", excluded, "alpha", "ann"))
+        await create_exclusion(
+            session, ExclusionCreate(name="backup", start=excluded.start, end=excluded.end, host="alpha"), by="ann"
+        )
         inputs = {"host": ["alpha"], "start": WINDOW.start.isoformat(), "end": WINDOW.end.isoformat(), "baseline": baseline.id}
         await create_saved(session, SavedComparisonDraft("incident 7", "", inputs, b'{"verdict": "x"}', "ann"))
 

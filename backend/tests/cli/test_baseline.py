@@ -62,7 +62,7 @@ WRONG: tuple[tuple[tuple[str, ...], int, str], ...] = (
     (("add", "x", "--host", "web1", "--rule", "daily", "--keep", "8h"), 2, "not a number of days"),
     (("add", "x", "--host", "web1", "--rule", "daily", "--for", "long"), 2, "is not a duration"),
     (("add", "x", "--host", "web1", "--record", "1y"), 2, "is not a duration"),
-    (("add", "x", "--host", "web1", "--record", "0h"), 1, "from one minute"),
+    (("add", "x", "--host", "web1", "--record", "0h"), 2, "from one minute"),
     (("add", "x", "--host", "web1", "--window", "today"), 2, "is not a window"),
     (("add", "x", "--host", "web1", "--window", "2026-11-21T10:00/2026-11-21T11:00"), 2, "without a zone"),
     (("add", "x", "--host", "web1", "--window", "2026-11-21T10:00Z/2026-11-21T10:00Z"), 2, "is empty"),

@@ -9,9 +9,9 @@ import pytest
 
 from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact
 from normstat.baselines.baseline_rows import BaselineChange, BaselineDraft, create_baseline, update_baseline
-from normstat.baselines.exclusion_rows import ExclusionDraft, create_exclusion
+from normstat.baselines.exclusion_rows import ExclusionCreate, create_exclusion
 from normstat.baselines.host_group_rows import create_group
-from normstat.baselines.mute_rows import MuteDraft, create_mute
+from normstat.baselines.mute_rows import MuteCreate, create_mute
 from normstat.comparison.model import Comparison, Counts
 from normstat.comparison.service import BaselineChoice, ComparisonRequest, run_comparison
 from normstat.db.session import open_read_session, open_write_session
@@ -216,12 +216,14 @@ async def test_what_is_excluded_is_not_normal(sessions: Sessions) -> None:
     await fill_host(sessions)
     made = await create(sessions, seconds(0, N))
     async with open_write_session(sessions) as session:
-        await create_exclusion(session, ExclusionDraft("the fire", "", INCIDENT, None, "ann"))
+        await create_exclusion(session, ExclusionCreate(name="the fire", start=INCIDENT.start, end=INCIDENT.end), by="ann")
     found = await compare(sessions, BaselineChoice(baseline=made))
     assert found.against.windows == [NORMAL]
     assert found_in(found) == BURNT
     async with open_write_session(sessions) as session:
-        await create_exclusion(session, ExclusionDraft("all of it", "", NORMAL, "web1", "ann"))
+        await create_exclusion(
+            session, ExclusionCreate(name="all of it", start=NORMAL.start, end=NORMAL.end, host="web1"), by="ann"
+        )
     with pytest.raises(NoData, match="All windows of baseline quiet are excluded for web1"):
         await compare(sessions, BaselineChoice(baseline=made))
 
@@ -312,8 +314,10 @@ async def test_what_nobody_wants_to_see_is_listed_apart(sessions: Sessions) -> N
     await fill_host(sessions)
     [usr] = [group for group in (await compare(sessions)).groups if group.field == "usr_pct"]
     async with open_write_session(sessions) as session:
-        await create_mute(session, MuteDraft(None, "mpstat_linux", "usr_pct", None, "known", "ann"))
-        await create_mute(session, MuteDraft("web1", "mpstat_linux", "idle_pct", "0", "not this one", "ann"))
+        await create_mute(session, MuteCreate(stat="mpstat_linux", field="usr_pct", reason="known"), by="ann")
+        await create_mute(
+            session, MuteCreate(host="web1", stat="mpstat_linux", field="idle_pct", instance="0", reason="not this one"), by="ann"
+        )
     found = await compare(sessions)
     assert found_in(found) == BURNT - {("web1", "usr_pct", "1")}
     [muted] = found.muted
@@ -355,7 +359,11 @@ async def test_what_is_excluded_for_one_host_counts_for_the_others(sessions: Ses
         await fill_cpus(sessions, host)
     made = await create(sessions, hosts=hosts)
     async with open_write_session(sessions) as session:
-        await create_exclusion(session, ExclusionDraft("a fire on web2", "", seconds(0, 60), "web2", "ann"))
+        await create_exclusion(
+            session,
+            ExclusionCreate(name="a fire on web2", start=seconds(0, 60).start, end=seconds(0, 60).end, host="web2"),
+            by="ann",
+        )
     found = await compare(sessions, BaselineChoice(baseline=made), hosts=hosts)
     assert (found.hosts, found.n_findings) == (list(hosts), 6)
     assert {group.host: group.members[0].baseline.n for group in found.groups} == {"web1": 600, "web2": 540, "web3": 600}

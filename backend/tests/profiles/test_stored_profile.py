@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from normstat.baselines.baseline_rows import BaselineChange, BaselineDraft, create_baseline, update_baseline
-from normstat.baselines.exclusion_rows import ExclusionDraft, create_exclusion
+from normstat.baselines.exclusion_rows import ExclusionCreate, create_exclusion
 from normstat.db.schema.baseline_models import Profile, ProfilePiece
 from normstat.db.schema.job_models import Job
 from normstat.db.schema.models import Host, Instance, StatTable
@@ -72,7 +72,9 @@ async def test_what_is_excluded_does_not_count(sessions: Sessions) -> None:
     assert (await loaded(sessions, baseline_id)).n_samples == 4 * PER_HOUR
     incident = Window(START + timedelta(minutes=70), START + timedelta(minutes=100))
     async with open_write_session(sessions) as session:
-        await create_exclusion(session, ExclusionDraft("disk full", "", incident, "web1", "ann"))
+        await create_exclusion(
+            session, ExclusionCreate(name="disk full", start=incident.start, end=incident.end, host="web1"), by="ann"
+        )
     assert await load(sessions, baseline_id) is None
     await make(sessions)
     found = await loaded(sessions, baseline_id)

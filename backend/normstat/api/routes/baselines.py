@@ -14,25 +14,19 @@ from normstat.api.http.row_budgets import makes_rows
 from normstat.api.routes.baseline_schemas import (
     BaselineArchive,
     BaselineCopy,
-    BaselineCreate,
     BaselineHealth,
     BaselineList,
-    BaselineUpdate,
-    IntervalInput,
-    RuleInput,
     VersionList,
 )
 from normstat.baselines import baseline_rows
 from normstat.baselines.baseline_health import read_health
 from normstat.baselines.baseline_records import BaselineInfo
-from normstat.baselines.baseline_rows import BaselineChange
 from normstat.baselines.baseline_versions import list_versions
-from normstat.baselines.lifecycle import BaselineRequest, RuleRequest, create_requested, update_requested
+from normstat.baselines.lifecycle import BaselineCreate, BaselineUpdate, create_requested, update_requested
 from normstat.db import row_budgets
 from normstat.db.host_limits import Whole
 from normstat.errors import BadRequest, Conflict, NotFound, TooManyRequests
 from normstat.runtime.body import NO_NUL
-from normstat.window import Window
 
 router = LazyRouter(prefix="/baselines", tags=["baselines"])
 
@@ -57,18 +51,7 @@ async def list_baselines(
 @makes_rows(row_budgets.BASELINES)
 async def create_baseline(body: BaselineCreate, principal: Operator, session: WriteSession) -> BaselineInfo:
     """Create a baseline: from given windows, a recording that begins now, or a rule."""
-    request = BaselineRequest(
-        name=body.name,
-        note=body.note,
-        hosts=tuple(body.hosts or ()),
-        group=body.group,
-        windows=_to_windows(body.windows or []),
-        record_hours=body.record_hours,
-        rule=_to_rule(body.rule),
-        time_zone=body.time_zone,
-        created_by=principal.name,
-    )
-    return await create_requested(session, request, datetime.now(UTC))
+    return await create_requested(session, body, datetime.now(UTC), by=principal.name)
 
 
 @router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound))
@@ -83,18 +66,7 @@ async def get_baseline(id: IdPath, session: ReadSession) -> BaselineInfo:  # noq
 @makes_rows(row_budgets.BASELINE_VERSIONS)
 async def update_baseline(id: IdPath, body: BaselineUpdate, principal: Operator, session: WriteSession) -> BaselineInfo:  # noqa: A002
     """Change a baseline; other windows, hosts or another time zone create a new version."""
-    change = BaselineChange(
-        changed_by=principal.name,
-        name=body.name,
-        note=body.note,
-        windows=None if body.windows is None else _to_windows(body.windows),
-        hosts=None if body.hosts is None else tuple(body.hosts),
-        group=body.group,
-        time_zone=body.time_zone,
-        removes_rule="rule" in body.model_fields_set and body.rule is None,
-        reason=body.reason,
-    )
-    return await update_requested(session, id, change, _to_rule(body.rule), datetime.now(UTC))
+    return await update_requested(session, id, body, datetime.now(UTC), by=principal.name)
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound, Conflict))
@@ -151,11 +123,3 @@ async def archive_baseline(id: IdPath, body: BaselineArchive, session: WriteSess
 async def stop_baseline_recording(id: IdPath, principal: Operator, session: WriteSession) -> BaselineInfo:  # noqa: A002
     """End a recording now; what was recorded so far is the baseline."""
     return await baseline_rows.stop_recording(session, id, datetime.now(UTC), made_by=principal.name)
-
-
-def _to_windows(intervals: list[IntervalInput]) -> tuple[Window, ...]:
-    return tuple(Window(interval.start, interval.end) for interval in intervals)
-
-
-def _to_rule(rule: RuleInput | None) -> RuleRequest | None:
-    return None if rule is None else RuleRequest(rule.rrule, rule.start, rule.duration_s, rule.keep_days)

@@ -9,14 +9,13 @@ from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.row_budgets import makes_rows
-from normstat.api.routes.baseline_schemas import ExclusionCreate, ExclusionGone, ExclusionList, ExclusionMade
+from normstat.api.routes.baseline_schemas import ExclusionGone, ExclusionList, ExclusionMade
 from normstat.baselines import exclusion_rows
-from normstat.baselines.exclusion_rows import ExclusionDraft
+from normstat.baselines.exclusion_rows import ExclusionCreate
 from normstat.db import row_budgets
 from normstat.db.host_limits import Whole
 from normstat.errors import BadRequest, NotFound, TooManyRequests
 from normstat.runtime.body import NO_NUL
-from normstat.window import Window
 
 router = LazyRouter(prefix="/exclusions", tags=["exclusions"])
 
@@ -40,9 +39,7 @@ async def list_exclusions(
 @makes_rows(row_budgets.EXCLUSIONS)
 async def create_exclusion(body: ExclusionCreate, principal: Operator, session: WriteSession) -> ExclusionMade:
     """Mark a window as an incident: every baseline that contains it excludes it and is recomputed."""
-    window = Window(body.start, body.end)
-    draft = ExclusionDraft(name=body.name, note=body.note, window=window, host=body.host, created_by=principal.name)
-    record, n_baselines = await exclusion_rows.create_exclusion(session, draft)
+    record, n_baselines = await exclusion_rows.create_exclusion(session, body, by=principal.name)
     return ExclusionMade(exclusion=record, n_baselines=n_baselines)
 
 

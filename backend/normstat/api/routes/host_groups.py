@@ -6,9 +6,9 @@ from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.row_budgets import makes_rows
-from normstat.api.routes.baseline_schemas import HostGroupCreate, HostGroupList, HostGroupUpdate
+from normstat.api.routes.baseline_schemas import HostGroupCreate, HostGroupList
 from normstat.baselines import host_group_rows
-from normstat.baselines.host_group_rows import GroupChange, HostGroupInfo
+from normstat.baselines.host_group_rows import HostGroupInfo, HostGroupUpdate
 from normstat.db import row_budgets
 from normstat.errors import BadRequest, Conflict, NotFound, TooManyRequests
 
@@ -33,9 +33,7 @@ async def create_host_group(body: HostGroupCreate, principal: Operator, session:
 @makes_rows(row_budgets.BASELINE_VERSIONS)
 async def update_host_group(id: IdPath, body: HostGroupUpdate, principal: Operator, session: WriteSession) -> HostGroupInfo:  # noqa: A002
     """Change a group; other hosts give its baselines a new version."""
-    hosts = None if body.hosts is None else tuple(body.hosts)
-    change = GroupChange(changed_by=principal.name, name=body.name, note=body.note, hosts=hosts)
-    return await host_group_rows.update_group(session, id, change)
+    return await host_group_rows.update_group(session, id, body, by=principal.name)
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))

@@ -10,9 +10,9 @@ from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.row_budgets import makes_rows
-from normstat.api.routes.baseline_schemas import MuteCreate, MuteList
+from normstat.api.routes.baseline_schemas import MuteList
 from normstat.baselines import mute_rows
-from normstat.baselines.mute_rows import MuteDraft, MuteInfo
+from normstat.baselines.mute_rows import MuteCreate, MuteInfo
 from normstat.db import row_budgets
 from normstat.db.host_limits import Whole
 from normstat.errors import Conflict, NotFound, TooManyRequests
@@ -38,15 +38,7 @@ async def list_mutes(
 @makes_rows(row_budgets.MUTES)
 async def create_mute(body: MuteCreate, principal: Operator, session: WriteSession) -> MuteInfo:
     """Mute a series: of one host or all, one instance or all."""
-    draft = MuteDraft(
-        host=body.host,
-        stat=body.stat,
-        field=body.field,
-        instance=body.instance,
-        reason=body.reason,
-        created_by=principal.name,
-    )
-    return await mute_rows.create_mute(session, draft)
+    return await mute_rows.create_mute(session, body, by=principal.name)
 
 
 @router.delete("/{id}", dependencies=[NEEDS_OPERATOR], responses=guarded_answers(NotFound))
