@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.cli.db_session import format_instant, print_table, run_in_session, run_or_exit, to_printable
 from normstat.cli.event_command import parse_time
 from normstat.db.row_budgets import require_room_for_host
-from normstat.db.schema.job_models import OPEN_STATES
+from normstat.db.schema.job_models import OPEN_STATES, JobState
 from normstat.db.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.ingest import import_rows
 from normstat.ingest.import_rows import Import, ImportList
@@ -86,15 +86,19 @@ def undo_change_(import_id: Id) -> None:
 
 
 def _run(work: Callable[[AsyncSession], Awaitable[Import]]) -> None:
-    """Queue the change, run it or wait until the server has run it, and print the import."""
+    """Queue the change, run it or wait until the server has run it, and print the import; exit 1 if it was not changed."""
     configure_logging("error")
     queued = run_in_session(work)
     done = run_or_exit(lambda: asyncio.run(_work_off(queued)))
     print_table([HEADER, _to_cells(done)])
-    typer.echo(done.message)
+    # A new title alone is no job: the state is that of the import.
+    has_failed = queued.state in OPEN_STATES and done.state is not JobState.DONE
+    typer.echo(done.message, err=has_failed)
     for file in done.files:
         if file.note.startswith("not moved"):
             typer.echo(f"{to_printable(file.path)}: {file.note}")
+    if has_failed:
+        raise typer.Exit(1)
 
 
 async def _work_off(queued: Import) -> Import:

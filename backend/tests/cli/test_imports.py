@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+from sqlalchemy import text
+
+from normstat.db.session import open_write_session
+from normstat.ingest.imports.change import change_import
 from tests.cli.commands import Commands
-from tests.databases import on_either_database
+from tests.databases import Sessions, on_either_database
 from tests.generated import vmstat_text, vmstat_times
 
 pytestmark = on_either_database
@@ -29,3 +33,19 @@ async def test_an_import_is_listed_moved_and_moved_back(normstat: Commands, tmp_
     assert (code, "nothing to undo" in problem) == (1, True)
     code, _, problem = await normstat("imports", "change", 1, "--shift", "1", "--start", "2026-11-20T22:00:00Z")
     assert (code, "not both" in problem) == (2, True)
+
+
+async def test_a_change_that_fails_ends_with_1(normstat: Commands, sessions: Sessions, tmp_path: Path) -> None:
+    file = tmp_path / "vmstat.out"
+    file.write_bytes(vmstat_text(vmstat_times(11)))
+    await normstat("import", "--host", "web1", file)
+    async with open_write_session(sessions) as session:
+        await change_import(session, 1, host="db2")
+        # It failed once, and then the host went: tried again, it fails at once.
+        await session.execute(text("UPDATE jobs SET state = 'failed' WHERE kind = 'import'"))
+        await session.execute(text("DELETE FROM hosts WHERE name = 'db2'"))
+    code, out, problem = await normstat("imports", "change", 1, "--host", "db2")
+    assert (code, "failed" in out, "no host 'db2'" in problem) == (1, True, True)
+    # A title needs no work, whatever became of the last one.
+    code, out, problem = await normstat("imports", "change", 1, "--title", "night batch")
+    assert (code, "night batch" in out, problem) == (0, True, "")
