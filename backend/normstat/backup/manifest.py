@@ -10,7 +10,7 @@ that no manifest names are deleted only when the newer manifest is in place.
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
@@ -59,8 +59,7 @@ class Manifest:
     sequences: dict[str, int]
     stats: dict[str, dict[str, str]]
     pieces: list[BackupPiece]
-    # Empty in manifests of earlier versions.
-    damaged: list[str] = field(default_factory=list)
+    damaged: list[str]
 
     @property
     def n_rows(self) -> int:

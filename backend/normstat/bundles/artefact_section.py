@@ -67,7 +67,7 @@ class ArtefactSection:
             start, end, created = (to_instant_or_none(entry[key]) for key in ("start", "end", "created"))
             words = {key: str(entry[key]).replace("\x00", "")[:MAX_WORDS] for key in WORDS}
             duration_s = None if entry["duration_s"] is None else float(str(entry["duration_s"]))
-            effect, spec = Effect(str(entry["effect"])), str(entry["spec"])
+            effect, spec, id_there = Effect(str(entry["effect"])), str(entry["spec"]), int(str(entry["id"]))
         except (KeyError, TypeError, ValueError):
             start = created = None
         if start is None or created is None or start.utcoffset() is None or created.utcoffset() is None:
@@ -91,8 +91,7 @@ class ArtefactSection:
                 except NormstatError as error:
                     target.told(section_result(f"artefact {words['title'] or words['file_name']}", "artefact", error.message, n=1))
                     return 0
-        # A bundle of an older normstat does not name it.
-        if made is not None and isinstance(id_there := entry.get("id"), int):
+        if made is not None:
             target.references.artefacts[id_there] = made.id
         if made is None or made.source != ArtefactSource.BUNDLE or made.created == created:
             return 0

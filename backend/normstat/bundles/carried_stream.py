@@ -59,8 +59,7 @@ def to_carried(entry: dict[str, Any]) -> CarriedStream:
             interval_us=None if entry["interval_s"] is None else round(float(entry["interval_s"]) * 1_000_000),
             is_first_real=bool(entry["is_first_real"]),
             is_live=not entry["is_import"],
-            # Bundles of earlier versions have none.
-            shift_us=round(float(entry.get("shift_s", 0.0)) * 1_000_000),
+            shift_us=round(float(entry["shift_s"]) * 1_000_000),
         )
         found = CarriedStream(
             origin=str(entry["origin"]),

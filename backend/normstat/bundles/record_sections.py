@@ -254,9 +254,7 @@ class ComparisonSection:
                     "created_by": target.author_of(_text(row, "created_by", MAX_NAME)), "created_at": _instant(row, "created_at"),
                 },
             )  # fmt: skip
-            # A bundle of an older normstat does not name it.
-            if isinstance(row.get("id"), int):
-                target.references.comparisons[row["id"]] = id_here
+            target.references.comparisons[int(row["id"])] = id_here
             return is_new
 
         await put_all(target, section, put, "saved comparison")

@@ -9,7 +9,7 @@ from typing import Final
 import psycopg
 from psycopg import sql
 from pydantic import TypeAdapter
-from sqlalchemy import Select, and_, delete, func, insert, or_, select, text, tuple_, update
+from sqlalchemy import Select, and_, delete, func, insert, or_, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
@@ -190,8 +190,6 @@ class LoadedStream:
 
 FILE_ADAPTER: Final = TypeAdapter(ImportedFile)
 PLACE_ADAPTER: Final = TypeAdapter(ImportPlace)
-# Not stored by earlier versions.
-OLD_RESULT: Final[Mapping[str, object]] = {"n_since_boot": 0, "missing": [], "stream_id": None, "is_undone": False}
 
 
 async def list_lengths(session: AsyncSession, host: str) -> dict[str, list[int]]:
@@ -362,7 +360,7 @@ async def _list_files(session: AsyncSession, import_ids: Sequence[int], limit: i
     query = select(numbered.c.import_id, numbered.c.position, numbered.c.result).where(numbered.c.place <= limit)
     found: dict[int, list[ImportedFile]] = {}
     for import_id, position, result in await session.execute(query.order_by(numbered.c.import_id, numbered.c.place)):
-        found.setdefault(import_id, []).append(FILE_ADAPTER.validate_python({**OLD_RESULT, **result, "position": position}))
+        found.setdefault(import_id, []).append(FILE_ADAPTER.validate_python({**result, "position": position}))
     return found
 
 
@@ -404,7 +402,7 @@ def select_open_imports() -> Select[int]:
 
 async def has_missing(session: AsyncSession, import_id: int) -> bool:
     """Return whether a file of the import lacks an option that a person can give."""
-    is_missing = func.jsonb_array_length(func.coalesce(ImportedFileRow.result["missing"], text("'[]'::jsonb"))) > 0
+    is_missing = func.jsonb_array_length(ImportedFileRow.result["missing"]) > 0
     query = select(ImportedFileRow.position).where(ImportedFileRow.import_id == import_id, is_missing).limit(1)
     return (await session.scalar(query)) is not None
 

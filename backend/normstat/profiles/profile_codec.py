@@ -118,15 +118,12 @@ def make_scales(profile: HostProfile, covered_s: float) -> Float32Array:
     return np.stack(scales)
 
 
-def unpack_scales(body: bytes) -> Float32Array | None:
-    """Return the change scales from the bytes of a band. Missing: None for one that was stored without them
+def unpack_scales(body: bytes) -> Float32Array:
+    """Return the change scales from the bytes of a band.
 
     Raises: BrokenBytes
     """
-    sections = Sections(body, TYPES)
-    if "scales" not in sections:
-        return None
-    scales = sections.read("scales")
+    scales = Sections(body, TYPES).read("scales")
     if not isinstance(scales, np.ndarray):
         raise BrokenBytes("The packed bytes do not hold change scales")
     return scales

@@ -219,8 +219,7 @@ def to_seen(stored: Sequence[Mapping[str, object]]) -> list[SeenValue]:
             name=str(item["name"]),
             value=float(str(item["value"])),
             unit=str(item["unit"]),
-            # Those of the continuous comparison were stored without it once.
-            text=str(item.get("text") or f"{float(str(item['value'])):.3g} {item['unit']}".strip()),
+            text=str(item["text"]),
             at=datetime.fromisoformat(str(item["at"])),
         )
         for item in stored

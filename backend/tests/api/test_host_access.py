@@ -37,6 +37,7 @@ END: Final = START + timedelta(minutes=1)
 LOADED: Final = {
     "spec": "vmstat_linux", "stats": ["vmstat_linux"], "n_reports": 1, "n_samples": 1, "n_samples_new": 1, "n_rejected": 0,
     "reasons": [], "first_sample_at": START.isoformat(), "last_sample_at": START.isoformat(), "note": "",
+    "n_since_boot": 0, "missing": [], "stream_id": None, "is_undone": False,
 }  # fmt: skip
 WINDOW: Final = {"start": START.isoformat(), "end": END.isoformat()}
 

@@ -134,13 +134,14 @@ def test_a_window_of_zstd_that_asks_for_memory(tmp_path: Path) -> None:
         {"end": 1 << 60},
         {"first_day": "never"},
         {"interval_s": "nan"},
+        {"shift_s": None},
     ],
 )
 def test_an_index_of_streams_that_lies(damage: dict[str, object]) -> None:
     entry: dict[str, object] = {
         "member": "m", "origin": "0" * 16, "key": "k", "spec": "vmstat_linux", "spec_version": 1, "command": "", "is_import": False,
         "zone": None, "first_day": None, "start": None, "interval_s": None, "is_first_real": False, "head": 0, "begin": 0, "end": 9,
-        "is_final": False, "runs": [[0, 9]],
+        "is_final": False, "runs": [[0, 9]], "shift_s": 0.0,
     }  # fmt: skip
     to_carried(entry)
     with pytest.raises(BadRequest):

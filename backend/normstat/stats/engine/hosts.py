@@ -162,7 +162,7 @@ def names_in(hosts: object) -> list[str]:
     """Return the names of the first host in the state of `Hosts`, the widest first (HostSource), then those that stood alone."""
     if not isinstance(hosts, list) or len(hosts) != N_STATE:
         return []
-    return [str(name) for _, name in (*hosts[0], *(hosts[2] or ()))]
+    return [str(name) for _, name in (*hosts[0], *hosts[2])]
 
 
 def start_of_others(state: State) -> State:
@@ -197,9 +197,8 @@ class Hosts:
             first, others, labels, listed = state
             self._first = {int(kind): str(name) for kind, name in first}
             self._others = set(map(int, others))
-            # A state from before the first release has a line here.
-            self._labels = {str(shape): str(name) for shape, name in labels} if isinstance(labels, list) else {}
-            self._listed = list(map(str, listed)) if isinstance(listed, list) else []
+            self._labels = {str(shape): str(name) for shape, name in labels}
+            self._listed = list(map(str, listed))
         # Whether the present lines are another host's than the first one's, so that no reader need look at them.
         self.is_other = bool(self._others - {HostSource.LINE})
 

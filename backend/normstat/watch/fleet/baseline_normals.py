@@ -16,7 +16,7 @@ from normstat.baselines.window_sets import length_s
 from normstat.codecs.array_codec import BrokenBytes
 from normstat.profiles.profile_codec import METHOD
 from normstat.profiles.profile_job import clip_at
-from normstat.profiles.profile_rows import WHOLE_SLOT, ProfileKey, ProfileRow, read_band_bodies, read_profile, read_profile_heads
+from normstat.profiles.profile_rows import WHOLE_SLOT, ProfileKey, ProfileRow, read_band_bodies, read_profile_heads
 from normstat.profiles.seasonality import possible_slots, slot_of
 from normstat.query.fleet_rows import read_instances
 from normstat.query.minute_means import read_span_samples
@@ -163,13 +163,7 @@ async def _read_stored(
     bodies = await read_band_bodies(session, list(missing))
     made, broken = await anyio.to_thread.run_sync(_unpack_all, bodies, request.known)
     for key in broken:
-        # Stored before bands had change scales, or damaged.
-        whole = await read_profile(session, key)
-        if whole is not None:
-            again, lost = await anyio.to_thread.run_sync(_unpack_whole, key, bodies[key], whole.body, request.known)
-            made |= again
-            if lost:
-                log.warning("profile_broken", baseline=key.baseline_id, host_id=key.host_id)
+        log.warning("profile_broken", baseline=key.baseline_id, host_id=key.host_id)
     for key, normals in made.items():
         cache.keep((key, fields_key), missing[key].made_at, normals)
         found[key.host_id] = normals
@@ -183,19 +177,10 @@ def _unpack_all(
     broken = []
     for key, body in bodies.items():
         try:
-            made[key] = normals_of_band(body, None, known)
+            made[key] = normals_of_band(body, known)
         except BrokenBytes:
             broken.append(key)
     return made, broken
-
-
-def _unpack_whole(
-    key: ProfileKey, band: bytes, body: bytes, known: Mapping[str, Sequence[KeyField]]
-) -> tuple[dict[ProfileKey, HostNormals], bool]:
-    try:
-        return {key: normals_of_band(band, body, known)}, False
-    except BrokenBytes:
-        return {}, True
 
 
 async def _read_sampled(

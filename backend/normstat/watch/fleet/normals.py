@@ -6,8 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from normstat.codecs.array_codec import BrokenBytes
-from normstat.profiles.profile_codec import BAND, make_band, make_scales, unpack_band, unpack_profile, unpack_scales
+from normstat.profiles.profile_codec import BAND, unpack_band, unpack_scales
 from normstat.query.minute_means import SpanSamples
 from normstat.scoring.change_scale import nearly_largest
 from normstat.stats.spec import Kind
@@ -40,20 +39,12 @@ class SeriesNormal:
 HostNormals = Mapping[SeriesName, SeriesNormal]
 
 
-def normals_of_band(band_body: bytes, read_profile_body: bytes | None, known: Mapping[str, Sequence[KeyField]]) -> HostNormals:
+def normals_of_band(body: bytes, known: Mapping[str, Sequence[KeyField]]) -> HostNormals:
     """Return the normals of the key series of a stored profile.
 
-    `read_profile_body`: the profile, for a band that was stored without change scales
     Raises: BrokenBytes
     """
-    scales = unpack_scales(band_body)
-    if scales is not None:
-        band = unpack_band(band_body)
-    elif read_profile_body is not None:
-        body = unpack_profile(read_profile_body)
-        band, scales = make_band(body.stats, body.profile), make_scales(body.profile, body.facts.covered_s)
-    else:
-        raise BrokenBytes("The band has no change scales")
+    band, scales = unpack_band(body), unpack_scales(body)
     found: dict[SeriesName, SeriesNormal] = {}
     offset = 0
     for own in band.stats:

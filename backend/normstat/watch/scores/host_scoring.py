@@ -15,8 +15,8 @@ from normstat.baselines.covering_rows import read_covering_baselines
 from normstat.baselines.rolling_baseline import MIN_PROFILED_S
 from normstat.codecs.array_codec import BrokenBytes
 from normstat.comparison.findings.coming_and_going import is_process_stat
-from normstat.profiles.profile_codec import Band, make_band, make_scales, unpack_band, unpack_profile, unpack_scales
-from normstat.profiles.profile_rows import ProfileKey, ProfileRow, read_band_bodies, read_profile
+from normstat.profiles.profile_codec import Band, unpack_band, unpack_scales
+from normstat.profiles.profile_rows import ProfileRow, read_band_bodies
 from normstat.query.fleet_rows import PresentInstance, read_instances
 from normstat.query.minute_means import MinuteMeans
 from normstat.records.score_rows import ScoreRow
@@ -135,7 +135,7 @@ async def _find_bands(
         body = bodies.get(row.key)
         if body is not None:
             try:
-                memory.bands[row.key, row.made_at] = await _unpack(session, row.key, body)
+                memory.bands[row.key, row.made_at] = await anyio.to_thread.run_sync(_unpack, body)
             except BrokenBytes:
                 log.warning("profile_broken", baseline=row.key.baseline_id, host_id=row.key.host_id)
     found = {}
@@ -149,16 +149,8 @@ async def _find_bands(
     return found
 
 
-async def _unpack(session: AsyncSession, key: ProfileKey, body: bytes) -> tuple[Band, Float32Array]:
-    scales = await anyio.to_thread.run_sync(unpack_scales, body)
-    if scales is not None:
-        return await anyio.to_thread.run_sync(unpack_band, body), scales
-    # Stored before bands had change scales.
-    whole = await read_profile(session, key)
-    if whole is None:
-        raise BrokenBytes("The profile is gone")
-    own = await anyio.to_thread.run_sync(unpack_profile, whole.body)
-    return make_band(own.stats, own.profile), make_scales(own.profile, own.facts.covered_s)
+def _unpack(body: bytes) -> tuple[Band, Float32Array]:
+    return unpack_band(body), unpack_scales(body)
 
 
 def _find_table(memory: ScoreMemory, plan: _Plan, stat: StatRef) -> StatBands | None:
