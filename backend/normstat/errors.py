@@ -3,7 +3,7 @@
 A message says what was found, what was expected, and what to do. Quoted input goes through `shorten`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 Detail = str | int | float | bool | None
@@ -23,6 +23,16 @@ def count_of(n: int, one: str, many: str | None = None) -> str:
     ('1 sample', '0 samples', '3 series')
     """
     return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+def name_some(names: Sequence[str], most: int, n: int | None = None) -> str:
+    """Return the first names and the number of the others. `n`: how many there are, where not all are given
+
+    >>> name_some(["web1", "web2", "web3"], 2), name_some(["web1"], 2)
+    ('web1, web2 and 1 more', 'web1')
+    """
+    more = (len(names) if n is None else n) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 class NormstatError(Exception):

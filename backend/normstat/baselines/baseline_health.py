@@ -13,7 +13,7 @@ from normstat.baselines.baseline_versions import effective_windows
 from normstat.baselines.lifecycle import to_rule
 from normstat.baselines.recurrence import next_window
 from normstat.baselines.window_sets import Windows, intersect, length_s, merge
-from normstat.errors import NotFound, shorten
+from normstat.errors import NotFound, name_some, shorten
 from normstat.query.artefact_times import ArtefactTime, read_artefact_times
 from normstat.query.baseline_contents import InstanceChanges, StatContents, read_contents, read_instance_changes
 from normstat.query.report_coverage import read_first_and_last
@@ -251,8 +251,7 @@ def _to_stat(item: _StatData, past_s: float) -> StatHealth:
 
 
 def _names(names: Sequence[str], n: int) -> str:
-    shown = ", ".join(name if len(name) <= 40 else f"{name[:40]}..." for name in names[:MAX_SHOWN])
-    return shown if n <= MAX_SHOWN else f"{shown} and {n - MAX_SHOWN} more"
+    return name_some([name if len(name) <= 40 else f"{name[:40]}..." for name in names], MAX_SHOWN, n)
 
 
 def _clock(instant: datetime) -> str:

@@ -23,7 +23,7 @@ from normstat.cli.event_command import parse_time
 from normstat.cli.local_database import find_public_url
 from normstat.db.schema.alert_models import AlertChannelRow, AlertRouteRow
 from normstat.db.session import WriteSession
-from normstat.errors import BadRequest, NotFound, count_of
+from normstat.errors import BadRequest, NotFound, count_of, name_some
 from normstat.runtime.csv_cells import format_csv
 from normstat.settings import load_settings
 from normstat.window import Window
@@ -31,6 +31,7 @@ from normstat.window import Window
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show alerts, test channels, try routes: docs/alerts.md.")
 
 MAX_LISTED: Final = 500
+MAX_HOSTS: Final = 3
 SERVER: Final = "normstat"
 
 
@@ -67,13 +68,12 @@ def print_alerts(
 
 def _describe(alert: AlertInfo) -> tuple[str, ...]:
     care = "acknowledged" if alert.acknowledged_at is not None else ""
-    who = ", ".join(alert.hosts[:3]) + (f" and {len(alert.hosts) - 3} more" if len(alert.hosts) > 3 else "")
     return (
         str(alert.id),
         format_instant(alert.start),
         alert.state,
         care,
-        who or SERVER,
+        name_some(alert.hosts, MAX_HOSTS) or SERVER,
         f"{alert.colour}: {alert.title}",
         alert.route,
     )

@@ -37,7 +37,7 @@ def show(
     """Show every setting with its value and source: the environment, a file, or the default. Secrets are hidden."""
     settings, sources = load_settings(), find_sources()
     rows = [
-        (setting_variable(name), _say(getattr(settings, name)), sources.get(name, "default"))
+        (setting_variable(name), write_value(getattr(settings, name)), sources.get(name, "default"))
         for name in Settings.model_fields
         if name in sources or not is_changed
     ]
@@ -47,7 +47,7 @@ def show(
     print_table([("setting", "value", "source"), *rows])
 
 
-def _say(value: object) -> str:
+def write_value(value: object) -> str:
     """Return a value as it would be set; empty for none."""
     match value:
         case None:

@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from pydantic_core import PydanticUndefined
 
 import normstat
+from normstat.cli.config_command import write_value
 from normstat.settings import MIB, Settings, setting_variable
 
 SETTINGS_PAGE: Final = Path(normstat.__file__).parents[2] / "docs/configure.md"
@@ -31,13 +32,9 @@ def render_settings_page() -> str:
 
 def _say_default(value: object) -> str:
     """Return a default as it would be set, and large sizes in MiB too."""
-    if value in (None, (), PydanticUndefined) or isinstance(value, SecretStr):
-        return ""
-    if isinstance(value, bool):
-        return f"`{str(value).lower()}`"
-    if isinstance(value, int) and value >= MIB and value % MIB == 0:
-        return f"`{value}` ({value // MIB} MiB)"
-    return f"`{value}`"
+    text = "" if value is PydanticUndefined or isinstance(value, SecretStr) else write_value(value)
+    size = f" ({value // MIB} MiB)" if isinstance(value, int) and value >= MIB and value % MIB == 0 else ""
+    return f"`{text}`{size}" if text else ""
 
 
 VALUES_SCHEMA: Final = Path(normstat.__file__).parents[2] / "packaging/helm/normstat/values.schema.json"

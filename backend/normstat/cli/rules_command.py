@@ -14,7 +14,7 @@ from normstat.cli.db_session import format_instant, print_table, run_in_session
 from normstat.cli.event_command import parse_time
 from normstat.comparison.findings.human import format_human, format_seconds
 from normstat.db.session import WriteSession
-from normstat.errors import count_of
+from normstat.errors import count_of, name_some
 from normstat.runtime.csv_cells import format_csv
 from normstat.watch.rules.episode_tracker import Episode
 from normstat.watch.rules.past import PastRun, run_over_past
@@ -48,7 +48,12 @@ def show(name: Annotated[str, typer.Argument(help="name of a built-in rule, or a
     """Explain a rule: what it looks at, its limits with where they come from, and its states with what to do."""
     rule = _load(name)
     typer.echo(f"{rule.title} ({rule.name}, version {rule.version})\n{rule.about}\nSource: {rule.source}\n")
-    print_table([("input", "unit", "read from"), *((each.name, each.unit, _name_some(name_sources(each))) for each in rule.inputs)])
+    print_table(
+        [
+            ("input", "unit", "read from"),
+            *((each.name, each.unit, name_some(name_sources(each), MAX_SOURCES)) for each in rule.inputs),
+        ]
+    )
     typer.echo("")
     if rule.limits:
         rows = [(f"limit.{each.name}", f"{each.value:g} {each.unit}".strip(), each.source) for each in rule.limits]
@@ -111,11 +116,6 @@ def _with_limits(rule: WatchRule, given: Sequence[str]) -> WatchRule:
         except ValueError:
             raise typer.BadParameter(f"{text!r}: a limit is a number: {name}=800") from None
     return dataclasses.replace(rule, limits=tuple(dataclasses.replace(each, value=values[each.name]) for each in rule.limits))
-
-
-def _name_some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_SOURCES} more" if len(names) > MAX_SOURCES else ""
-    return f"{', '.join(names[:MAX_SOURCES])}{more}"
 
 
 def _print_text(past: PastRun) -> None:

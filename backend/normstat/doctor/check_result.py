@@ -67,9 +67,3 @@ def describe_age(age: timedelta) -> str:
         if seconds >= 2 * length:
             return f"{seconds // length} {unit}"
     return f"{seconds} s"
-
-
-def name_some(names: Sequence[str]) -> str:
-    """Return the first names and how many others there are."""
-    some = ", ".join(names[:MAX_NAMED])
-    return some if len(names) <= MAX_NAMED else f"{some} and {len(names) - MAX_NAMED} more"

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from normstat.doctor.check_result import CheckResult, error, name_some, not_checked, ok, warning
+from normstat.doctor.check_result import MAX_NAMED, CheckResult, error, not_checked, ok, warning
+from normstat.errors import name_some
 from normstat.local.disk import MIN_FREE_BYTES, measure_free
 from normstat.settings import Settings
 
@@ -51,11 +52,15 @@ def _check_secrets(settings: Settings, data_dir: Path | None, config_dir: Path) 
         if mode & (stat.S_IRWXG | stat.S_IRWXO) & ~stat.S_IRGRP or (mode & stat.S_IRGRP and path not in for_groups):
             readable.append(f"{path} (mode {stat.S_IMODE(mode):o})")
     if readable:
-        found = f"others may read or change {name_some(readable)}"
+        found = f"others may read or change {name_some(readable, MAX_NAMED)}"
         expected = "mode 600 (640 for the key of TLS, and in /etc/normstat)"
         return error("secret_files", found, expected, "chmod 600 these files, and make new secrets")
     if hidden or not seen:
-        why = f"{name_some(hidden)} cannot be seen by this account" if hidden else f"no data folder of normstat up, no {config_dir}"
+        why = (
+            f"{name_some(hidden, MAX_NAMED)} cannot be seen by this account"
+            if hidden
+            else f"no data folder of normstat up, no {config_dir}"
+        )
         return not_checked("secret_files", why, "run it as the account of the server, or as root" if hidden else "")
     return ok("secret_files", f"{seen} files, readable by the server only")
 
@@ -86,13 +91,16 @@ def _check_folders(settings: Settings, data_dir: Path | None) -> CheckResult:
         elif mode & stat.S_IWOTH and (not mode & stat.S_ISVTX or path == settings.alert_scripts_dir):
             open_.append(f"{name} {path} (mode {stat.S_IMODE(mode):o})")
     if missing:
-        return error("folders", f"missing: {name_some(missing)}", "they exist", "create them, or correct the setting")
+        return error("folders", f"missing: {name_some(missing, MAX_NAMED)}", "they exist", "create them, or correct the setting")
     if open_:
         return error(
-            "folders", f"every account may write to {name_some(open_)}", "the server's account only", "chmod o-w these folders"
+            "folders",
+            f"every account may write to {name_some(open_, MAX_NAMED)}",
+            "the server's account only",
+            "chmod o-w these folders",
         )
     if hidden:
-        return not_checked("folders", f"this account may not look at {name_some(hidden)}", "run it as root")
+        return not_checked("folders", f"this account may not look at {name_some(hidden, MAX_NAMED)}", "run it as root")
     return ok("folders", ", ".join(f"{name} {path}" for name, path in known.items()))
 
 

@@ -6,8 +6,9 @@ from typing import Final
 
 from normstat.backup.damage import CheckSource
 from normstat.db.heartbeats import HUNG_AFTER_S
-from normstat.doctor.check_result import CheckResult, describe_age, error, name_some, not_checked, ok, warning
+from normstat.doctor.check_result import MAX_NAMED, CheckResult, describe_age, error, not_checked, ok, warning
 from normstat.doctor.database_facts import FoundDamage, JobFacts
+from normstat.errors import name_some
 from normstat.query.reject_rise import RejectCounts
 from normstat.watch.own_figures import BEHIND_S, SENDING, HostLoss, SeenHost, StreamFigures
 
@@ -109,7 +110,7 @@ def check_agents(hosts: Sequence[SeenHost], streams: Mapping[int, StreamFigures]
     n_gone = len(hosts) - len(sending) - len(silent)
     gone = f"; {n_gone} not seen for more than {GONE.days} days" if n_gone else ""
     if silent:
-        names = name_some([f"{host.name} (since {describe_age(now - host.last_seen_at)})" for host in silent])
+        names = name_some([f"{host.name} (since {describe_age(now - host.last_seen_at)})" for host in silent], MAX_NAMED)
         found = f"{len(silent)} of {len(hosts)} silent: {names}{gone}"
         yield warning("agents", found, "all send", "on these hosts: normstat-agent status; delete hosts that are gone")
     elif not sending:
@@ -134,7 +135,9 @@ def _check_backlogs(sending: Sequence[SeenHost], streams: Mapping[int, StreamFig
     behind = sorted(((lag_s, name) for lag_s, name in lags if lag_s > BEHIND_S), reverse=True)
     if not behind:
         return ok("agents_behind", f"none of {len(lags)} is more than {BEHIND_S / 60:.0f} minutes behind")
-    found = f"{len(behind)} of {len(lags)} behind: {name_some([f'{name} ({lag_s / 60:.0f} min)' for lag_s, name in behind])}"
+    found = (
+        f"{len(behind)} of {len(lags)} behind: {name_some([f'{name} ({lag_s / 60:.0f} min)' for lag_s, name in behind], MAX_NAMED)}"
+    )
     expected = f"at most {BEHIND_S / 60:.0f} minutes"
     if len(lags) > 1 and len(behind) >= SERVER_SHARE * len(lags):
         return error("agents_behind", found, expected, "the server or its disk is too slow: see /metrics and docs/performance.md")
@@ -152,7 +155,7 @@ def _check_agent_clocks(sending: Sequence[SeenHost]) -> CheckResult:
     )
     if not wrong:
         return ok("agent_clocks", f"hosts: {len(sending)}, all agree with the server's within {AGENT_CLOCK_S:.0f} s")
-    names = name_some([f"{name} ({offset_s:+.0f} s)" for offset_s, name in wrong])
+    names = name_some([f"{name} ({offset_s:+.0f} s)" for offset_s, name in wrong], MAX_NAMED)
     found = f"{len(wrong)} of {len(sending)} hosts differ from the server's clock: {names}"
     if len(wrong) > 1 and len(wrong) == len(sending):
         return warning("agent_clocks", found, f"at most {AGENT_CLOCK_S:.0f} s", "all differ: look at the server's own clock first")
@@ -163,7 +166,9 @@ def _check_dates(sending: Sequence[SeenHost], streams: Mapping[int, StreamFigure
     ahead = [(streams[host.id].ahead_s, host.name) for host in sending if host.id in streams and streams[host.id].ahead_s > AHEAD_S]
     if not ahead:
         return ok("dated_ahead", f"hosts: {len(sending)}, none sent rows of the future")
-    names = name_some([f"{name} ({describe_age(timedelta(seconds=ahead_s))})" for ahead_s, name in sorted(ahead, reverse=True)])
+    names = name_some(
+        [f"{name} ({describe_age(timedelta(seconds=ahead_s))})" for ahead_s, name in sorted(ahead, reverse=True)], MAX_NAMED
+    )
     found = f"{len(ahead)} of {len(sending)} hosts sent rows that are dated ahead of their own clock: {names}"
     advice = "correct what dates them; rules judge them when their time comes"
     return warning("dated_ahead", found, f"at most {AHEAD_S:.0f} s", advice)
@@ -173,7 +178,7 @@ def _check_machines(sending: Sequence[SeenHost], now: datetime) -> CheckResult:
     doubles = [host.name for host in sending if host.other_machine_at is not None and now - host.other_machine_at <= OF_LATE]
     if not doubles:
         return ok("machines", f"hosts: {len(sending)}, one machine sends as each")
-    found = f"another machine tried to send as {name_some(doubles)}, and was refused"
+    found = f"another machine tried to send as {name_some(doubles, MAX_NAMED)}, and was refused"
     return warning(
         "machines", found, "one machine for each host", "give it a name and a token of its own; its log names the server"
     )
@@ -183,7 +188,9 @@ def check_losses(losses: Sequence[HostLoss], now: datetime) -> CheckResult:
     """Check that no host lost bytes in the last week before they could be sent. `losses`: largest first."""
     if not losses:
         return ok("lost_bytes", "no host lost bytes in the last week")
-    names = name_some([f"{loss.host} ({loss.n_bytes:,} bytes, the last {describe_age(now - loss.last_at)} ago)" for loss in losses])
+    names = name_some(
+        [f"{loss.host} ({loss.n_bytes:,} bytes, the last {describe_age(now - loss.last_at)} ago)" for loss in losses], MAX_NAMED
+    )
     advice = "an event on the host says why; a larger --spool-limit lets its agent keep more while it cannot send"
     return warning("lost_bytes", f"hosts lost output before it could be sent: {names}", "none in the last week", advice)
 
@@ -201,7 +208,7 @@ def check_rules(judged_at: Mapping[str, datetime], hosts: Sequence[SeenHost], no
         )
     late = [f"{name} ({describe_age(age)} ago)" for age, name in ages if age > JUDGED_LATE]
     if late:
-        found = f"{len(late)} of {len(sending)} hosts that send were judged last: {name_some(late)}"
+        found = f"{len(late)} of {len(sending)} hosts that send were judged last: {name_some(late, MAX_NAMED)}"
         return error("rules", found, expected, "search the server's log for watch_failed, and restart the server")
     return ok("rules", f"hosts that send: {len(ages)}, the one judged longest ago {describe_age(ages[0][0])} ago")
 
@@ -216,7 +223,7 @@ def _check_rejects(sending: Sequence[SeenHost], streams: Mapping[int, StreamFigu
             rises.append(f"{host.name} ({counts.hour_before} -> {counts.last_hour})")
     if not rises:
         return ok("rejected_lines", f"no rise ({n_lines} in the last hour)")
-    found = f"rising on {len(rises)} hosts, lines an hour: {name_some(rises)}"
+    found = f"rising on {len(rises)} hosts, lines an hour: {name_some(rises, MAX_NAMED)}"
     return warning(
         "rejected_lines", found, "no sudden rise", "the host's tab Streams names the reasons; a tool may have been updated"
     )

@@ -1,9 +1,10 @@
 """The stories of a report: the answer first, each with its graph, its processes and its evidence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from normstat.comparison.model import Comparison, FindingGroup, Story, StoryProcess
+from normstat.errors import name_some
 from normstat.report.charts import draw_finding
 from normstat.report.markup import Markup, tag
 from normstat.report.tables import series_name
@@ -51,7 +52,7 @@ def _story(story: Story, groups: Mapping[int, FindingGroup], record: Comparison)
             tag("p", ", ".join(story_facts(story, record)), class_="soft"),
             tag("p", tag("b", story.sentence)),
             tag("ul", *(tag("li", process.sentence) for process in others), *lines) if others or lines else None,
-            tag("p", f"Also seen by: {_listed(story.also_seen_by)}", class_="soft") if story.also_seen_by else None,
+            tag("p", f"Also seen by: {name_some(story.also_seen_by, MAX_ALSO)}", class_="soft") if story.also_seen_by else None,
         ),
         _graph(group),
         class_="story",
@@ -96,8 +97,3 @@ def _graph(group: FindingGroup | None) -> Markup | None:
     if graph is None:
         return None
     return tag("figure", tag("figcaption", series_name(group.host, group.stat, group.column, member.instance)), graph)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MAX_ALSO
-    return ", ".join(names[:MAX_ALSO]) + (f" and {more} more" if more > 0 else "")

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from normstat.errors import name_some
 from normstat.samples.stat_tables import MAX_NAME_LENGTH, RESERVED_KEYS, Column, RequiredTable, StoredStat
 from normstat.samples.wide_columns import LIMITS, find_wider
 from normstat.stats.records import SampleBlock
@@ -191,9 +192,8 @@ def _by_value(texts: Mapping[str, str]) -> dict[str, list[str]]:
 
 def _some_of(keys: Sequence[str]) -> str:
     """Return the first keys for a sentence: there may be hundreds, and they may be long."""
-    shown = ", ".join(key[:MAX_NAME_LENGTH] for key in keys[:N_KEYS_SHOWN])
-    more = f" and {len(keys) - N_KEYS_SHOWN} more" if len(keys) > N_KEYS_SHOWN else ""
-    return f"the column{'s' if len(keys) > 1 else ''} {shown}{more}"
+    shown = name_some([key[:MAX_NAME_LENGTH] for key in keys], N_KEYS_SHOWN)
+    return f"the column{'s' if len(keys) > 1 else ''} {shown}"
 
 
 def _find_tight(fields: Sequence[Field], wanted: Mapping[str, Field], stored: StoredStat | None) -> tuple[int, ...] | None:

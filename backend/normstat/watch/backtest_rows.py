@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.db.row_records import to_record
 from normstat.db.schema.job_models import Job, JobKind, JobState
 from normstat.db.schema.watch_models import BacktestRow
-from normstat.errors import NotFound
+from normstat.errors import NotFound, name_some
 from normstat.runtime.body import NO_NUL, Body, Instant, Name
 from normstat.runtime.field_docs import Documented
 from normstat.watch.rule_book import read_watch_book
@@ -21,6 +21,7 @@ from normstat.watch.watch_lists import SeenValue, to_seen
 from normstat.window import Window
 
 MAX_LISTED: Final = 50
+MAX_NAMED: Final = 3
 RuleText = Annotated[str, StringConstraints(min_length=1, max_length=MAX_BYTES, pattern=NO_NUL)]
 
 
@@ -103,7 +104,7 @@ class Backtest(Documented):
 
 async def add_backtest(session: AsyncSession, draft: BacktestDraft) -> Backtest:
     """Queue a backtest."""
-    target = f"{draft.rule} on {', '.join(draft.hosts[:3])}{' and more' if len(draft.hosts) > 3 else ''}"
+    target = f"{draft.rule} on {name_some(draft.hosts, MAX_NAMED)}"
     job = Job(kind=JobKind.BACKTEST, target=target, n_total=draft.n_pieces, unit="hours", asked_by=draft.asked_by)
     session.add(job)
     await session.flush()

@@ -9,11 +9,9 @@ import time
 from typing import Any
 
 import httpx
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normstat.api.http.fair_queue import FairQueue
 from normstat.api.http.state import AppState
 from normstat.api.routes import senders
 from normstat.errors import NormstatError
@@ -181,8 +179,7 @@ async def test_garbage_is_400_and_bombs_413(agent: httpx.AsyncClient) -> None:
     assert_envelope(await agent.post(PATH, headers={"Authorization": "Bearer no"}), 401, "not_authenticated")
 
 
-async def test_large_requests_of_tokens_are_read_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(senders, "_decoding", FairQueue(1))
+async def test_large_requests_of_tokens_are_read_in_turn() -> None:
     may_end = threading.Event()
     order: list[str] = []
 
@@ -191,12 +188,12 @@ async def test_large_requests_of_tokens_are_read_in_turn(monkeypatch: pytest.Mon
         may_end.wait(30)
         return HostTexts({}, 0, 0, 0, "")
 
-    first = asyncio.create_task(senders._in_turn(1, lambda: make("first")))
+    first = asyncio.create_task(senders._decoding.run("agent token 1", lambda: make("first")))
     while not order:  # noqa: ASYNC110 (a thread appends)
         await asyncio.sleep(0.001)
-    behind = [asyncio.create_task(senders._in_turn(1, lambda: make("behind"))) for _ in range(3)]
+    behind = [asyncio.create_task(senders._decoding.run("agent token 1", lambda: make("behind"))) for _ in range(3)]
     await asyncio.sleep(0)
-    other = asyncio.create_task(senders._in_turn(2, lambda: make("other")))
+    other = asyncio.create_task(senders._decoding.run("agent token 2", lambda: make("other")))
     await asyncio.sleep(0)
     may_end.set()
     await asyncio.gather(first, other, *behind)

@@ -9,12 +9,13 @@ from pydantic import SecretStr
 
 from normstat.backup.damage import CheckSource
 from normstat.doctor.address_probe import AddressFacts, probe_address
-from normstat.doctor.check_result import CheckResult, CheckStatus, name_some
+from normstat.doctor.check_result import CheckResult, CheckStatus
 from normstat.doctor.database_checks import ServerSize, check_database, check_disk
 from normstat.doctor.database_facts import DatabaseFacts, FoundDamage, JobFacts
 from normstat.doctor.file_checks import check_account, check_files
 from normstat.doctor.setting_checks import check_address, check_page, check_settings
 from normstat.doctor.work_checks import check_agents, check_jobs, check_losses, check_rules, check_stored_data, check_versions
+from normstat.errors import name_some
 from normstat.local.running_server import find_running_servers
 from normstat.query.disk_usage import DiskInfo, RawStorage, StorageInfo
 from normstat.settings import Settings
@@ -240,7 +241,7 @@ def test_hosts_that_rules_no_longer_judge() -> None:
 
 
 def test_many_names_are_counted() -> None:
-    assert name_some([f"web{n}" for n in range(8)]) == "web0, web1, web2, web3, web4 and 3 more"
+    assert name_some([f"web{n}" for n in range(8)], 5) == "web0, web1, web2, web3, web4 and 3 more"
 
 
 def settings(**changed: object) -> dict[str, CheckResult]:

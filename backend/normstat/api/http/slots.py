@@ -19,13 +19,14 @@ MAX_WAITING: Final = 16
 class Slots:
     """Slots for answers of one kind in one process.
 
-    One account never holds all of them, so that a single user cannot keep all others out.
+    One account never holds all of them, so that a single user cannot keep all others out. `max_waiting`: per slot; None: any number
     """
 
-    def __init__(self, what: str, *, n_at_once: int, max_wait_s: float) -> None:
+    def __init__(self, what: str, *, n_at_once: int, max_wait_s: float, max_waiting: int | None = MAX_WAITING) -> None:
         self._what = what
         self._max_wait_s = max_wait_s
-        self._queue: FairQueue[str] = FairQueue(n_at_once, max_per_key=max(1, n_at_once - 1), max_waiting=MAX_WAITING * n_at_once)
+        most = None if max_waiting is None else max_waiting * n_at_once
+        self._queue: FairQueue[str] = FairQueue(n_at_once, max_per_key=max(1, n_at_once - 1), max_waiting=most)
 
     @property
     def n_held(self) -> int:

@@ -10,19 +10,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Final
 
-import anyio
-import anyio.to_thread
 from fastapi import Depends, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials
 
 from normstat.api.http.deps import State, agent_token_scheme, require_agent
-from normstat.api.http.fair_queue import FairQueue
+from normstat.api.http.slots import Slots
 from normstat.api.http.state import AppState
 from normstat.api.routes.ingest import submit
 from normstat.auth.access import AgentPrincipal
 from normstat.db.schema.models import Host
 from normstat.db.session import open_read_session
-from normstat.errors import BadRequest, NormstatError, NotAllowed, NotAuthenticated, Overloaded
+from normstat.errors import BadRequest, NormstatError, NotAllowed, NotAuthenticated
 from normstat.ingest.batching import AgentIdentity, IngestRequest
 from normstat.ingest.protocol import Frame, FrameKind
 from normstat.ingest.receivers.host_texts import SPEC, HostTexts, write_texts
@@ -41,7 +39,7 @@ RETRY_AFTER_S: Final = 10
 BASIC: Final = "basic "
 LABEL_PATTERN: Final = r"^[a-zA-Z_][a-zA-Z0-9_.]*$"
 # Texts of large requests are made one after the other: each may take some hundred MiB. Tokens take turns.
-_decoding: Final[FairQueue[int]] = FairQueue(1)
+_decoding: Final = Slots("readings of large requests", n_at_once=1, max_wait_s=MAX_WAIT_S, max_waiting=None)
 
 HostLabels = Annotated[
     list[Annotated[str, Query(max_length=100, pattern=LABEL_PATTERN)]] | None,
@@ -108,7 +106,7 @@ async def store_metrics(
     """
     bound = await _bound_host(state, agent)
     make = partial(_make_texts, read, state, agent, bound_host=bound, host_labels=host_labels)
-    texts = make() if n_bytes <= INLINE_BYTES else await _in_turn(agent.token_id, make)
+    texts = make() if n_bytes <= INLINE_BYTES else await _decoding.run(f"agent token {agent.token_id}", make)
     key = f"{sender}.{agent.token_id}"
     jobs = [_job_of(agent, host, key, text) for host, text in texts.texts.items()]
     outcomes = await asyncio.gather(*(submit(state, job) for job in jobs), return_exceptions=True)
@@ -117,17 +115,6 @@ async def store_metrics(
         # One that is worth another attempt comes first: the sender drops the request after any other.
         raise max(failed, key=lambda error: error.status if isinstance(error, NormstatError) else 1000)
     return Delivered(texts.n_samples - texts.n_refused, texts.n_refused, texts.n_without_host, texts.reason)
-
-
-async def _in_turn(token_id: int, make: Callable[[], HostTexts]) -> HostTexts:
-    try:
-        await _decoding.enter(token_id, max_wait_s=MAX_WAIT_S)
-    except TimeoutError:
-        raise Overloaded("Other large requests are read first; send this one again", {"retry_after_s": RETRY_AFTER_S}) from None
-    try:
-        return await anyio.to_thread.run_sync(make)
-    finally:
-        _decoding.leave(token_id)
 
 
 async def _bound_host(state: AppState, agent: AgentPrincipal) -> str | None:

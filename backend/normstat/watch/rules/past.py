@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.comparison.read_side import StatSide, read_side
-from normstat.errors import NoData
+from normstat.errors import NoData, name_some
 from normstat.query.cpu_counts import read_cpu_counts
 from normstat.runtime import work_budget
 from normstat.samples.lookup import StatRef, list_host_stats
@@ -174,5 +174,5 @@ def _say_missing(host: str, rule: WatchRule, missing: Sequence[WatchInput]) -> s
     if first.own:
         return f"rule {rule.name} is about data that normstat has without samples, which has no recorded past"
     sources = name_sources(first)
-    known = ", ".join(sources[:MAX_SOURCES]) + (f" and {len(sources) - MAX_SOURCES} more" if len(sources) > MAX_SOURCES else "")
+    known = name_some(sources, MAX_SOURCES)
     return f"rule {rule.name} needs {first.name}, which {host} never sent; {known} would give it"
