@@ -10,15 +10,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, St
 
 from normstat.alerts.webhook_template import check_template
 from normstat.errors import BadRequest
+from normstat.runtime.web_address import VISIBLE, check_secret_url, check_url, hide_path
 
 MAX_RECIPIENTS: Final = 50
 MAX_LABELS: Final = 30
-MAX_URL_LENGTH: Final = 2000
 _ADDRESS: Final = re.compile(r"[^\s\x00-\x1f<>()\[\],;:\\\"@]+@[A-Za-z0-9.-]+")
 _HOST: Final = re.compile(r"[A-Za-z0-9._:\[\]-]{1,253}")
 _SCRIPT: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 _LABEL: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,99}")
-_VISIBLE: Final = re.compile(r"[\x21-\x7e]+( [\x21-\x7e]+)*")
 
 
 class ChannelKind(StrEnum):
@@ -47,35 +46,8 @@ class MailSecurity(StrEnum):
     NONE = "none"
 
 
-def check_url(url: str) -> str:
-    """Return the URL.
-
-    Raises: ValueError, when it is not an http or https URL, or has a name and a password in it
-    """
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as error:
-        raise ValueError(f"not a URL: {error}") from None
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError("expected a URL that begins with http:// or https:// and names a host")
-    if parts.username is not None or parts.password is not None:
-        raise ValueError("a name and a password do not belong into the URL; use `authorization`")
-    if len(url) > MAX_URL_LENGTH or _VISIBLE.fullmatch(url) is None or " " in url:
-        raise ValueError(f"a URL has no blanks, only ASCII characters, and at most {MAX_URL_LENGTH} of them")
-    if port == 0:
-        raise ValueError("port 0 cannot be reached")
-    return url
-
-
-def _check_secret_url(url: SecretStr | None) -> SecretStr | None:
-    if url is not None:
-        check_url(url.get_secret_value())
-    return url
-
-
 def _check_header(value: SecretStr | None) -> SecretStr | None:
-    if value is not None and value.get_secret_value() and _VISIBLE.fullmatch(value.get_secret_value()) is None:
+    if value is not None and value.get_secret_value() and VISIBLE.fullmatch(value.get_secret_value()) is None:
         raise ValueError("a header has visible ASCII characters only")
     return value
 
@@ -109,7 +81,7 @@ def _check_labels(labels: dict[str, str]) -> dict[str, str]:
 
 Address = Annotated[str, AfterValidator(_check_address)]
 Url = Annotated[str, AfterValidator(check_url)]
-SecretUrl = Annotated[SecretStr | None, AfterValidator(_check_secret_url)]
+SecretUrl = Annotated[SecretStr | None, AfterValidator(check_secret_url)]
 Authorization = Annotated[SecretStr | None, Field(max_length=4000), AfterValidator(_check_header)]
 
 
@@ -214,14 +186,6 @@ _ADAPTER: Final[TypeAdapter[AnySettings]] = TypeAdapter(ChannelSettings)
 SECRETS: Final = ("password", "url", "authorization")
 # The required settings of a channel.
 NEEDED: Final[dict[ChannelKind, str]] = {ChannelKind.WEBHOOK: "url", ChannelKind.CHAT: "url"}
-
-
-def hide_path(url: SecretStr | None) -> str:
-    """Return the scheme and the host of a URL whose path may be a secret. Missing: empty without one"""
-    if url is None:
-        return ""
-    parts = urlsplit(url.get_secret_value())
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 def split_secrets(settings: AnySettings) -> tuple[dict[str, object], dict[str, object]]:

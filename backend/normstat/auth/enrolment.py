@@ -9,12 +9,12 @@ which counts as no further use.
 
 import re
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Annotated, Final
 
+from pydantic import Field, StringConstraints
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.auth import join_token_rows as rows
@@ -25,27 +25,27 @@ from normstat.db.schema.account_models import JoinToken
 from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, shorten
 from normstat.ingest.transaction import HOST_NAME
 from normstat.records.audit_rows import AuditEntry, add_entries
+from normstat.runtime.body import NO_NUL, Body, Name, Tag
 from normstat.runtime.input_limits import too_many_hosts
 
-MIN_LIFETIME: Final = timedelta(minutes=1)
-MAX_LIFETIME: Final = timedelta(days=30)
+MAX_LIFETIME_S: Final = 30 * 86_400
 MAX_USES: Final = 10_000
 # Join tokens that hosts could enrol with, at one time.
 MAX_USABLE: Final = 100
 PATTERN: Final = re.compile(r"[A-Za-z0-9_*?][A-Za-z0-9._:*?-]{0,199}", re.ASCII)
-MAX_PATTERN_LENGTH: Final = 1000
-# An attempt that did not count as a use may be repeated after this long: a token can be busy for a moment only.
 
 
-@dataclass(frozen=True, slots=True)
-class JoinTokenRequest:
-    """The requested settings of a join token."""
+class JoinTokenCreate(Body):
+    """A token that hosts enrol with. `host_pattern`: names they may have, with * and ?, separated by blanks; empty: any.
 
-    name: str
-    lifetime: timedelta
-    max_uses: int
-    host_pattern: str = ""
-    tags: Sequence[str] = ()
+    `allows_takeover`: also names that another token sends for, which is revoked then.
+    """
+
+    name: Name
+    lifetime_s: Annotated[int, Field(ge=60, le=MAX_LIFETIME_S)] = 3600
+    max_uses: Annotated[int, Field(ge=1, le=MAX_USES)] = 50
+    host_pattern: Annotated[str, StringConstraints(max_length=1000, pattern=NO_NUL)] = ""
+    tags: Annotated[list[Tag], Field(max_length=50)] = []  # noqa: RUF012 (pydantic copies it)
     allows_takeover: bool = False
 
 
@@ -76,33 +76,28 @@ def matches_pattern(pattern: str, host: str) -> bool:
     return not patterns or any(fnmatchcase(host, each) for each in patterns)
 
 
-async def create_join_token(session: AsyncSession, wanted: JoinTokenRequest, *, created_by: str) -> tuple[str, JoinToken]:
+async def create_join_token(session: AsyncSession, body: JoinTokenCreate, *, created_by: str) -> tuple[str, JoinToken]:
     """Return the secret and the row of a new join token.
 
-    Raises: BadRequest for limits that were exceeded or an invalid pattern; Conflict when there are too many
+    Raises: BadRequest for an invalid pattern; Conflict when there are too many
     """
-    if not MIN_LIFETIME <= wanted.lifetime <= MAX_LIFETIME:
-        raise BadRequest("A join token is valid for at least a minute and at most 30 days")
-    if not 1 <= wanted.max_uses <= MAX_USES:
-        raise BadRequest(f"A join token enrols 1 to {MAX_USES} hosts, not {wanted.max_uses}")
-    patterns = wanted.host_pattern.replace(",", " ").split()
+    patterns = body.host_pattern.replace(",", " ").split()
     wrong = next((each for each in patterns if PATTERN.fullmatch(each) is None), None)
-    if wrong is not None or len(wanted.host_pattern) > MAX_PATTERN_LENGTH:
-        found = f"{shorten(wrong)} is not a pattern of host names" if wrong else "The pattern is longer than 1000 characters"
-        raise BadRequest(f"{found}: expected names with * and ?, such as `web* db?`")
+    if wrong is not None:
+        raise BadRequest(f"{shorten(wrong)} is not a pattern of host names: expected names with * and ?, such as `web* db?`")
     if await rows.count_usable(session) >= MAX_USABLE:
         raise Conflict(f"There are {MAX_USABLE} join tokens that hosts can enrol with, the limit: revoke some")
     secret = new_secret(JOIN_TOKEN_PREFIX)
     token = JoinToken(
-        name=wanted.name,
+        name=body.name,
         token_hash=secret.token_hash,
         host_pattern=" ".join(patterns),
-        tags=list(wanted.tags),
-        allows_takeover=wanted.allows_takeover,
-        max_uses=wanted.max_uses,
+        tags=list(body.tags),
+        allows_takeover=body.allows_takeover,
+        max_uses=body.max_uses,
         created_by=created_by,
     )
-    row = await rows.add_join_token(session, token, lifetime=wanted.lifetime)
+    row = await rows.add_join_token(session, token, lifetime=timedelta(seconds=body.lifetime_s))
     log_after_commit(
         session,
         "join_token_created",

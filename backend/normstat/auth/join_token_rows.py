@@ -13,22 +13,41 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 from sqlalchemy.sql.elements import ColumnElement
 
+from normstat.db.row_records import to_record
 from normstat.db.schema.account_models import JoinToken
 from normstat.db.schema.models import AgentToken, Host
 from normstat.records.host_tag_rows import MAX_TAGS, sort_tags
+from normstat.runtime.field_docs import Documented
 
 # --- join tokens ---
 
 
 @dataclass(frozen=True, slots=True)
-class EnrolledHost:
-    """A host that enrolled, with its token."""
+class EnrolledHostInfo(Documented):
+    """A host that enrolled, and when; `is_active` is false when its token was revoked since."""
 
-    join_token_id: int
     host: str
-    token_id: int
+    agent_token_id: int
     at: datetime
     is_active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JoinTokenInfo(Documented):
+    """A join token without its secret, and the hosts that enrolled with it, the latest first."""
+
+    id: int
+    name: str
+    host_pattern: str
+    tags: list[str]
+    allows_takeover: bool
+    max_uses: int
+    n_uses: int
+    created_by: str
+    created_at: datetime
+    expires_at: datetime
+    revoked_at: datetime | None
+    hosts: list[EnrolledHostInfo]
 
 
 async def add_join_token(session: AsyncSession, token: JoinToken, *, lifetime: timedelta) -> JoinToken:
@@ -54,8 +73,8 @@ async def list_join_tokens(session: AsyncSession, *, limit: int) -> list[JoinTok
     return list(await session.scalars(select(JoinToken).order_by(JoinToken.id.desc()).limit(limit)))
 
 
-async def list_enrolled(session: AsyncSession, ids: Iterable[int], *, limit: int) -> list[EnrolledHost]:
-    """Return the hosts that enrolled with these join tokens, the latest first."""
+async def list_enrolled(session: AsyncSession, ids: Iterable[int], *, limit: int) -> dict[int, list[EnrolledHostInfo]]:
+    """Return the hosts that enrolled with these join tokens, by token, the latest first. Missing: tokens without one"""
     # Tokens that took the place of others name the join token, too.
     query = (
         select(
@@ -71,7 +90,17 @@ async def list_enrolled(session: AsyncSession, ids: Iterable[int], *, limit: int
         .order_by(func.min(AgentToken.id).desc())
         .limit(limit)
     )
-    return [EnrolledHost(*row) for row in await session.execute(query)]
+    found: dict[int, list[EnrolledHostInfo]] = {}
+    for token_id, *enrolled in await session.execute(query):
+        found.setdefault(token_id, []).append(EnrolledHostInfo(*enrolled))
+    return found
+
+
+async def show_join_tokens(session: AsyncSession, *, limit: int, max_hosts: int) -> list[JoinTokenInfo]:
+    """Return join tokens as people see them, the newest first, with the latest hosts that enrolled."""
+    tokens = await list_join_tokens(session, limit=limit)
+    hosts = await list_enrolled(session, [token.id for token in tokens], limit=max_hosts)
+    return [to_record(JoinTokenInfo, token, hosts=hosts.get(token.id, [])) for token in tokens]
 
 
 async def lock_join_token(session: AsyncSession, token_hash: bytes) -> tuple[JoinToken, bool] | None:

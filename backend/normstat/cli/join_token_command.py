@@ -1,19 +1,18 @@
 """`normstat join-token`: tokens that hosts enrol with."""
 
 import re
-from datetime import timedelta
 from typing import Annotated, Final
 
 import typer
 
 from normstat.auth import enrolment, join_token_rows
-from normstat.auth.enrolment import JoinTokenRequest
-from normstat.auth.join_token_rows import EnrolledHost
+from normstat.auth.enrolment import JoinTokenCreate
+from normstat.auth.join_token_rows import JoinTokenInfo
 from normstat.cli.db_session import format_instant, print_table, run_in_session, to_printable
 from normstat.cli.local_database import find_public_url
-from normstat.db.schema.account_models import JoinToken
 from normstat.db.session import WriteSession
 from normstat.records.host_tag_rows import read_tags
+from normstat.runtime.body import check_body
 from normstat.runtime.logs import configure_logging
 from normstat.settings import load_settings
 
@@ -43,17 +42,17 @@ def create(
     """Print a new join token; it is shown only once."""
     settings = load_settings()
     configure_logging(settings.log_level)
-    wanted = JoinTokenRequest(
-        name=name,
-        lifetime=_read_lifetime(lifetime),
-        max_uses=uses,
-        host_pattern=hosts,
-        tags=read_tags(tags),
-        allows_takeover=takeover,
-    )
+    members = {
+        "name": name,
+        "lifetime_s": _read_lifetime(lifetime),
+        "max_uses": uses,
+        "host_pattern": hosts,
+        "tags": read_tags(tags),
+        "allows_takeover": takeover,
+    }
 
     async def work(session: WriteSession) -> str:
-        return (await enrolment.create_join_token(session, wanted, created_by="command line"))[0]
+        return (await enrolment.create_join_token(session, check_body(JoinTokenCreate, members), created_by="command line"))[0]
 
     token = run_in_session(work)
     typer.echo(enrolment.join_command(find_public_url(), token) if command else token)
@@ -63,16 +62,15 @@ def create(
 def list_() -> None:
     """List join tokens, the newest first, with the hosts that enrolled."""
 
-    async def read(session: WriteSession) -> tuple[list[JoinToken], list[EnrolledHost]]:
-        tokens = await join_token_rows.list_join_tokens(session, limit=MAX_LISTED)
-        return tokens, await join_token_rows.list_enrolled(session, [token.id for token in tokens], limit=10 * MAX_LISTED)
+    async def read(session: WriteSession) -> list[JoinTokenInfo]:
+        return await join_token_rows.show_join_tokens(session, limit=MAX_LISTED, max_hosts=10 * MAX_LISTED)
 
-    tokens, hosts = run_in_session(read)
+    tokens = run_in_session(read)
     if not tokens:
         typer.echo("no join tokens")
         return
     header = ("token", "name", "uses", "expires", "names", "hosts")
-    print_table([header, *(_to_cells(row, [each.host for each in hosts if each.join_token_id == row.id]) for row in tokens)])
+    print_table([header, *map(_to_cells, tokens)])
 
 
 @app.command()
@@ -86,14 +84,17 @@ def revoke(number: Annotated[int, typer.Argument(help="number of the token, as `
     typer.echo(f"revoked join token {number}")
 
 
-def _read_lifetime(text: str) -> timedelta:
+def _read_lifetime(text: str) -> int:
     match = re.fullmatch(r"([0-9]{1,5})([mhd])", text)
     if match is None:
         raise typer.BadParameter(f"{text!r} is not a time: expected a number with m, h or d, such as 1h")
-    return timedelta(seconds=int(match[1]) * UNITS[match[2]])
+    seconds = int(match[1]) * UNITS[match[2]]
+    if not 60 <= seconds <= enrolment.MAX_LIFETIME_S:
+        raise typer.BadParameter(f"{text!r}: a join token is valid for at least a minute and at most 30 days")
+    return seconds
 
 
-def _to_cells(row: JoinToken, hosts: list[str]) -> tuple[str, ...]:
+def _to_cells(row: JoinTokenInfo) -> tuple[str, ...]:
     ends = "revoked" if row.revoked_at is not None else format_instant(row.expires_at)
     return (
         str(row.id),
@@ -101,5 +102,5 @@ def _to_cells(row: JoinToken, hosts: list[str]) -> tuple[str, ...]:
         f"{row.n_uses} of {row.max_uses}",
         ends,
         row.host_pattern or "any",
-        " ".join(hosts) or "-",
+        " ".join(each.host for each in row.hosts) or "-",
     )

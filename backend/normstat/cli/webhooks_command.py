@@ -6,14 +6,13 @@ from datetime import UTC, datetime
 from typing import Annotated, Final
 
 import typer
-from pydantic import SecretStr
 
-from normstat.alerts.channel_settings import hide_path
 from normstat.alerts.webhook_delivery import send_to_webhook
 from normstat.cli.db_session import format_instant, print_table, run_in_session
+from normstat.db.schema.webhook_models import WebhookRow
 from normstat.db.session import WriteSession
 from normstat.errors import NotFound
-from normstat.records.webhook_rows import Topic, WebhookDelivery, WebhookRecord, list_deliveries, list_webhooks, make_content
+from normstat.records.webhook_rows import Topic, WebhookDelivery, list_deliveries, list_webhooks, make_content, read_webhook
 
 app = typer.Typer(add_completion=False, invoke_without_command=True, help="List and test webhooks: docs/webhooks.md.")
 
@@ -31,7 +30,7 @@ def webhooks(context: typer.Context) -> None:
         return
     rows = [
         (
-            str(record.id), record.name, hide_path(SecretStr(record.url)), "" if record.is_enabled else "disabled",
+            str(record.id), record.name, record.endpoint, "" if record.is_enabled else "disabled",
             str(record.n_unsent), str(record.n_failed), ", ".join(record.topics),
         )
         for record in found
@@ -57,7 +56,7 @@ def print_deliveries(name: Annotated[str, typer.Argument(help="name of the webho
 def send_test(name: Annotated[str, typer.Argument(help="name of the webhook")]) -> None:
     """Send a signed test message, and print what the receiver said; exit 1 when it did not arrive."""
 
-    async def work(session: WriteSession) -> WebhookRecord:
+    async def work(session: WriteSession) -> WebhookRow:
         return await _find(session, name)
 
     record = run_in_session(work)
@@ -68,8 +67,8 @@ def send_test(name: Annotated[str, typer.Argument(help="name of the webhook")]) 
         raise typer.Exit(1)
 
 
-async def _find(session: WriteSession, name: str) -> WebhookRecord:
+async def _find(session: WriteSession, name: str) -> WebhookRow:
     for record in await list_webhooks(session):
         if record.name == name:
-            return record
+            return await read_webhook(session, record.id)
     raise NotFound(f"There is no webhook {name!r}; `normstat webhooks` lists them")

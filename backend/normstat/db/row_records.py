@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 Record = TypeVar("Record", bound="DataclassInstance")
 
 
-def to_record(kind: type[Record], row: object, **others: object) -> Record:
+def to_record(kind: type[Record], row: object, /, **others: object) -> Record:
     """Return the record of a row. `others`: the members that the row does not have under their name, or not as they are shown."""
     return kind(**{name: getattr(row, name) for name in _names_of(kind) if name not in others}, **others)
 

@@ -11,6 +11,7 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.row_records import to_record
 from normstat.db.schema.models import Host
 from normstat.errors import BadRequest
 from normstat.query.artefact_times import MAX_ARTEFACTS, ArtefactTime, read_artefact_times
@@ -149,7 +150,7 @@ async def search_events(
         raise BadRequest(f"{len(hosts)} hosts are too many; name up to {MAX_HOSTS_WITH_FACTS}, or none for all")
     ids = [await lookup.require_host(session, host) for host in hosts]
     wanted = EventFilter(tuple(ids), wanted.start, wanted.end, wanted.kinds, wanted.tags, wanted.words)
-    derived = [event for event in await _read_derived(session, ids) if wanted.holds(_to_record(event))]
+    derived = [event for event in await _read_derived(session, ids) if wanted.holds(to_record(EventRecord, event, id=0))]
     derived = sorted([*derived, *await _search_made(session, ids, wanted)], key=lambda event: event.at)
     records, n_stored = await event_rows.list_events(session, wanted, limit=offset + limit)
     # Stable: events of one moment keep their order from page to page.
@@ -167,7 +168,7 @@ async def _search_made(session: AsyncSession, host_ids: Sequence[int] | None, wa
     if wanted.tags or (wanted.kinds and not DERIVED_KINDS & set(wanted.kinds)):
         return []
     times = await read_artefact_times(session, host_ids, start=wanted.start, end=wanted.end, limit=MAX_ARTEFACTS)
-    return [event for event in map(_to_made, times) if wanted.holds(_to_record(event))]
+    return [event for event in map(_to_made, times) if wanted.holds(to_record(EventRecord, event, id=0))]
 
 
 def _to_made(time: ArtefactTime) -> HostEvent:
@@ -220,25 +221,7 @@ def find_events(snapshots: Sequence[FactSnapshot], host: str) -> list[HostEvent]
 
 def to_host_event(record: EventRecord) -> HostEvent:
     """Return a stored event."""
-    return HostEvent(
-        at=record.at,
-        not_before=record.not_before,
-        kind=record.kind,
-        text=record.text,
-        end=record.end,
-        tags=record.tags,
-        hosts=record.hosts,
-        source=record.source,
-        author=record.author,
-        id=record.id,
-    )
-
-
-def _to_record(event: HostEvent) -> EventRecord:
-    """Return what a filter looks at."""
-    return EventRecord(
-        0, event.at, event.end, event.not_before, event.kind, event.text, event.tags, event.hosts, event.source, event.author
-    )  # fmt: skip
+    return to_record(HostEvent, record, artefact=None, effect=None)
 
 
 def _find_first_boot(ordered: Sequence[FactSnapshot], host: str) -> Iterator[HostEvent]:

@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.row_records import to_record
 from normstat.db.schema.event_models import EventHost, EventRow
 from normstat.db.schema.models import Host
 from normstat.errors import BadRequest, NotFound, shorten
@@ -355,17 +356,15 @@ async def _require(session: AsyncSession, event_id: int) -> EventRow:
 async def _to_records(session: AsyncSession, rows: Sequence[EventRow]) -> list[EventRecord]:
     names = await _names_of(session, [row.id for row in rows if not row.is_for_all_hosts])
     return [
-        EventRecord(
-            id=row.id,
+        to_record(
+            EventRecord,
+            row,
             at=row.start_at,
             end=row.end_at,
             not_before=row.not_before_at,
             kind=to_kind(row.kind),
-            text=row.text,
-            tags=list(row.tags),
             hosts=None if row.is_for_all_hosts else sorted(names.get(row.id, ())),
             source=EventSource(row.source),
-            author=row.author,
         )
         for row in rows
     ]

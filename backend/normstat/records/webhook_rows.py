@@ -3,25 +3,30 @@
 A delivery that was left as `sending` by a process that died may have arrived or not: it is sent again under the same key.
 """
 
+import secrets
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Annotated, Final
 
-from pydantic import TypeAdapter
+from pydantic import AfterValidator, Field, SecretStr, TypeAdapter
 from sqlalchemy import Boolean, ColumnElement, Select, and_, delete, func, literal_column, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.db.named_rows import flush_name, require_row
+from normstat.db.row_records import to_record
 from normstat.db.schema.webhook_models import WebhookDeliveryRow, WebhookRow
 from normstat.errors import BadRequest, Conflict, NotFound
+from normstat.runtime.body import Body, Name
+from normstat.runtime.web_address import check_secret_url, hide_path
 
 MAX_WEBHOOKS: Final = 100
 NAME_CONSTRAINT: Final = "uq_webhooks__name"
 CONTENT_VERSION: Final = 1
+KEY_BYTES: Final = 32
 
 
 class Topic(StrEnum):
@@ -48,26 +53,24 @@ class DeliveryState(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookDraft:
-    """The requested settings of a webhook. `url`, `signing_key`: None keeps the stored one"""
+class WebhookPut(Body):
+    """A webhook. A URL that is null stays as it is; with `renews_key` it gets a new signing key."""
 
-    name: str
-    url: str | None = field(repr=False)
-    signing_key: str | None = field(repr=False)
-    topics: tuple[Topic, ...]
-    is_enabled: bool
-    changed_by: str
+    name: Name
+    url: Annotated[SecretStr | None, AfterValidator(check_secret_url)] = None
+    topics: Annotated[list[Topic], Field(min_length=1, max_length=len(Topic))]
+    is_enabled: bool = True
+    renews_key: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class WebhookRecord:
-    """A stored webhook, with its secrets. `n_unsent`, `n_failed`: its deliveries that wait, and that were given up"""
+class WebhookInfo:
+    """A webhook without its secrets. `endpoint`: scheme and host; `signing_key`: only where it was made just now, else null."""
 
     id: int
     name: str
-    url: str = field(repr=False)
-    signing_key: str = field(repr=False)
+    endpoint: str
+    signing_key: str | None
     topics: list[Topic]
     is_enabled: bool
     created_by: str
@@ -129,53 +132,55 @@ def make_content(key: str, topic: Topic, data: object, at: datetime) -> dict[str
     return {"version": CONTENT_VERSION, "id": key, "topic": topic.value, "at": at.isoformat(), "data": data}
 
 
-async def list_webhooks(session: AsyncSession) -> list[WebhookRecord]:
+async def list_webhooks(session: AsyncSession) -> list[WebhookInfo]:
     """Return all webhooks, by name."""
-    rows = (await session.scalars(select(WebhookRow).order_by(WebhookRow.name))).all()
-    return await _to_records(session, rows)
+    return await _to_infos(session, (await session.scalars(select(WebhookRow).order_by(WebhookRow.name))).all())
 
 
-async def read_webhook(session: AsyncSession, webhook_id: int) -> WebhookRecord:
-    """Return a webhook.
+async def read_webhook(session: AsyncSession, webhook_id: int) -> WebhookRow:
+    """Return a webhook with its secrets.
 
     Raises: NotFound
     """
-    [record] = await _to_records(session, [await _require(session, webhook_id)])
-    return record
+    return await require_row(session, WebhookRow, webhook_id, what="webhook", listed_at="/api/v1/webhooks")
 
 
-async def create_webhook(session: AsyncSession, draft: WebhookDraft) -> WebhookRecord:
-    """Return the new webhook.
+async def create_webhook(session: AsyncSession, body: WebhookPut, *, by: str) -> WebhookInfo:
+    """Return the new webhook, with its signing key.
 
     Raises: Conflict when the name is taken; BadRequest with too many webhooks, or without a URL
     """
     n = await session.scalar(select(func.count()).select_from(WebhookRow)) or 0
     if n >= MAX_WEBHOOKS:
         raise BadRequest(f"There are {n} webhooks; at most {MAX_WEBHOOKS} can be stored. Delete some first")
-    if draft.url is None or draft.signing_key is None:
+    if body.url is None:
         raise BadRequest("A new webhook needs a `url`")
-    row = WebhookRow(created_by=draft.changed_by)
-    _fill(row, draft)
+    row = WebhookRow(created_by=by, signing_key=secrets.token_urlsafe(KEY_BYTES))
+    _fill(row, body, by)
     session.add(row)
-    await flush_name(session, draft.name, constraint=NAME_CONSTRAINT, what="A webhook")
-    return await read_webhook(session, row.id)
+    return await _save(session, row, row.signing_key)
 
 
-async def update_webhook(session: AsyncSession, webhook_id: int, draft: WebhookDraft) -> WebhookRecord:
-    """Return the changed webhook. A disabled one receives nothing more, and its queued deliveries are dropped.
+async def update_webhook(session: AsyncSession, webhook_id: int, body: WebhookPut, *, by: str) -> WebhookInfo:
+    """Return the changed webhook, with its signing key if that is new: with another URL, or where the body asks for it.
 
+    A disabled one receives nothing more, and its queued deliveries are dropped.
     Raises: NotFound; Conflict when the name is taken
     """
-    row = await _require(session, webhook_id)
-    _fill(row, draft)
+    row = await read_webhook(session, webhook_id)
+    # The old key was for the old receiver.
+    is_moved = body.url is not None and body.url.get_secret_value() != row.url
+    key = secrets.token_urlsafe(KEY_BYTES) if body.renews_key or is_moved else None
+    row.signing_key = key or row.signing_key
+    _fill(row, body, by)
     row.updated_at = (await session.scalars(select(func.now()))).one()
     row.held_until = None
-    await flush_name(session, draft.name, constraint=NAME_CONSTRAINT, what="A webhook")
-    if not draft.is_enabled:
+    info = await _save(session, row, key)
+    if not body.is_enabled:
         unsent = update(WebhookDeliveryRow).where(WebhookDeliveryRow.webhook_id == webhook_id, _is_unsent())
-        await session.execute(unsent.values(state=DeliveryState.FAILED, answer=f"disabled by {draft.changed_by}"))
-    await session.refresh(row)
-    return await read_webhook(session, webhook_id)
+        await session.execute(unsent.values(state=DeliveryState.FAILED, answer=f"disabled by {by}"))
+        [info] = await _to_infos(session, [row], key)
+    return info
 
 
 async def delete_webhook(session: AsyncSession, webhook_id: int) -> None:
@@ -183,7 +188,7 @@ async def delete_webhook(session: AsyncSession, webhook_id: int) -> None:
 
     Raises: NotFound
     """
-    await session.delete(await _require(session, webhook_id))
+    await session.delete(await read_webhook(session, webhook_id))
     await session.flush()
 
 
@@ -192,7 +197,7 @@ async def list_deliveries(session: AsyncSession, webhook_id: int, *, limit: int)
 
     Raises: NotFound
     """
-    await _require(session, webhook_id)
+    await read_webhook(session, webhook_id)
     own = WebhookDeliveryRow.webhook_id == webhook_id
     rows = await session.scalars(select(WebhookDeliveryRow).where(own).order_by(WebhookDeliveryRow.id.desc()).limit(limit))
     return [_to_shown(row) for row in rows]
@@ -286,41 +291,42 @@ def _to_delivery(webhook_id: int, topic: Topic, data: object, now: datetime) -> 
     return {"webhook_id": webhook_id, "key": key, "topic": topic.value, "content": content, "state": DeliveryState.QUEUED}
 
 
-def _fill(row: WebhookRow, draft: WebhookDraft) -> None:
-    row.name, row.topics, row.is_enabled = draft.name, [topic.value for topic in draft.topics], draft.is_enabled
-    row.url = row.url if draft.url is None else draft.url
-    row.signing_key = row.signing_key if draft.signing_key is None else draft.signing_key
-    row.updated_by = draft.changed_by
+def _fill(row: WebhookRow, body: WebhookPut, by: str) -> None:
+    row.name, row.topics, row.is_enabled, row.updated_by = body.name, list(dict.fromkeys(body.topics)), body.is_enabled, by
+    row.url = row.url if body.url is None else body.url.get_secret_value()
 
 
-async def _require(session: AsyncSession, webhook_id: int) -> WebhookRow:
-    return await require_row(session, WebhookRow, webhook_id, what="webhook", listed_at="/api/v1/webhooks")
+async def _save(session: AsyncSession, row: WebhookRow, key: str | None) -> WebhookInfo:
+    await flush_name(session, row.name, constraint=NAME_CONSTRAINT, what="A webhook")
+    await session.refresh(row)
+    [info] = await _to_infos(session, [row], key)
+    return info
 
 
-async def _to_records(session: AsyncSession, rows: Sequence[WebhookRow]) -> list[WebhookRecord]:
+async def _to_infos(session: AsyncSession, rows: Sequence[WebhookRow], key: str | None = None) -> list[WebhookInfo]:
     counted = select(WebhookDeliveryRow.webhook_id, WebhookDeliveryRow.state, func.count()).where(
         WebhookDeliveryRow.webhook_id.in_([row.id for row in rows]), WebhookDeliveryRow.state != DeliveryState.SENT
     )
     counts: dict[tuple[int, bool], int] = {}
     for webhook_id, state, n in await session.execute(counted.group_by(WebhookDeliveryRow.webhook_id, WebhookDeliveryRow.state)):
-        key = webhook_id, state == DeliveryState.FAILED
-        counts[key] = counts.get(key, 0) + n
+        place = webhook_id, state == DeliveryState.FAILED
+        counts[place] = counts.get(place, 0) + n
     return [
-        WebhookRecord(
-            id=row.id, name=row.name, url=row.url, signing_key=row.signing_key, topics=[Topic(topic) for topic in row.topics],
-            is_enabled=row.is_enabled, created_by=row.created_by, created_at=row.created_at, updated_by=row.updated_by,
-            updated_at=row.updated_at, held_until=row.held_until, n_unsent=counts.get((row.id, False), 0),
+        to_record(
+            WebhookInfo,
+            row,
+            endpoint=hide_path(SecretStr(row.url)),
+            signing_key=key,
+            topics=[Topic(topic) for topic in row.topics],
+            n_unsent=counts.get((row.id, False), 0),
             n_failed=counts.get((row.id, True), 0),
         )
         for row in rows
-    ]  # fmt: skip
+    ]
 
 
 def _to_shown(row: WebhookDeliveryRow) -> WebhookDelivery:
-    return WebhookDelivery(
-        row.id, row.key, Topic(row.topic), DeliveryState(row.state), row.n_tries, row.created_at, row.next_try_at, row.sent_at,
-        row.answer,
-    )  # fmt: skip
+    return to_record(WebhookDelivery, row, topic=Topic(row.topic), state=DeliveryState(row.state))
 
 
 def _is_unsent() -> ColumnElement[bool]:

@@ -11,11 +11,13 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.row_records import to_record
 from normstat.db.schema.view_models import SavedView, ViewStar
 from normstat.errors import Conflict, NotAllowed, NotFound, shorten
+from normstat.runtime.body import Body, Name, Note
 from normstat.runtime.field_docs import Documented
 from normstat.views.ready_made import ReadyMadeView, ready_made_views
-from normstat.views.view_panels import ViewPanel
+from normstat.views.view_panels import ViewPanel, ViewPanels
 
 MAX_LISTED: Final = 2_000
 MAX_VIEWS: Final = 5_000
@@ -52,23 +54,21 @@ class ViewInfo(Documented):
     """Null for a view that comes with normstat."""
 
 
-@dataclass(frozen=True, slots=True)
-class ViewDraft:
-    """A view to save."""
+class ViewCreate(Body):
+    """A view to save: for oneself, or shared with all accounts (requires the role operator)."""
 
-    name: str
-    description: str
-    panels: tuple[ViewPanel, ...]
-    is_shared: bool
+    name: Name
+    description: Note = ""
+    panels: ViewPanels
+    is_shared: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ViewChange:
-    """Changes to a view; None leaves a member unchanged."""
+class ViewUpdate(Body):
+    """What to change of a view."""
 
-    name: str | None = None
-    description: str | None = None
-    panels: tuple[ViewPanel, ...] | None = None
+    name: Name | None = None
+    description: Note | None = None
+    panels: ViewPanels | None = None
     is_shared: bool | None = None
 
 
@@ -119,45 +119,45 @@ async def find_view(session: AsyncSession, name: str) -> tuple[str, tuple[ViewPa
     return found[0][1], found[0][2]
 
 
-async def create_view(session: AsyncSession, draft: ViewDraft, user: ViewUser) -> ViewInfo:
+async def create_view(session: AsyncSession, body: ViewCreate, user: ViewUser) -> ViewInfo:
     """Save a view; its key comes from its name.
 
     Raises: NotAllowed for a shared view without the right to share; Conflict if the account has a view of this name
     """
-    if draft.is_shared:
+    if body.is_shared:
         _check_may_share(user)
     n_views = await session.scalar(select(func.count()).select_from(SavedView))
     if n_views is not None and n_views >= MAX_VIEWS:
         raise Conflict(f"There are {n_views} views already. Delete some first", {"views": n_views})
     view = SavedView(
-        key=await _free_key(session, draft.name),
-        name=draft.name,
-        description=draft.description,
-        panels=PANELS.dump_python(draft.panels, mode="json"),
-        is_shared=draft.is_shared,
+        key=await _free_key(session, body.name),
+        name=body.name,
+        description=body.description,
+        panels=PANELS.dump_python(body.panels, mode="json"),
+        is_shared=body.is_shared,
         owner_id=user.user_id,
         created_by=user.name,
     )
     session.add(view)
-    await _flush(session, draft.name)
+    await _flush(session, body.name)
     await session.refresh(view)
     return _to_info(view, user, set())
 
 
-async def update_view(session: AsyncSession, key: str, change: ViewChange, user: ViewUser) -> ViewInfo:
+async def update_view(session: AsyncSession, key: str, body: ViewUpdate, user: ViewUser) -> ViewInfo:
     """Change a view.
 
     Raises: NotFound; NotAllowed for one that comes with normstat, or of others without the right to share; Conflict as for
     create_view
     """
     view = await _find_changeable(session, key, user)
-    if change.is_shared is not None and change.is_shared != view.is_shared:
+    if body.is_shared is not None and body.is_shared != view.is_shared:
         _check_may_share(user)
-        view.is_shared = change.is_shared
-    view.name = view.name if change.name is None else change.name
-    view.description = view.description if change.description is None else change.description
-    if change.panels is not None:
-        view.panels = PANELS.dump_python(change.panels, mode="json")
+        view.is_shared = body.is_shared
+    view.name = view.name if body.name is None else body.name
+    view.description = view.description if body.description is None else body.description
+    if body.panels is not None:
+        view.panels = PANELS.dump_python(body.panels, mode="json")
     name = view.name
     view.updated_at = func.now()
     await _flush(session, name)
@@ -242,26 +242,21 @@ async def _flush(session: AsyncSession, name: str) -> None:
 
 
 def _to_info(view: SavedView, user: ViewUser, stars: set[str]) -> ViewInfo:
-    return ViewInfo(
-        key=view.key,
-        name=view.name,
-        description=view.description,
+    return to_record(
+        ViewInfo,
+        view,
         panels=PANELS.validate_python(view.panels),
         is_shared=view.is_shared or view.owner_id is None,
         is_starred=view.key in stars,
         is_ready_made=False,
         may_change=_may_change(view, user),
-        created_by=view.created_by,
-        updated_at=view.updated_at,
     )
 
 
 def _ready_made_info(view: ReadyMadeView, stars: set[str]) -> ViewInfo:
-    return ViewInfo(
-        key=view.key,
-        name=view.name,
-        description=view.description,
-        panels=view.panels,
+    return to_record(
+        ViewInfo,
+        view,
         is_shared=True,
         is_starred=view.key in stars,
         is_ready_made=True,

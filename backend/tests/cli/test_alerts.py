@@ -4,12 +4,13 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from pydantic import SecretStr
 from sqlalchemy import text
 
 from normstat.alerts.alert_delivery import Deliverer
 from normstat.alerts.alert_router import AlertRouter
 from normstat.db.session import open_write_session
-from normstat.records.webhook_rows import Topic, WebhookDraft, create_webhook, tell_webhooks
+from normstat.records.webhook_rows import Topic, WebhookPut, create_webhook, tell_webhooks
 from normstat.watch.watcher import Watcher
 from tests.alerts.receivers import Answer, HttpReceiver, refused_port
 from tests.alerts.stored import URL, add_channel, add_episode, add_host, add_route, webhook
@@ -88,8 +89,7 @@ async def test_they_are_listed_and_tested_without_their_secrets(sessions: Sessio
     with refused_port() as port:
         async with open_write_session(sessions) as session:
             for name, url in (("chat", f"http://127.0.0.1:{port}/s3cr3t"), ("bot", f"{http.url}/s3cr3t")):
-                draft = WebhookDraft(name, url, "k3y" * 11, (Topic.EVENT_CREATED,), is_enabled=True, changed_by="ann")
-                await create_webhook(session, draft)
+                await create_webhook(session, WebhookPut(name=name, url=SecretStr(url), topics=[Topic.EVENT_CREATED]), by="ann")
             await tell_webhooks(session, Topic.EVENT_CREATED, {"text": "x"})
             await session.execute(text("UPDATE webhook_deliveries SET state = 'failed', answer = '410 Gone'"))
         ran = [

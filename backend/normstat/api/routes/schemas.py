@@ -9,12 +9,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from normstat.auth.join_token_rows import JoinTokenInfo
 from normstat.auth.password_rules import MIN_LENGTH
 from normstat.auth.roles import Role
 from normstat.comparison.metric_choice import MetricInfo
 from normstat.query.host_lists import HostInfo, InstanceInfo
 from normstat.query.step_reduction import Reduction
-from normstat.runtime.body import NO_NUL, Body, Name, Tag
+from normstat.runtime.body import Body, Name
 from normstat.stats.spec import PanelInfo
 
 Password = Annotated[str, StringConstraints(min_length=MIN_LENGTH, max_length=1000)]
@@ -159,46 +160,6 @@ class AgentTokenRotation(Body):
     """The agent of the token is to take a new one; after `within_days` the old one ends in any case."""
 
     within_days: Annotated[int, Field(ge=1, le=365)] | None = None
-
-
-class JoinTokenCreate(Body):
-    """A token that hosts enrol with. `host_pattern`: names they may have, with * and ?, separated by blanks; empty: any.
-
-    `allows_takeover`: also names that another token sends for, which is revoked then.
-    """
-
-    name: Name
-    lifetime_s: Annotated[int, Field(ge=60, le=30 * 86400)] = 3600
-    max_uses: Annotated[int, Field(ge=1, le=10_000)] = 50
-    host_pattern: Annotated[str, StringConstraints(max_length=1000, pattern=NO_NUL)] = ""
-    tags: Annotated[list[Tag], Field(max_length=50)] = []  # noqa: RUF012 (pydantic copies it)
-    allows_takeover: bool = False
-
-
-class EnrolledHostInfo(Body):
-    """A host that enrolled, and when; `is_active` is false when its token was revoked since."""
-
-    host: str
-    agent_token_id: int
-    at: datetime
-    is_active: bool
-
-
-class JoinTokenInfo(Body):
-    """A join token without its secret, and the hosts that enrolled with it, the latest first."""
-
-    id: int
-    name: str
-    host_pattern: str
-    tags: list[str]
-    allows_takeover: bool
-    max_uses: int
-    n_uses: int
-    created_by: str
-    created_at: datetime
-    expires_at: datetime
-    revoked_at: datetime | None
-    hosts: list[EnrolledHostInfo]
 
 
 class JoinTokenList(Body):

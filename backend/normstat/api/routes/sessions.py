@@ -1,5 +1,6 @@
 """Sessions: one's own, and for administrators those of any account."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
@@ -11,15 +12,18 @@ from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.auth import session_list
+from normstat.db.row_records import to_record
 from normstat.db.schema.models import Session
 from normstat.errors import NotFound
 from normstat.runtime.body import NO_NUL, Body
+from normstat.runtime.field_docs import Documented
 
 router = LazyRouter(tags=["sessions"])
 AccountPath = Annotated[str, Path(description="name of the account", min_length=1, max_length=200, pattern=NO_NUL)]
 
 
-class SessionInfo(Body):
+@dataclass(frozen=True, slots=True)
+class SessionInfo(Documented):
     """A logged-in browser. `browser`: in words, "" where it is not known; `address`: of its last request.
 
     `means`: password, link, provider, or "" of a session that an earlier version opened. `is_current`: of this request.
@@ -48,21 +52,7 @@ class SessionsEnded(Body):
 
 
 def _to_list(rows: list[Session], current: bytes | None) -> SessionList:
-    return SessionList(
-        sessions=[
-            SessionInfo(
-                id=row.id,
-                created_at=row.created_at,
-                last_seen_at=row.last_seen_at,
-                expires_at=row.expires_at,
-                address=row.address,
-                browser=row.browser,
-                means=row.means,
-                is_current=row.token_hash == current,
-            )
-            for row in rows
-        ]
-    )
+    return SessionList(sessions=[to_record(SessionInfo, row, is_current=row.token_hash == current) for row in rows])
 
 
 @router.get("/auth/sessions", responses=guarded_answers())

@@ -1,5 +1,6 @@
 """Share links: they show one saved comparison or one report without a login."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal
 
@@ -19,6 +20,7 @@ from normstat.api.routes.comparison_report import read_shared
 from normstat.api.routes.reports import find_document
 from normstat.db import row_budgets
 from normstat.db.host_limits import limit_hosts
+from normstat.db.row_records import to_record
 from normstat.db.schema.account_models import ShareLink
 from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, Overloaded, TooManyRequests
@@ -26,6 +28,7 @@ from normstat.records import share_link_rows
 from normstat.report.block_html import render_document
 from normstat.report.report_page import render_report
 from normstat.runtime.body import Body
+from normstat.runtime.field_docs import Documented
 from normstat.sharing import share_links
 from normstat.sharing.share_links import OpenedLink
 
@@ -43,7 +46,8 @@ class ShareLinkCreate(Body):
     lifetime_s: Annotated[int, Field(ge=60, le=365 * 86400)] = 7 * 86400
 
 
-class ShareLinkInfo(Body):
+@dataclass(frozen=True, slots=True)
+class ShareLinkInfo(Documented):
     """A link without its secret."""
 
     id: int
@@ -170,14 +174,4 @@ async def _draw(state: AppState, link: OpenedLink) -> tuple[str, str]:
 
 
 def _to_info(row: ShareLink) -> ShareLinkInfo:
-    return ShareLinkInfo(
-        id=row.id,
-        comparison=row.comparison_id,
-        report=row.report_id,
-        created_by=row.created_by,
-        created_at=row.created_at,
-        expires_at=row.expires_at,
-        revoked_at=row.revoked_at,
-        n_opened=row.n_opened,
-        last_opened_at=row.last_opened_at,
-    )
+    return to_record(ShareLinkInfo, row, comparison=row.comparison_id, report=row.report_id)

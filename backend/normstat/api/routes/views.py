@@ -15,11 +15,10 @@ from normstat.auth.access import Principal
 from normstat.auth.roles import Role
 from normstat.db import row_budgets
 from normstat.errors import Conflict, NotFound, TooManyRequests
-from normstat.runtime.body import NO_NUL, Body, Name, Note
+from normstat.runtime.body import NO_NUL, Body
 from normstat.runtime.field_docs import Documented
 from normstat.views import view_rows
-from normstat.views.view_panels import ViewPanels
-from normstat.views.view_rows import ViewChange, ViewDraft, ViewInfo, ViewUser
+from normstat.views.view_rows import ViewCreate, ViewInfo, ViewUpdate, ViewUser
 
 router = LazyRouter(prefix="/views", tags=["views"])
 
@@ -31,24 +30,6 @@ class ViewList(Documented):
     """The views that the account may see: starred ones first."""
 
     views: list[ViewInfo]
-
-
-class ViewCreate(Body):
-    """A view to save: for oneself, or shared with all accounts (requires the role operator)."""
-
-    name: Name
-    description: Note = ""
-    panels: ViewPanels
-    is_shared: bool = False
-
-
-class ViewUpdate(Body):
-    """What to change of a view."""
-
-    name: Name | None = None
-    description: Note | None = None
-    panels: ViewPanels | None = None
-    is_shared: bool | None = None
 
 
 class ViewStarred(Body):
@@ -73,8 +54,7 @@ async def list_views(principal: Viewer, session: ReadSession) -> ViewList:
 @makes_rows(row_budgets.VIEWS)
 async def create_view(body: ViewCreate, principal: Viewer, session: WriteSession) -> ViewInfo:
     """Save a view."""
-    draft = ViewDraft(body.name, body.description, body.panels, body.is_shared)
-    return await view_rows.create_view(session, draft, _user_of(principal))
+    return await view_rows.create_view(session, body, _user_of(principal))
 
 
 @router.get("/{key}", responses=guarded_answers(NotFound))
@@ -88,8 +68,7 @@ async def get_view(key: ViewKey, principal: Viewer, session: ReadSession) -> Vie
 @open_to_limited()
 async def update_view(key: ViewKey, body: ViewUpdate, principal: Viewer, session: WriteSession) -> ViewInfo:
     """Change a view: one's own, or with the role operator a shared one."""
-    change = ViewChange(body.name, body.description, body.panels, body.is_shared)
-    return await view_rows.update_view(session, key, change, _user_of(principal))
+    return await view_rows.update_view(session, key, body, _user_of(principal))
 
 
 @router.delete("/{key}", responses=guarded_answers(NotFound))
