@@ -1,15 +1,14 @@
 """Changes to accounts and tokens by users, and the rules for them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
-from typing import Final
+from typing import Annotated, Final
 
+from pydantic import Field, StringConstraints
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.auth import account_rows as rows
 from normstat.auth.access import Principal
-from normstat.auth.password_rules import require_good_password
+from normstat.auth.password_rules import MIN_LENGTH, require_good_password
 from normstat.auth.passwords import hash_password
 from normstat.auth.roles import Role
 from normstat.auth.secret_tokens import AGENT_TOKEN_PREFIX, API_TOKEN_PREFIX, new_secret
@@ -17,32 +16,27 @@ from normstat.auth.security_log import log_after_commit, short_groups, short_nam
 from normstat.db.schema.models import AgentToken, ApiToken, User
 from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, shorten
 from normstat.ingest.transaction import HOST_NAME
+from normstat.runtime.body import Body, Name
 
 LAST: Final = "{name} is the last enabled administrator; give another account that role first"
 NEEDS_SESSION: Final = "An API token can neither create nor change an administrator, because that would outlive the token; log in"
 
 
-class AllHosts(Enum):
-    """Marks an account that is not limited to host groups."""
-
-    ALL_HOSTS = "all hosts"
+Password = Annotated[str, StringConstraints(min_length=MIN_LENGTH, max_length=1000)]
+HostGroupNames = Annotated[list[Name], Field(max_length=1000)]
 
 
-ALL_HOSTS: Final = AllHosts.ALL_HOSTS
+class UserUpdate(Body):
+    """Changes to an account; members left out stay unchanged. A new password revokes its API tokens by default.
 
-
-@dataclass(frozen=True, slots=True)
-class AccountChange:
-    """Changes to an account; None leaves a member unchanged. A new password revokes the account's API tokens by default.
-
-    `host_groups`: the only ones whose hosts the account sees; ALL_HOSTS lifts the limit.
+    `host_groups`: the only ones whose hosts it sees; null: all hosts.
     """
 
-    role: Role | None
-    password: str | None
-    is_disabled: bool | None
-    must_revoke_tokens: bool = True
-    host_groups: Sequence[str] | AllHosts | None = None
+    role: Role | None = None
+    password: Password | None = None
+    is_disabled: bool | None = None
+    revoke_api_tokens: bool | None = None
+    host_groups: HostGroupNames | None = None
 
 
 async def create_account(
@@ -71,37 +65,37 @@ async def create_account(
     return user
 
 
-async def change_account(session: AsyncSession, by: Principal, name: str, change: AccountChange) -> User:
+async def change_account(session: AsyncSession, by: Principal, name: str, body: UserUpdate) -> User:
     """Return the changed account; disabling it or a new password ends its sessions.
 
     Raises: NotFound, also for an unknown host group, Conflict, WeakPassword, NotAllowed for an API token and an administrator,
     BadRequest for an administrator with host groups, Overloaded
     """
-    _require_session(by, change.role)
-    password_hash = None if change.password is None else await _hash_new_password(by, name, change.password)
-    loses_rights = change.is_disabled is True or change.role not in {None, Role.ADMINISTRATOR}
+    _require_session(by, body.role)
+    password_hash = None if body.password is None else await _hash_new_password(by, name, body.password)
+    loses_rights = body.is_disabled is True or body.role not in {None, Role.ADMINISTRATOR}
     user = await _lock(session, by, name, loses_rights=loses_rights)
     if password_hash is not None and user.provider_subject is not None:
         raise Conflict(f"{shorten(name)} logs in at the login provider, and has no password here")
-    changed = await rows.update_user(
-        session, user.id, role=change.role, password_hash=password_hash, is_disabled=change.is_disabled
-    )
-    if change.host_groups is not None:
-        changed = await _limit(session, changed, _groups_of(change.host_groups))
+    changed = await rows.update_user(session, user.id, role=body.role, password_hash=password_hash, is_disabled=body.is_disabled)
+    # Null lifts the limit.
+    sets_groups = "host_groups" in body.model_fields_set
+    if sets_groups:
+        changed = await _limit(session, changed, body.host_groups)
     elif changed.is_limited:
         _require_limitable(changed)
-    if change.is_disabled or password_hash is not None:
+    if body.is_disabled or password_hash is not None:
         await rows.delete_sessions_of(session, user.id)
-    is_revoking = password_hash is not None and change.must_revoke_tokens
+    is_revoking = password_hash is not None and body.revoke_api_tokens is not False
     n_revoked = await rows.revoke_api_tokens_of(session, user.name) if is_revoking else 0
     log_after_commit(
         session,
         "account_changed",
         account=short_name(name),
-        role=change.role,
-        is_disabled=change.is_disabled,
+        role=body.role,
+        is_disabled=body.is_disabled,
         is_password_set=password_hash is not None,
-        host_groups=None if change.host_groups is None else short_groups(_groups_of(change.host_groups)),
+        host_groups=short_groups(body.host_groups) if sets_groups else None,
         n_api_tokens_revoked=n_revoked,
         by=short_name(by.name),
     )
@@ -117,10 +111,6 @@ async def delete_account(session: AsyncSession, by: Principal, name: str) -> Non
     n_revoked = await rows.revoke_api_tokens_of(session, user.name)
     await rows.delete_user(session, user.id)
     log_after_commit(session, "account_deleted", account=short_name(name), n_api_tokens_revoked=n_revoked, by=short_name(by.name))
-
-
-def _groups_of(groups: Sequence[str] | AllHosts) -> Sequence[str] | None:
-    return None if groups is ALL_HOSTS else groups
 
 
 async def _limit(session: AsyncSession, user: User, groups: Sequence[str] | None) -> User:

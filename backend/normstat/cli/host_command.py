@@ -9,11 +9,11 @@ from normstat.cli.db_session import print_table, run_in_session, run_or_exit
 from normstat.db.schema.job_models import JobState
 from normstat.db.session import WriteSession, make_engine, make_sessions, open_read_session
 from normstat.errors import NormstatError, count_of
-from normstat.records.host_tag_rows import TAG, TagChange, TaggedHost, change_tags, list_tagged
+from normstat.records.host_tag_rows import TAG, HostTagsUpdate, TaggedHost, change_tags, list_tagged
 from normstat.retention import host_deletion
 from normstat.retention.deletion_worker import work_off_removals
 from normstat.retention.host_deletion import HostDeletion
-from normstat.runtime.body import MAX_TAG_LENGTH
+from normstat.runtime.body import MAX_TAG_LENGTH, check_body
 from normstat.runtime.logs import configure_logging
 from normstat.settings import load_settings
 
@@ -42,7 +42,7 @@ def tag(
             raise typer.BadParameter(f"{own!r} is not a tag: a tag has 1 to {MAX_TAG_LENGTH} characters, no blanks and no commas")
 
     async def change(session: WriteSession) -> list[TaggedHost]:
-        return await change_tags(session, TagChange((name,), *(((), tuple(tags)) if remove else (tuple(tags), ()))))
+        return await change_tags(session, check_body(HostTagsUpdate, {"hosts": [name], "remove" if remove else "add": tags}))
 
     [found] = run_in_session(change)
     typer.echo(f"{found.name}: {' '.join(found.tags) or 'no tags'}")

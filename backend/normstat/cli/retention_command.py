@@ -11,7 +11,8 @@ from normstat.db.session import WriteSession, make_engine, make_sessions, open_r
 from normstat.errors import BadRequest, count_of
 from normstat.retention import retention_rules
 from normstat.retention.deletion_worker import work_off_removals
-from normstat.retention.retention_rules import MAX_DAYS, RESULTS, RetentionRuleRequest, RetentionRun
+from normstat.retention.retention_rules import MAX_DAYS, RESULTS, RetentionRule, RetentionRulePut, RetentionRun
+from normstat.runtime.body import check_body
 from normstat.runtime.logs import configure_logging
 from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.settings import load_settings
@@ -71,13 +72,9 @@ def set_(
 
     async def put(session: WriteSession) -> None:
         await refresh_catalogue(session)
-        requests = [
-            RetentionRuleRequest(rule.stat, rule.samples_days, rule.chunks_days)
-            for rule in await retention_rules.read_rules(session)
-            if rule.stat != name
-        ]
-        requests.append(RetentionRuleRequest(name, _to_days(samples), _to_days(raw)))
-        await retention_rules.put_rules(session, requests, updated_by=CREATED_BY)
+        rules = [_to_body(rule) for rule in await retention_rules.read_rules(session) if rule.stat != name]
+        members = {"stat": name, "samples_days": _to_days(samples), "chunks_days": _to_days(raw)}
+        await retention_rules.put_rules(session, [*rules, check_body(RetentionRulePut, members)], updated_by=CREATED_BY)
 
     run_in_session(put)
     typer.echo("the rule is set; `normstat retention run`, or the next night, removes what it lets go")
@@ -91,9 +88,9 @@ def remove(stat: Annotated[str, typer.Argument(help=f"name of the stat, or `{OTH
     async def put(session: WriteSession) -> bool:
         await refresh_catalogue(session)
         rules = await retention_rules.read_rules(session)
-        requests = [RetentionRuleRequest(rule.stat, rule.samples_days, rule.chunks_days) for rule in rules if rule.stat != name]
-        await retention_rules.put_rules(session, requests, updated_by=CREATED_BY)
-        return len(requests) < len(rules)
+        kept = [_to_body(rule) for rule in rules if rule.stat != name]
+        await retention_rules.put_rules(session, kept, updated_by=CREATED_BY)
+        return len(kept) < len(rules)
 
     if not run_in_session(put):
         typer.echo(f"normstat: there is no rule for {stat}", err=True)
@@ -153,3 +150,7 @@ def _describe(run: RetentionRun) -> str:
     if run.n_results:
         said += f", {count_of(run.n_results, 'result')} of watching"
     return f"{said}; {run.message}" if run.message else said
+
+
+def _to_body(rule: RetentionRule) -> RetentionRulePut:
+    return RetentionRulePut(stat=rule.stat, samples_days=rule.samples_days, chunks_days=rule.chunks_days)

@@ -13,6 +13,7 @@ from typing import Any, Final
 from normstat.api.routes.experiment_schemas import RunCreate
 from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact, now_utc
 from normstat.cli.db_session import run_in_session, run_or_exit
+from normstat.db.row_records import to_record
 from normstat.db.session import WriteSession, make_engine, make_sessions
 from normstat.errors import BadRequest, DatabaseAway, NormstatError, NotAuthenticated
 from normstat.experiments import experiment_rows
@@ -68,10 +69,7 @@ class DatabaseTarget(RunTarget):
             results = await results_with_output(
                 session, [MeasuredValue(each.name, each.value, each.unit) for each in run.results], run.artefacts
             )
-            draft = RunDraft(
-                host=run.host, start=run.start, end=run.end, factors=run.factors, command=run.command, exit_status=run.exit_status,
-                note=run.note, source=RunSource.CLI, author=AUTHOR, results=results, artefacts=run.artefacts,
-            )  # fmt: skip
+            draft = to_record(RunDraft, run, source=RunSource.CLI, author=AUTHOR, results=results)
             return (await experiment_rows.add_run(session, run.experiment, draft)).experiment_id
 
         return f"/experiments/{run_in_session(add)}"

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from normstat.db.row_records import to_record
 from normstat.experiments.experiment_analysis import RunFacts
 from normstat.experiments.experiment_rows import StoredRun
 from normstat.experiments.measured_values import with_derived
@@ -46,10 +47,14 @@ class ExperimentRun(Documented):
 
 def describe_run(run: StoredRun) -> ExperimentRun:
     """Return a stored run as it is shown."""
-    return ExperimentRun(
-        run.id, run.experiment_id, run.host, run.start, run.end, run.factors, run.command, run.exit_status, run.note,
-        run.excluded_reason, why_left_out(run), run.source, run.author, with_derived(run.results), len(run.results), run.artefacts,
-    )  # fmt: skip
+    return to_record(
+        ExperimentRun,
+        run,
+        experiment=run.experiment_id,
+        left_out=why_left_out(run),
+        results=with_derived(run.results),
+        n_measured=len(run.results),
+    )
 
 
 def facts_of(run: ExperimentRun) -> RunFacts:

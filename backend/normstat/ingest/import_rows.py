@@ -14,6 +14,7 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.db.distribution import find_owner, is_citus, on_shard
+from normstat.db.row_records import to_record
 from normstat.db.schema.job_models import OPEN_STATES, ImportedFileRow, ImportRow, Job, JobKind, JobState
 from normstat.db.schema.models import Chunk, Host, Load, PackedChunk, StoredRejectedLine, Stream
 from normstat.db.schema.retention_models import StreamChange
@@ -365,11 +366,9 @@ async def _list_files(session: AsyncSession, import_ids: Sequence[int], limit: i
 
 
 def _to_import(row: ImportRow, files: list[ImportedFile]) -> Import:
-    return Import(
-        id=row.id,
-        job_id=row.job_id,
-        host=row.host,
-        name=row.name,
+    return to_record(
+        Import,
+        row,
         state=JobState(row.job.state),
         message=row.job.message,
         n_bytes=row.job.n_total,
@@ -378,12 +377,7 @@ def _to_import(row: ImportRow, files: list[ImportedFile]) -> Import:
         created_by=row.job.asked_by,
         finished_at=row.job.finished_at,
         files=files,
-        n_files=row.n_files,
         can_retry=row.file_path != "" and row.job.state not in OPEN_STATES,
-        is_undo=row.is_undo,
-        is_change=row.is_change,
-        label=row.label,
-        shift_s=row.shift_s,
         earlier=PLACE_ADAPTER.validate_python(row.earlier[-1]) if row.earlier else None,
     )
 

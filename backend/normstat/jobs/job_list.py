@@ -8,6 +8,7 @@ from typing import Final
 from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.row_records import to_record
 from normstat.db.schema.baseline_models import Baseline
 from normstat.db.schema.job_models import OPEN_STATES, Job, JobKind, JobState, ReparseRow
 from normstat.db.schema.models import Host
@@ -195,23 +196,14 @@ def _has_next_step(job: Job) -> bool:
 
 def _to_info(job: Job, host: str | None, baseline: str | None) -> JobInfo:
     kind = JobKind(job.kind)
-    return JobInfo(
-        id=job.id,
+    return to_record(
+        JobInfo,
+        job,
         kind=kind,
         host=host,
         baseline=baseline,
-        target=job.target,
         state=JobState(job.state),
-        n_done=job.n_done,
         n_total=job.n_total or None,
-        unit=job.unit,
-        message=job.message,
-        n_tries=job.n_tries,
-        asked_by=job.asked_by,
-        queued_at=job.queued_at,
-        started_at=job.started_at,
-        heartbeat_at=job.heartbeat_at,
-        finished_at=job.finished_at,
         next_try_at=job.next_try_at if job.state in {JobState.QUEUED, JobState.FAILED} else None,
         is_stoppable=kind not in NOT_STOPPED and _has_next_step(job),
         is_retriable=kind not in NOT_RETRIED and job.state in RETRIED_STATES,

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, or_, select, true, upd
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.row_records import to_record
 from normstat.db.schema.artefact_models import ArtefactBytes, ArtefactPartRow, ArtefactRow
 from normstat.db.schema.models import Host
 from normstat.errors import BadRequest, DamagedArtefact, NotFound
@@ -430,26 +431,4 @@ async def _to_artefacts(session: AsyncSession, rows: Sequence[ArtefactRow]) -> l
 
 
 def _to_artefact(row: ArtefactRow, host: str, parts: list[ArtefactPartInfo]) -> Artefact:
-    return Artefact(
-        id=row.id,
-        host=host,
-        start=row.start_at,
-        end=row.end_at,
-        duration_s=row.duration_s,
-        tool=row.tool,
-        exit_status=row.exit_status,
-        spec=row.spec,
-        title=row.title,
-        question=row.question,
-        command=row.command,
-        file_name=row.file_name,
-        effect=row.effect,
-        source=row.source,
-        author=row.author,
-        created=row.created_at,
-        n_bytes=row.n_bytes,
-        n_lines=row.n_lines,
-        n_rejected=row.n_rejected,
-        sha256=row.sha256,
-        parts=parts,
-    )
+    return to_record(Artefact, row, host=host, start=row.start_at, end=row.end_at, created=row.created_at, parts=parts)

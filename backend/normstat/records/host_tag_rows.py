@@ -4,15 +4,16 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Annotated, Final
 
+from pydantic import Field
 from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.db.schema.models import Host
 from normstat.db.schema.retention_models import HostDeletionRow
 from normstat.errors import BadRequest, NotFound, shorten
-from normstat.runtime.body import MAX_TAG_LENGTH
+from normstat.runtime.body import MAX_TAG_LENGTH, Body, Name, Tag
 from normstat.runtime.field_docs import Documented
 from normstat.runtime.natural_order import natural_key
 
@@ -33,13 +34,15 @@ class TaggedHost(Documented):
     """Those that the configuration of its agent sets; they can only be removed there."""
 
 
-@dataclass(frozen=True, slots=True)
-class TagChange:
-    """Tags to give to some hosts, and tags to take from them."""
+HostTagList = Annotated[list[Tag], Field(max_length=MAX_TAGS)]
 
-    hosts: tuple[str, ...]
-    add: tuple[str, ...] = ()
-    remove: tuple[str, ...] = ()
+
+class HostTagsUpdate(Body):
+    """Tags to give to hosts, and tags to take from them."""
+
+    hosts: Annotated[list[Name], Field(min_length=1, max_length=10_000)]
+    add: HostTagList = Field(default_factory=list)
+    remove: HostTagList = Field(default_factory=list)
 
 
 def sort_tags(tags: Iterable[str]) -> list[str]:
@@ -68,25 +71,25 @@ def read_tags(text: str) -> list[str]:
     return sort_tags(tag for part in text.split(",") if TAG.fullmatch(tag := part.strip()))[:MAX_TAGS]
 
 
-async def change_tags(session: AsyncSession, change: TagChange) -> list[TaggedHost]:
+async def change_tags(session: AsyncSession, body: HostTagsUpdate) -> list[TaggedHost]:
     """Return the hosts with their changed tags, in the order of their names. A tag that an agent sets stays.
 
     Raises: NotFound for an unknown host; BadRequest above MAX_TAGS tags of a host
     """
     query = (
         select(Host)
-        .where(Host.name.in_(change.hosts))
+        .where(Host.name.in_(body.hosts))
         # As agents' requests lock them.
         .order_by(Host.id)
         .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     )
     hosts = {host.name: host for host in (await session.scalars(query)).all()}
-    for name in change.hosts:
+    for name in body.hosts:
         if name not in hosts:
             raise NotFound(f"There is no host {shorten(name)}; GET /api/v1/hosts lists them", {"host": name})
     for host in hosts.values():
-        tags = sort_tags([*(tag for tag in host.tags if tag not in change.remove), *change.add])
+        tags = sort_tags([*(tag for tag in host.tags if tag not in body.remove), *body.add])
         if len(tags) > MAX_TAGS:
             raise BadRequest(
                 f"{host.name} would have {len(tags)} tags; a host has at most {MAX_TAGS}. Remove some first", {"host": host.name}

@@ -8,6 +8,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, and_, case, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.row_records import to_record
 from normstat.db.schema.job_models import OPEN_STATES, Job, JobKind, JobState, ReparseRow
 from normstat.db.schema.models import Host, Stream
 from normstat.db.schema.retention_models import StreamChange
@@ -231,22 +232,14 @@ async def _require_scope(session: AsyncSession, scope: ReparseScope) -> int | No
 
 
 def _to_reparse(row: ReparseRow, host: str | None) -> Reparse:
-    return Reparse(
-        id=row.id,
-        job_id=row.job_id,
+    return to_record(
+        Reparse,
+        row,
         host=host,
-        stream_id=row.stream_id,
-        spec=row.spec,
-        is_outdated_only=row.is_outdated_only,
         state=JobState(row.job.state),
         message=row.job.message,
-        n_streams=row.n_streams,
-        n_streams_done=row.n_streams_done,
         n_bytes=row.job.n_total,
         n_bytes_done=row.job.n_done,
-        n_samples_before=row.n_samples_before,
-        n_samples_after=row.n_samples_after,
-        n_rejected_after=row.n_rejected_after,
         created_at=row.job.queued_at,
         created_by=row.job.asked_by,
         finished_at=row.job.finished_at,

@@ -10,6 +10,7 @@ import zstandard
 from sqlalchemy import delete, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.row_records import to_record
 from normstat.db.schema.report_models import ReportFileBytes, ReportFileRow, ReportNoteRow, ReportRow
 from normstat.errors import BadRequest, Conflict, NotFound, TooLarge
 from normstat.runtime.bounded_decoding import unpack_zstd
@@ -462,15 +463,8 @@ async def _to_infos(session: AsyncSession, rows: Sequence[ReportRow]) -> list[Re
         .group_by(ReportNoteRow.report_id)
     )
     counts = {row[0]: row[1] for row in (await session.execute(query)).all()}
-    return [
-        ReportInfo(
-            id=row.id, title=row.title, is_template=row.is_template, hosts=list(row.hosts), start=row.start_at, end=row.end_at,
-            author=row.author, revision=row.revision, created_at=row.created_at, updated_at=row.updated_at,
-            updated_by=row.updated_by, n_notes=counts.get(row.id, 0),
-        )
-        for row in rows
-    ]  # fmt: skip
+    return [to_record(ReportInfo, row, start=row.start_at, end=row.end_at, n_notes=counts.get(row.id, 0)) for row in rows]
 
 
 def _to_file(row: ReportFileRow) -> ReportFile:
-    return ReportFile(row.id, row.report_id, row.name, row.media_type, row.n_bytes, row.sha256, row.author, row.created_at)
+    return to_record(ReportFile, row, report=row.report_id)

@@ -16,6 +16,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from normstat.baselines.baseline_versions import forget_host, lock_baselines
 from normstat.db.distribution import on_shard
+from normstat.db.row_records import to_record
 from normstat.db.schema.baseline_models import ProfilePiece
 from normstat.db.schema.job_models import OPEN_STATES, Job, JobKind, JobState
 from normstat.db.schema.models import (
@@ -165,13 +166,14 @@ async def _delete_some(
 
 
 def _to_deletion(row: HostDeletionRow) -> HostDeletion:
-    return HostDeletion(
-        job_id=row.job_id,
-        host=row.host,
-        state=JobState(row.job.state),
-        message=row.job.message,
-        n_samples=row.job.n_done,
-        requested_by=row.job.asked_by,
-        requested_at=row.job.queued_at,
-        finished_at=row.job.finished_at,
+    job = row.job
+    return to_record(
+        HostDeletion,
+        row,
+        state=JobState(job.state),
+        message=job.message,
+        n_samples=job.n_done,
+        requested_by=job.asked_by,
+        requested_at=job.queued_at,
+        finished_at=job.finished_at,
     )

@@ -8,17 +8,20 @@ RESULTS; the rule for all other stats is none of theirs.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Annotated, Final
 
+from pydantic import Field, StringConstraints
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.row_records import to_record
 from normstat.db.schema.job_models import Job, JobKind, JobState
 from normstat.db.schema.models import StatTable
 from normstat.db.schema.retention_models import RetentionRuleRow, RetentionRunRow
 from normstat.db.session import WriteSession
 from normstat.errors import BadRequest, NotFound, shorten
+from normstat.runtime.body import NO_NUL, Body
 from normstat.runtime.field_docs import Documented
 from normstat.stats.catalogue import load_catalogue
 
@@ -33,13 +36,18 @@ MAX_RUNS_LISTED: Final = 30
 DAY: Final = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
-class RetentionRuleRequest:
-    """A requested rule."""
+StatName = Annotated[str, StringConstraints(min_length=1, max_length=63, pattern=NO_NUL)]
+Days = Annotated[int, Field(ge=1, le=MAX_DAYS)]
 
-    stat: str | None
-    samples_days: int | None
-    chunks_days: int | None
+
+class RetentionRulePut(Body):
+    """For how many days the samples and the raw bytes of a stat are kept (null: for ever); stat null: all that have no rule;
+    `@scores`, `@states`, `@episodes`, `@backtests`: the results of watching, for at least 8 days.
+    """
+
+    stat: StatName | None
+    samples_days: Days | None
+    chunks_days: Days | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,45 +157,45 @@ async def read_rules(session: AsyncSession) -> list[RetentionRule]:
     """Return all rules, the one for all others first."""
     query = select(RetentionRuleRow).order_by(RetentionRuleRow.stat)
     rows = await session.scalars(query, execution_options={"populate_existing": True})
-    return [RetentionRule(row.stat or None, row.samples_days, row.chunks_days, row.updated_by, row.updated_at) for row in rows]
+    return [to_record(RetentionRule, row, stat=row.stat or None) for row in rows]
 
 
-async def put_rules(session: AsyncSession, requests: Sequence[RetentionRuleRequest], *, updated_by: str) -> None:
+async def put_rules(session: AsyncSession, rules: Sequence[RetentionRulePut], *, updated_by: str) -> None:
     """Replace all rules. A rule that stays as it is keeps the name of who changed it last.
 
     Raises: BadRequest for two rules of one stat, for an unknown stat, and for results that are not kept long enough
     """
-    names = [request.stat or OTHERS for request in requests]
+    names = [rule.stat or OTHERS for rule in rules]
     if len(set(names)) < len(names):
         raise BadRequest("There are two rules for one stat; give one for each, and one without a stat for all others")
     known = {stat.name for spec in load_catalogue().specs.values() for stat in spec.stats} | set(
         await session.scalars(select(StatTable.name))
     )
-    _require_results(requests)
+    _require_results(rules)
     unknown = sorted(set(names) - known - {OTHERS, *RESULTS})
     if unknown:
         raise BadRequest(f"There is no stat {shorten(unknown[0])}; GET /api/v1/stats lists them", {"stat": unknown[0]})
     await session.execute(delete(RetentionRuleRow).where(RetentionRuleRow.stat.not_in(names)))
-    for request, name in zip(requests, names, strict=True):
-        values = {"samples_days": request.samples_days, "chunks_days": request.chunks_days, "updated_by": updated_by}
+    for rule, name in zip(rules, names, strict=True):
+        values = {"samples_days": rule.samples_days, "chunks_days": rule.chunks_days, "updated_by": updated_by}
         put = insert(RetentionRuleRow).values(stat=name, **values)
         old_samples_days, old_chunks_days = RetentionRuleRow.samples_days, RetentionRuleRow.chunks_days
-        is_new = old_samples_days.is_distinct_from(request.samples_days) | old_chunks_days.is_distinct_from(request.chunks_days)
+        is_new = old_samples_days.is_distinct_from(rule.samples_days) | old_chunks_days.is_distinct_from(rule.chunks_days)
         await session.execute(
             put.on_conflict_do_update(index_elements=["stat"], set_={**values, "updated_at": func.now()}, where=is_new)
         )
 
 
-def _require_results(requests: Sequence[RetentionRuleRequest]) -> None:
-    for request in requests:
-        if request.stat not in RESULTS:
+def _require_results(rules: Sequence[RetentionRulePut]) -> None:
+    for rule in rules:
+        if rule.stat not in RESULTS:
             continue
-        if request.chunks_days is not None:
-            raise BadRequest(f"{request.stat} has no raw bytes; set the days of its samples only", {"stat": request.stat})
-        if request.samples_days is not None and request.samples_days < MIN_RESULT_DAYS:
+        if rule.chunks_days is not None:
+            raise BadRequest(f"{rule.stat} has no raw bytes; set the days of its samples only", {"stat": rule.stat})
+        if rule.samples_days is not None and rule.samples_days < MIN_RESULT_DAYS:
             raise BadRequest(
-                f"{request.stat} is kept for at least {MIN_RESULT_DAYS} days; rolling baselines look back on seven",
-                {"stat": request.stat},
+                f"{rule.stat} is kept for at least {MIN_RESULT_DAYS} days; rolling baselines look back on seven",
+                {"stat": rule.stat},
             )
 
 
@@ -240,16 +248,11 @@ async def note_removed(session: WriteSession, run_id: int, removed: Removed) -> 
 
 
 def _to_run(row: RetentionRunRow) -> RetentionRun:
-    return RetentionRun(
-        id=row.id,
-        job_id=row.job_id,
+    return to_record(
+        RetentionRun,
+        row,
         state=JobState(row.job.state),
         message=row.job.message,
-        n_samples=row.n_samples,
-        n_instances=row.n_instances,
-        n_chunks=row.n_chunks,
-        n_chunk_bytes=row.n_chunk_bytes,
-        n_results=row.n_results,
         created_by=row.job.asked_by,
         created_at=row.job.queued_at,
         finished_at=row.job.finished_at,

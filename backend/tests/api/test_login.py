@@ -12,7 +12,7 @@ from sqlalchemy import text
 from normstat.api.http.cookies import SESSION_COOKIE
 from normstat.api.http.state import AppState
 from normstat.auth import account_rows, login, passwords
-from normstat.auth.accounts import AccountChange, change_account
+from normstat.auth.accounts import UserUpdate, change_account
 from normstat.auth.roles import Role
 from normstat.auth.throttle import FREE_TRIES, FREE_TRIES_OF_ADDRESS, FREE_TRIES_OF_NAME, Throttle
 from normstat.db.session import make_engine, make_sessions, open_read_session, open_write_session
@@ -83,7 +83,7 @@ async def test_unknown_wrong_disabled_and_passwordless_get_the_same_answer(
     await people.enter(Role.VIEWER, "nopassword")
     answers = [await log_in(client, "nobody"), await log_in(client, "ann", "wrong"), await log_in(client, "nopassword")]
     async with open_write_session(state.sessions) as session:
-        await change_account(session, ROOT, "ann", AccountChange(role=None, password=None, is_disabled=True))
+        await change_account(session, ROOT, "ann", UserUpdate(is_disabled=True))
     answers.append(await log_in(client, "ann"))
     for answer in answers:
         assert_envelope(answer, 401, "not_authenticated")
@@ -223,7 +223,7 @@ async def test_link_of_a_named_account(state: AppState, client: httpx.AsyncClien
     with pytest.raises(NotFound):
         await link_token(state, "nobody")
     async with open_write_session(state.sessions) as session:
-        await change_account(session, ROOT, "ann", AccountChange(role=None, password=None, is_disabled=True))
+        await change_account(session, ROOT, "ann", UserUpdate(is_disabled=True))
     with pytest.raises(Conflict):
         await link_token(state, "ann")
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from normstat.api.http.state import AppState
-from normstat.auth.accounts import AccountChange, change_account
+from normstat.auth.accounts import UserUpdate, change_account
 from normstat.auth.roles import Role
 from normstat.db.session import open_write_session
 from normstat.errors import Conflict
@@ -71,14 +71,14 @@ async def test_two_administrators_cannot_remove_each_other_at_once(people: Peopl
 
     async def demote(name: str) -> None:
         async with open_write_session(state.sessions) as session:
-            await change_account(session, ROOT, name, AccountChange(role=Role.VIEWER, password=None, is_disabled=None))
+            await change_account(session, ROOT, name, UserUpdate(role=Role.VIEWER))
 
     async def n_waiting() -> int:
         query = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
         return int((await run_sql(state, query))[0][0])
 
     async with open_write_session(state.sessions) as session:
-        await change_account(session, ROOT, "one", AccountChange(role=Role.VIEWER, password=None, is_disabled=None))
+        await change_account(session, ROOT, "one", UserUpdate(role=Role.VIEWER))
         other = asyncio.create_task(demote("two"))
         # Either it waits for us, or it has wrongly not looked.
         while not other.done() and not await n_waiting():  # noqa: ASYNC110 - only the database knows

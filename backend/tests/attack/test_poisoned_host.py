@@ -19,7 +19,7 @@ from normstat.ingest.reparse.reparse_stream import StreamReparse
 from normstat.profiles import profile_job
 from normstat.retention import chunk_removal, host_deletion, retention_rules, retention_run
 from normstat.retention.deletion_worker import work_off_removals
-from normstat.retention.retention_rules import RetentionRuleRequest
+from normstat.retention.retention_rules import RetentionRulePut
 from normstat.samples.rollups import rollup_job
 from normstat.samples.rollups.rollup_job import DELAY, roll_up
 from normstat.window import Window
@@ -142,14 +142,14 @@ async def test_retention_goes_on_with_the_other_hosts_and_says_which_failed(
 ) -> None:
     poison(monkeypatch, retention_run, "delete_samples", lambda _, __, host_id, **___: host_id == ids["mallory"])
     monkeypatch.setattr(retention_run, "drop_oldest_part", no_part)
-    run = await apply(db.sessions, RetentionRuleRequest("vmstat_linux", 1, None), now=LATE)
+    run = await apply(db.sessions, RetentionRulePut(stat="vmstat_linux", samples_days=1, chunks_days=None), now=LATE)
     assert run.state == JobState.FAILED
     assert run.message == f"vmstat_linux of host {ids['mallory']}: poisoned"
     assert db.query("SELECT DISTINCT host_id FROM samples.vmstat_linux") == [(ids["mallory"],)]
     # Its stream still says that it has samples, so that a backup has them.
     assert db.query(f"SELECT count(first_sample_at) FROM streams WHERE host_id = {ids['mallory']}") == [(1,)]
     monkeypatch.undo()
-    run = await apply(db.sessions, RetentionRuleRequest("vmstat_linux", 1, None), now=LATE)
+    run = await apply(db.sessions, RetentionRulePut(stat="vmstat_linux", samples_days=1, chunks_days=None), now=LATE)
     assert (run.state, db.query("SELECT count(*) FROM samples.vmstat_linux")) == (JobState.DONE, [(0,)])
     assert db.query("SELECT count(*) FROM streams WHERE first_sample_at IS NOT NULL") == [(0,)]
 
@@ -162,7 +162,7 @@ async def test_retention_removes_the_raw_bytes_of_the_other_streams(
     db: Database, ids: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poison(monkeypatch, chunk_removal, "_remove_some", lambda _, __, ___, host_id, ____: host_id == ids["mallory"])
-    run = await apply(db.sessions, RetentionRuleRequest(None, None, 1), now=LATE + timedelta(days=36500))
+    run = await apply(db.sessions, RetentionRulePut(stat=None, samples_days=None, chunks_days=1), now=LATE + timedelta(days=36500))
     assert run.state == JobState.FAILED
     assert "poisoned" in run.message
     left = f"SELECT DISTINCT host_id FROM {Chunk.__tablename__} JOIN {Stream.__tablename__} ON id = stream_id"
@@ -194,7 +194,9 @@ async def test_a_run_of_retention_that_fails_as_a_whole_is_at_its_end(
 ) -> None:
     assert ids
     async with open_write_session(db.sessions) as session:
-        await retention_rules.put_rules(session, [RetentionRuleRequest("vmstat_linux", 1, None)], updated_by="anna")
+        await retention_rules.put_rules(
+            session, [RetentionRulePut(stat="vmstat_linux", samples_days=1, chunks_days=None)], updated_by="anna"
+        )
         await retention_rules.add_run(session, created_by="anna")
     poison(monkeypatch, retention_rules, "read_rules", lambda *_: True)
     assert await work_off_removals(db.url)

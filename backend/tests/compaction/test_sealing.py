@@ -21,7 +21,7 @@ from normstat.db.hypertables import EmptyParts
 from normstat.db.session import open_read_session
 from normstat.errors import DamagedSamples
 from normstat.query.report_coverage import read_coverage
-from normstat.retention.retention_rules import RetentionRuleRequest
+from normstat.retention.retention_rules import RetentionRulePut
 from normstat.runtime.metrics import DAMAGED_BLOCKS
 from normstat.samples.lookup import require_host
 from normstat.window import LATEST, Window, from_us, to_us
@@ -109,7 +109,7 @@ async def test_retention_and_deletion_take_blocks(agent: Agent, db: Database) ->
         await own.send_file(vmstat_text(vmstat_times(100, START + timedelta(days=2))), key="2")
     await seal_all(db.sessions, "beta")
     now = START + timedelta(days=3)
-    run = await apply(db.sessions, RetentionRuleRequest(stat=None, samples_days=2, chunks_days=None), now=now)
+    run = await apply(db.sessions, RetentionRulePut(stat=None, samples_days=2, chunks_days=None), now=now)
     assert run.n_samples == 198
     assert books(db.url, "beta")["instances"] == books(db.url)["instances"]
     assert await export(db.engine, "beta") == (await export(db.engine)).replace(b"alpha", b"beta") != b""

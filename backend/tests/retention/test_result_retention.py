@@ -8,7 +8,7 @@ import pytest
 from normstat.db.schema.job_models import JobState
 from normstat.errors import BadRequest
 from normstat.retention import result_removal
-from normstat.retention.retention_rules import RESULTS, RetentionRuleRequest
+from normstat.retention.retention_rules import RESULTS, RetentionRulePut
 from tests.database_access import Database, query
 from tests.databases import Sessions, on_either_database
 from tests.retention.test_retention import NOW, apply
@@ -70,10 +70,10 @@ async def test_each_kind_goes_by_its_own_rule(db: Database, monkeypatch: pytest.
     fill(db.url)
     before = kept(db.url)
     # Not by the rule for all other stats.
-    run = await apply(db.sessions, RetentionRuleRequest(None, 10, 10))
+    run = await apply(db.sessions, RetentionRulePut(stat=None, samples_days=10, chunks_days=10))
     assert (run.state, run.n_results) == (JobState.DONE, 0)
     assert kept(db.url) == before
-    run = await apply(db.sessions, *(RetentionRuleRequest(name, 30, None) for name in RESULTS))
+    run = await apply(db.sessions, *(RetentionRulePut(stat=name, samples_days=30, chunks_days=None) for name in RESULTS))
     assert kept(db.url) == [
         [(1, 10, BEFORE), (2, 10, BEFORE)],
         # What held on that day stays.
@@ -82,15 +82,15 @@ async def test_each_kind_goes_by_its_own_rule(db: Database, monkeypatch: pytest.
         [("backtest", "running", "r"), ("backtest", "failed", "r"), ("import", "done", None)],
     ]
     assert (run.state, run.message, run.n_results) == (JobState.DONE, "", 2 * 90 + 2 * 2 * 2 + 1 + 1)
-    again = await apply(db.sessions, *(RetentionRuleRequest(name, 30, None) for name in RESULTS))
+    again = await apply(db.sessions, *(RetentionRulePut(stat=name, samples_days=30, chunks_days=None) for name in RESULTS))
     assert again.n_results == 0
 
 
 async def test_what_is_no_rule_for_results(sessions: Sessions) -> None:
     for request, why in (
-        (RetentionRuleRequest("@scores", 7, None), "at least 8 days"),
-        (RetentionRuleRequest("@episodes", 30, 30), "no raw bytes"),
-        (RetentionRuleRequest("@nothing", 30, None), "no stat '@nothing'"),
+        (RetentionRulePut(stat="@scores", samples_days=7, chunks_days=None), "at least 8 days"),
+        (RetentionRulePut(stat="@episodes", samples_days=30, chunks_days=30), "no raw bytes"),
+        (RetentionRulePut(stat="@nothing", samples_days=30, chunks_days=None), "no stat '@nothing'"),
     ):
         with pytest.raises(BadRequest, match=why):
             await apply(sessions, request)

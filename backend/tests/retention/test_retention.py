@@ -15,7 +15,7 @@ from normstat.errors import BadRequest
 from normstat.jobs.claims import REMOVALS, open_claims_in
 from normstat.records.reparse_rows import ReparseScope
 from normstat.retention import chunk_removal, deletion_worker, retention_rules, retention_run
-from normstat.retention.retention_rules import RetentionRuleRequest, RetentionRun
+from normstat.retention.retention_rules import RetentionRulePut, RetentionRun
 from normstat.samples.spec_refresh import refresh_catalogue
 from tests.addons import APP_USER, app_user_text
 from tests.compaction.raw_view import read_whole, stream_ids
@@ -46,7 +46,7 @@ async def fill(agent: Agent) -> None:
     await agent.send_file(mpstat_text(5, 9, start=FIRST), "mpstat_linux", "wide")
 
 
-async def apply(sessions: Sessions, *wishes: RetentionRuleRequest, now: datetime = NOW) -> RetentionRun:
+async def apply(sessions: Sessions, *wishes: RetentionRulePut, now: datetime = NOW) -> RetentionRun:
     async with open_write_session(sessions) as session:
         await retention_rules.put_rules(session, wishes, updated_by="anna")
         run = await retention_rules.add_run(session, created_by="anna")
@@ -85,7 +85,7 @@ async def test_samples_go_by_days_with_all_that_rests_on_them(agent: Agent, db: 
                 connection.execute("INSERT INTO rollups SELECT id, %s, 1, 'x', %s, '' FROM hosts", row[1:])
                 connection.execute("INSERT INTO rollup_marks SELECT id, %s, %s FROM hosts", [stat, at + timedelta(hours=22)])
     # Three days before the 6th: what is of the 1st and 2nd goes.
-    run = await apply(db.sessions, RetentionRuleRequest("mpstat_linux", 3, None))
+    run = await apply(db.sessions, RetentionRulePut(stat="mpstat_linux", samples_days=3, chunks_days=None))
     border = datetime(2026, 3, 3, tzinfo=UTC)
     assert times(db.url, "vmstat_linux")[0] == n_vmstat
     n_left, first = times(db.url, "mpstat_linux")
@@ -113,14 +113,18 @@ async def test_samples_go_by_days_with_all_that_rests_on_them(agent: Agent, db: 
         )
         assert counts == [("mpstat_linux", 3, True), ("vmstat_linux", 5, False)]
     # Again: nothing is left to do.
-    again = await apply(db.sessions, RetentionRuleRequest("mpstat_linux", 3, None))
+    again = await apply(db.sessions, RetentionRulePut(stat="mpstat_linux", samples_days=3, chunks_days=None))
     assert (again.state, again.n_samples, again.n_instances) == (JobState.DONE, 0, 0)
 
 
 async def test_the_rule_for_all_others(agent: Agent, db: Database) -> None:
     await fill(agent)
     n_mpstat = times(db.url, "mpstat_linux")[0]
-    await apply(db.sessions, RetentionRuleRequest(None, 1, None), RetentionRuleRequest("mpstat_linux", None, None))
+    await apply(
+        db.sessions,
+        RetentionRulePut(stat=None, samples_days=1, chunks_days=None),
+        RetentionRulePut(stat="mpstat_linux", samples_days=None, chunks_days=None),
+    )
     assert times(db.url, "vmstat_linux")[1] >= datetime(2026, 3, 5, tzinfo=UTC)
     assert times(db.url, "mpstat_linux")[0] == n_mpstat
 
@@ -152,7 +156,7 @@ async def test_raw_bytes_go_apart_and_their_samples_are_never_lost(
     # The young stream came at once: nothing of it is old.
     with psycopg.connect(db.url) as connection:
         connection.execute("UPDATE chunks SET received_at = %s FROM streams WHERE id = stream_id AND key = 'young'", [NOW])
-    run = await apply(db.sessions, RetentionRuleRequest("app_user", None, 7))
+    run = await apply(db.sessions, RetentionRulePut(stat="app_user", samples_days=None, chunks_days=7))
     assert (run.state, run.n_samples, run.n_chunks, run.n_chunk_bytes) == (JobState.DONE, 0, 8, bounds[8])
     left = db.query("SELECT key, min(start_offset) FROM chunks JOIN streams ON id = stream_id GROUP BY 1 ORDER BY 1")
     assert left == [("k", bounds[8]), ("young", 0)]
@@ -192,12 +196,12 @@ async def test_packed_bytes_go_when_all_of_their_pack_is_old(agent: Agent, db: D
         next(pack[0] for pack in packs if pack[0] >= bounds[20]),
         sum(int(str(pack[2])) for pack in packs if int(str(pack[0])) < bounds[20]),
     )
-    run = await apply(db.sessions, RetentionRuleRequest(None, None, 7))
+    run = await apply(db.sessions, RetentionRulePut(stat=None, samples_days=None, chunks_days=7))
     assert (run.state, run.n_chunks, run.n_chunk_bytes) == (JobState.DONE, 20, bounds[20])
     changes = "SELECT kept_from, packed_to, packed_bytes FROM stream_changes"
     assert db.query(changes) == [(bounds[20], bounds[-5], bounds[-5] - bounds[20])]
     # The next rule lets all packs go, and no chunk.
-    run = await apply(db.sessions, RetentionRuleRequest(None, None, 3))
+    run = await apply(db.sessions, RetentionRulePut(stat=None, samples_days=None, chunks_days=3))
     assert (run.state, run.n_chunk_bytes) == (JobState.DONE, bounds[-5] - bounds[20])
     assert db.query(changes) == [(bounds[-5], bounds[-5], 0)]
     assert db.query("SELECT count(*), min(start_offset) FROM chunks") == [(5, bounds[-5])]
@@ -226,8 +230,14 @@ async def test_bytes_that_go_while_a_reparse_reads_them(agent: Agent, db: Databa
 
 async def test_what_is_no_rule(sessions: Sessions) -> None:
     for wishes, message in (
-        ([RetentionRuleRequest("nothing_any", 1, 1)], "no stat 'nothing_any'"),
-        ([RetentionRuleRequest(None, 1, 1), RetentionRuleRequest(None, 2, 1)], "two rules"),
+        ([RetentionRulePut(stat="nothing_any", samples_days=1, chunks_days=1)], "no stat 'nothing_any'"),
+        (
+            [
+                RetentionRulePut(stat=None, samples_days=1, chunks_days=1),
+                RetentionRulePut(stat=None, samples_days=2, chunks_days=1),
+            ],
+            "two rules",
+        ),
     ):
         with pytest.raises(BadRequest, match=message):
             async with open_write_session(sessions) as session:
@@ -238,7 +248,9 @@ async def test_the_night_wishes_only_where_there_are_rules(db: Database) -> None
     await deletion_worker.queue_nightly_retention(db.sessions)
     async with open_write_session(db.sessions) as session:
         assert await retention_rules.list_runs(session) == []
-        await retention_rules.put_rules(session, [RetentionRuleRequest(None, 365, None)], updated_by="anna")
+        await retention_rules.put_rules(
+            session, [RetentionRulePut(stat=None, samples_days=365, chunks_days=None)], updated_by="anna"
+        )
     await deletion_worker.queue_nightly_retention(db.sessions)
     assert await deletion_worker.work_off_removals(db.url)
     async with open_read_session(db.sessions) as session:

@@ -27,6 +27,7 @@ from normstat.api.routes.experiment_schemas import (
 from normstat.db import row_budgets
 from normstat.db.host_limits import Whole
 from normstat.db.row_budgets import EXPERIMENTS, RUNS
+from normstat.db.row_records import to_record
 from normstat.errors import BadRequest, Conflict, DamagedArtefact, NotFound, TooLarge, TooManyRequests
 from normstat.experiments import experiment_rows
 from normstat.experiments.artefact_runs import add_artefact_runs, results_with_output
@@ -90,10 +91,7 @@ async def create_run(body: RunCreate, principal: Operator, session: WriteSession
     results = _to_values(body.results)
     if body.reads_artefacts:
         results = await results_with_output(session, results, body.artefacts)
-    draft = RunDraft(
-        host=body.host, start=body.start, end=body.end, factors=body.factors, command=body.command, exit_status=body.exit_status,
-        note=body.note, source=RunSource(body.source), author=principal.name, results=results, artefacts=body.artefacts,
-    )  # fmt: skip
+    draft = to_record(RunDraft, body, source=RunSource(body.source), author=principal.name, results=results)
     return describe_run(await experiment_rows.add_run(session, body.experiment, draft))
 
 
@@ -118,10 +116,8 @@ async def report_run(body: RunReport, agent: Agent, session: WriteSession, state
     await _require_room_for_name(session, state, body.experiment, name)
     times = ((REAL, body.real), (USER, body.user), (SYS, body.sys))
     measured = [MeasuredValue(key, value, "s") for key, value in times if value is not None]
-    draft = RunDraft(
-        host=host, start=body.start, end=body.end, factors=body.factors, command=body.command, exit_status=body.exit_status,
-        note=body.note, source=RunSource.AGENT, author=name, results=[*measured, *_to_values(body.results)], artefacts=[],
-    )  # fmt: skip
+    results = [*measured, *_to_values(body.results)]
+    draft = to_record(RunDraft, body, host=host, source=RunSource.AGENT, author=name, results=results, artefacts=[])
     return describe_run(await experiment_rows.add_run(session, body.experiment, draft))
 
 

@@ -1,29 +1,15 @@
 """Tags of hosts."""
 
-from typing import Annotated
-
-from pydantic import Field
-
 from normstat.api.http.deps import NEEDS_OPERATOR, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.errors import BadRequest, NotFound
 from normstat.records import host_tag_rows
-from normstat.records.host_tag_rows import MAX_TAGS, TagChange, TaggedHost
-from normstat.runtime.body import Body, Name, Tag
+from normstat.records.host_tag_rows import HostTagsUpdate, TaggedHost
+from normstat.runtime.body import Body
 
 router = LazyRouter(prefix="/host-tags", tags=["hosts"])
-
-HostTagList = Annotated[list[Tag], Field(max_length=MAX_TAGS)]
-
-
-class HostTagsUpdate(Body):
-    """Tags to give to hosts, and tags to take from them."""
-
-    hosts: Annotated[list[Name], Field(min_length=1, max_length=10_000)]
-    add: HostTagList = Field(default_factory=list)
-    remove: HostTagList = Field(default_factory=list)
 
 
 class TaggedHosts(Body):
@@ -36,5 +22,4 @@ class TaggedHosts(Body):
 @open_to_limited()
 async def update_host_tags(body: HostTagsUpdate, session: WriteSession) -> TaggedHosts:
     """Give tags to hosts and take tags from them. A tag that a host's agent sets stays: its configuration has it."""
-    change = TagChange(tuple(body.hosts), tuple(body.add), tuple(body.remove))
-    return TaggedHosts(hosts=await host_tag_rows.change_tags(session, change))
+    return TaggedHosts(hosts=await host_tag_rows.change_tags(session, body))

@@ -9,18 +9,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from normstat.auth.accounts import HostGroupNames, Password
 from normstat.auth.join_token_rows import JoinTokenInfo
-from normstat.auth.password_rules import MIN_LENGTH
 from normstat.auth.roles import Role
 from normstat.comparison.metric_choice import MetricInfo
 from normstat.query.host_lists import HostInfo, InstanceInfo
 from normstat.query.step_reduction import Reduction
 from normstat.runtime.body import Body, Name
 from normstat.stats.spec import PanelInfo
-
-Password = Annotated[str, StringConstraints(min_length=MIN_LENGTH, max_length=1000)]
-HostGroupNames = Annotated[list[Name], Field(max_length=1000)]
-
 
 # --- accounts ---
 
@@ -93,19 +89,6 @@ class UserCreate(Body):
     name: Name
     role: Role
     password: Password
-    host_groups: HostGroupNames | None = None
-
-
-class UserUpdate(Body):
-    """Changes to an account; members left out stay unchanged. A new password revokes its API tokens by default.
-
-    `host_groups`: the only ones whose hosts it sees; null: all hosts.
-    """
-
-    role: Role | None = None
-    password: Password | None = None
-    is_disabled: bool | None = None
-    revoke_api_tokens: bool | None = None
     host_groups: HostGroupNames | None = None
 
 

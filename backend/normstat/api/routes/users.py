@@ -10,11 +10,11 @@ from normstat.api.http.body import Empty
 from normstat.api.http.deps import NEEDS_ADMINISTRATOR, Administrator, ReadSession, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.lazy_routing import LazyRouter
-from normstat.api.routes.schemas import UserCreate, UserInfo, UserList, UserUpdate
+from normstat.api.routes.schemas import UserCreate, UserInfo, UserList
 from normstat.auth import accounts
 from normstat.auth.account_rows import list_users as list_user_rows
 from normstat.auth.account_rows import read_host_groups
-from normstat.auth.accounts import ALL_HOSTS, AccountChange
+from normstat.auth.accounts import UserUpdate
 from normstat.auth.roles import Role
 from normstat.auth.second_factor_rows import list_factor_owners
 from normstat.db.schema.models import User
@@ -51,15 +51,7 @@ async def update_user(name: UserPath, body: UserUpdate, principal: Administrator
     A new password also revokes the account's API tokens, unless `revoke_api_tokens` is false. An API token can neither change an
     administrator nor create one.
     """
-    is_unlimited = "host_groups" in body.model_fields_set and body.host_groups is None
-    change = AccountChange(
-        role=body.role,
-        password=body.password,
-        is_disabled=body.is_disabled,
-        must_revoke_tokens=body.revoke_api_tokens is not False,
-        host_groups=ALL_HOSTS if is_unlimited else body.host_groups,
-    )
-    [info] = await _to_infos(session, [await accounts.change_account(session, principal, name, change)])
+    [info] = await _to_infos(session, [await accounts.change_account(session, principal, name, body)])
     return info
 
 
