@@ -22,10 +22,9 @@ from normstat.artefacts.flame_view import (
     require_column,
     show_name,
     sum_functions,
-    to_table_column,
     whole_of,
 )
-from normstat.artefacts.table_view import ArtefactTableColumn
+from normstat.artefacts.table_view import ArtefactTableColumn, to_table_column
 from normstat.errors import BadRequest
 from normstat.runtime.field_docs import Documented
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from normstat.artefacts.call_tree import CallTree, Ints, Weights
 from normstat.artefacts.flame_growth import CallForest, FlameNodes, GrowthRequest, Threads, grow, make_forest
 from normstat.artefacts.parts import PartColumn
-from normstat.artefacts.table_view import ArtefactTableColumn
+from normstat.artefacts.table_view import ArtefactTableColumn, to_table_column
 from normstat.errors import BadRequest, shorten
 from normstat.runtime.field_docs import Documented
 
@@ -213,13 +213,6 @@ def require_column(tree: CallTree, key: str) -> PartColumn:
             return column
     known = ", ".join(column.key for column in tree.columns) or "none"
     raise BadRequest(f"There is no column {shorten(key or tree.weight)}; this part has {known}")
-
-
-def to_table_column(column: PartColumn) -> ArtefactTableColumn:
-    """Return a column as a body of the API."""
-    return ArtefactTableColumn(
-        column.key, column.title, column.unit, column.kind, column.worse, column.decimals, column.help, column.is_additive
-    )
 
 
 def show_name(name: str) -> str:

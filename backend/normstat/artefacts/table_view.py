@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from normstat.artefacts.keys import is_total
-from normstat.artefacts.parts import Number, TablePart
+from normstat.artefacts.parts import Number, PartColumn, TablePart
 from normstat.errors import BadRequest, shorten
 from normstat.runtime.field_docs import Documented
 
@@ -134,10 +134,7 @@ def view_table(part: TablePart, asked: TableRequest) -> ArtefactTable:
         stat=part.stat,
         key_names=list(group),
         all_key_names=list(part.key_names),
-        columns=[
-            ArtefactTableColumn(each.key, each.title, each.unit, each.kind, each.worse, each.decimals, each.help, each.is_additive)
-            for each in part.columns
-        ],
+        columns=[to_table_column(each) for each in part.columns],
         order=order,
         rows=found[asked.offset : asked.offset + asked.limit],
         n_rows=len(found),
@@ -233,3 +230,10 @@ def _require(name: str, known: list[str], what: str) -> str:
     if name and name not in known:
         raise BadRequest(f"There is no {what} {shorten(name)}; this part has {', '.join(known)}")
     return name
+
+
+def to_table_column(column: PartColumn) -> ArtefactTableColumn:
+    """Return a column as a body of the API."""
+    return ArtefactTableColumn(
+        column.key, column.title, column.unit, column.kind, column.worse, column.decimals, column.help, column.is_additive
+    )

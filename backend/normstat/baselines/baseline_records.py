@@ -10,6 +10,7 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.dialects.postgresql import Range
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.row_records import to_record
 from normstat.db.schema.baseline_models import Baseline, BaselineHost, Exclusion, HostGroup
 from normstat.db.schema.job_models import Job
 from normstat.db.schema.models import Host
@@ -156,20 +157,12 @@ async def to_records(session: AsyncSession, baselines: Sequence[Baseline]) -> li
     hosts, excluded = await _read_hosts(session, ids), await _read_excluded(session, ids)
     progress, groups = await _read_progress(session, ids), await _read_groups(session, baselines)
     return [
-        BaselineInfo(
-            id=baseline.id,
-            name=baseline.name,
-            note=baseline.note,
+        to_record(
+            BaselineInfo,
+            baseline,
             hosts=hosts.get(baseline.id, []),
             windows=to_windows(baseline.windows),
-            version=baseline.version,
-            created_by=baseline.created_by,
-            created_at=baseline.created_at,
-            updated_at=baseline.updated_at,
-            archived_at=baseline.archived_at,
-            time_zone=baseline.time_zone,
             rule=to_rule(baseline),
-            recording_until=baseline.recording_until,
             is_rolling=baseline.rolling_host_id is not None,
             group=None if baseline.group_id is None else groups.get(baseline.group_id),
             excluded=excluded.get(baseline.id, []),

@@ -20,6 +20,7 @@ from normstat.baselines.baseline_records import (
 from normstat.baselines.baseline_versions import add_version, ask_for_profile, lock_baselines
 from normstat.baselines.host_group_rows import lock_group
 from normstat.db.named_rows import flush_name
+from normstat.db.row_records import to_record
 from normstat.db.schema.baseline_models import Baseline, BaselineHost
 from normstat.db.schema.models import Host
 from normstat.errors import BadRequest, Conflict, NotFound, shorten
@@ -117,16 +118,7 @@ async def list_scheduled(session: AsyncSession, baseline_id: int | None = None) 
     if baseline_id is not None:
         query = query.where(Baseline.id == baseline_id)
     return [
-        ScheduledBaseline(
-            id=row.id,
-            windows=tuple(to_windows(row.windows)),
-            recording_until=row.recording_until,
-            time_zone=row.time_zone,
-            rrule=row.rrule,
-            rule_start_at=row.rule_start_at,
-            rule_duration_s=row.rule_duration_s,
-            keep_days=row.keep_days,
-        )
+        to_record(ScheduledBaseline, row, windows=tuple(to_windows(row.windows)))
         for row in (await session.scalars(query.execution_options(populate_existing=True))).all()
     ]
 

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 import anyio.to_thread
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.row_records import to_record
 from normstat.db.schema.models import UserSpec
 from normstat.errors import NotFound, SpecError, shorten
 from normstat.runtime.field_docs import Documented
@@ -93,12 +94,9 @@ async def describe(session: AsyncSession, row: UserSpec) -> SpecInfo:
 
 
 def _to_info(spec: Spec, streams: SpecStreams, *, is_builtin: bool) -> SpecInfo:
-    return SpecInfo(
-        name=spec.name,
-        title=spec.title,
-        tool=spec.tool,
-        os=spec.os,
-        version=spec.version,
+    return to_record(
+        SpecInfo,
+        spec,
         is_builtin=is_builtin,
         stats=[stat.name for stat in spec.stats],
         n_streams=streams.n_streams,

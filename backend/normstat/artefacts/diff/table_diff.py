@@ -12,7 +12,7 @@ from typing import Final
 
 from normstat.artefacts.figures import change_words, digits, with_unit
 from normstat.artefacts.parts import Number, PartColumn, TablePart
-from normstat.artefacts.table_view import ArtefactTableColumn, MergedRow, merge_rows, sum_of
+from normstat.artefacts.table_view import ArtefactTableColumn, MergedRow, merge_rows, sum_of, to_table_column
 from normstat.errors import BadRequest, shorten
 from normstat.runtime.field_docs import Documented
 
@@ -160,7 +160,7 @@ def diff_tables(
         stat=after.stat,
         key_names=list(group),
         all_key_names=list(after.key_names if before.key_names == after.key_names else group),
-        columns=[_to_view(each) for each in columns],
+        columns=[to_table_column(each) for each in columns],
         column=column.key,
         unit=scales.unit,
         worse=column.worse,
@@ -358,7 +358,3 @@ def _ratio(before: float | None, after: float | None) -> float | None:
 def _rank(row: TableDiffRow) -> tuple[bool, float, float, list[str]]:
     is_unknown = row.difference is None
     return (is_unknown, -abs(row.difference or 0.0), -max(row.before_value or 0.0, row.after_value or 0.0), row.key)
-
-
-def _to_view(each: PartColumn) -> ArtefactTableColumn:
-    return ArtefactTableColumn(each.key, each.title, each.unit, each.kind, each.worse, each.decimals, each.help, each.is_additive)
