@@ -6,8 +6,6 @@ Data goes to a template as JSON, so no text of a user is ever code.
 import functools
 import json
 import struct
-import subprocess
-import sys
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import Any, Final, Literal
 
 from normstat.errors import TooLarge
 from normstat.report.markup import visible
+from normstat.runtime.isolated_module import run_isolated
 
 # The fonts of running text; a character counts as known where all of them have it.
 FILES: Final = ("DejaVuSansCondensed.ttf", "DejaVuSansCondensed-Bold.ttf", "DejaVuSansCondensed-Oblique.ttf")
@@ -35,15 +34,12 @@ def typeset(template: str, data: object, output: Literal["pdf", "png"], files: M
         for file, body in (files or {}).items():
             (folder / file).write_bytes(body)
         try:
-            ended = subprocess.run(  # noqa: S603 (our own module)
-                [sys.executable, "-m", "normstat.report.typeset_process", name, output],
-                capture_output=True, timeout=MAX_S, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
+            status, problem = run_isolated("normstat.report.typeset_process", name, output, timeout_s=MAX_S)
+        except TimeoutError:
             raise TooLarge(f"The document is not laid out after {MAX_S} s. Shorten its notes, or take the HTML file") from None
-        if ended.returncode:
+        if status:
             # Killed at its limit, it prints nothing.
-            said = ended.stderr.decode("utf-8", "replace").strip()[-200:] or f"it needs more than {MAX_S} s of CPU"
+            said = problem[-200:] or f"it needs more than {MAX_S} s of CPU"
             raise TooLarge(f"The document cannot be laid out: {said}. Shorten its notes, or take the HTML file")
         return (folder / "out").read_bytes()
 

@@ -4,6 +4,7 @@ killed.
 
 import asyncio
 import contextlib
+import subprocess
 import sys
 from pathlib import Path
 from typing import Final
@@ -23,9 +24,7 @@ async def ask_isolated(module: str, given: bytes, *, timeout_s: float, late: str
     Raises: BadRequest with the text `late` when it takes longer than `timeout_s`, with `exceeded` when it ends by itself
     """
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        module,
+        *_command(module),
         cwd=PACKAGES,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
@@ -45,3 +44,23 @@ async def ask_isolated(module: str, given: bytes, *, timeout_s: float, late: str
         log.warning("isolated_module_ended", module=module, status=process.returncode)
         raise BadRequest(exceeded)
     return answer
+
+
+def run_isolated(module: str, *arguments: str, timeout_s: float) -> tuple[int, str]:
+    """Return the exit status of `python -m module arguments` and what it writes to standard error, for a caller in a thread.
+
+    Raises: TimeoutError when it takes longer, after it was killed
+    """
+    try:
+        ended = subprocess.run(  # noqa: S603 (our own module)
+            _command(module, *arguments), cwd=PACKAGES, capture_output=True, timeout=timeout_s, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise TimeoutError from None
+    if ended.returncode:
+        log.warning("isolated_module_ended", module=module, status=ended.returncode)
+    return ended.returncode, ended.stderr.decode("utf-8", "replace").strip()
+
+
+def _command(module: str, *arguments: str) -> list[str]:
+    return [sys.executable, "-m", module, *arguments]
