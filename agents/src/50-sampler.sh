@@ -12,6 +12,9 @@ readonly SAMPLER_SYSTEM='@sampler-system.awk@'
 
 readonly SAMPLER_PROCESSES='@sampler-processes.awk@'
 
+# The other half of it.
+readonly SAMPLER_CGROUPS='@sampler-cgroups.awk@'
+
 # Sets sample_error and returns 1 if stats.conf may not have the line NAME COMMAND.
 check_sample() {
     sample_error=''
@@ -164,7 +167,7 @@ run_sampler() {
         set -- "$rp_every" files head "$slow_files" $fast_files
         ;;
     *:1)
-        printf '%s' "$SAMPLER_PROCESSES" >"$work/sampler.processes" || exit 1
+        printf '%s' "$SAMPLER_PROCESSES$SAMPLER_CGROUPS" >"$work/sampler.processes" || exit 1
         set -- "$rp_every" pids "$sample_reader" "$work/sampler.processes" "$@"
         ;;
     *)

@@ -1,15 +1,21 @@
 # Processes: at each line of standard input, "<epoch or -> /proc/PID...", prints their files. The words are the seconds between two
 # lines and optionally "arguments" and "again". Kernel threads (flag 0x200000) that never ran are left out, and so is the I/O of all
 # kernel threads. Kinds of memory (statm) are read only for processes with at least 1024 pages. A process that is new, or runs
-# another program, is described once: by the user ids of its status, and by two lines that no kernel prints: the name of the user,
-# and the arguments, without control characters.
-function describe(folder, pid,    name, line) {
+# another program, is described once: by the user ids of its status, and by lines that no kernel prints: the name of the user, its
+# control group, with the name of a container after a tab, and the arguments, without control characters. The counters of control
+# groups follow the processes.
+function describe(folder, pid,    name, line, group, container) {
     name = folder "/status"
     while ((getline line < name) > 0) {
         if (line !~ /^Uid:/) continue
         text = text "==> /proc/" pid "/status <==\n" line "\n"
         split(line, fields, " ")
         if (fields[2] in users) text = text "User:\t" users[fields[2]] "\n"
+        group = find_groups(folder)
+        if (group != "") {
+            container = container_name(group)
+            text = text "Cgroup:\t" group (container == "" ? "" : "\t" container) "\n"
+        }
         if (has_arguments) asked = asked " " folder "/cmdline"
         break
     }
@@ -62,6 +68,7 @@ BEGIN {
         if (!(fields[3] in users)) users[fields[3]] = fields[1]
     }
     close("/etc/passwd")
+    find_controllers()
     for (i = 2; i < 32; i++) escaped[sprintf("%c", i)] = sprintf("\\x%02x", i)
     escaped["\001"] = "\\x0a"
     escaped["\177"] = "\\x7f"
@@ -93,10 +100,12 @@ BEGIN {
             if (described[$i] != program) {
                 described[$i] = program
                 if (n_ticks || fields[20] >= seen_until) describe($i, substr($i, 7))
+                else if (!is_kernel) find_groups($i)
                 if (length(asked) > 60000) add_arguments()
             }
         }
         if (asked != "") add_arguments()
+        for (i = 1; i <= n_groups; i++) show_group(groups[i])
         print text
         fflush()
     }

@@ -6,11 +6,11 @@ from typing import Literal
 from normstat.comparison.side_values import SideValues, Sparkline
 from normstat.runtime.field_docs import Documented
 
-Resource = Literal["cpu", "memory", "disk", "network", "processes"]
+Resource = Literal["cpu", "memory", "disk", "network", "processes", "throttling"]
 Certainty = Literal["sure", "likely", "nothing"]
 # CPU time; anonymous memory; data read and written; processes that waited for a disk; CPU time of ended children.
 Quantity = Literal["cpu", "memory", "read", "written", "blocked", "children"]
-PartKind = Literal["process", "command", "kernel", "others", "remainder"]
+PartKind = Literal["process", "command", "unit", "kernel", "others", "remainder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,12 @@ class LedgerPart(Documented):
     stat: str
     """The stat that it was read from."""
     instance: str
-    """The process or command in `stat`. Empty for the kernel and the remainder."""
+    """The process, command or unit in `stat`. Empty for the kernel and the remainder."""
     kind: PartKind
-    """A process, the processes of a command, a part of the kernel, all others together, or what is left of the total."""
+    """A process, the processes of a command, those of a systemd unit or container, a part of the kernel, all others
+    together, or what is left of the total."""
     command: str
-    """The command. Empty for the kernel and the remainder."""
+    """The command. Empty for units, the kernel and the remainder."""
     pids: list[int]
     """Process ids that made the change, largest first, at most 20. Empty where no tool reported them."""
     quantity: Quantity
@@ -76,7 +77,7 @@ class LedgerLine(Documented):
     host: str
     resource: Resource
     name: str
-    """What the total is of: `the CPUs`, `memory`, a disk, an interface."""
+    """What the total is of: `the CPUs`, `memory`, a disk, an interface, a unit or container."""
     stat: str
     """The stat of the total."""
     fields: list[str]
@@ -109,6 +110,8 @@ class LedgerLine(Documented):
     parts: list[LedgerPart]
     """The users that moved as the total did come first, those outside their normal range before the rest, at most 12; then all
     others together. With the remainder they are the total."""
+    units: list[LedgerPart]
+    """The same, split by systemd unit and container: those that changed, in the same order, at most 12. Ended processes count."""
     remainder: LedgerPart | None
     """What no part explains. Null where the total has no parts in its own unit."""
     window_s: float

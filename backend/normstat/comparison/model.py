@@ -163,7 +163,7 @@ class StoryProcess(Documented):
     """First sample in the incident, milliseconds since the epoch. Null where it was there from the first report on."""
     sentence: str
     origin: str = ""
-    """User, parent and arguments of the first process, as far as the raw output says them. Empty: nothing is known."""
+    """User, unit, parent and arguments of the first process, as far as the raw output says them. Empty: nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Where the processes of the first stories come from: their user, their parent, their arguments."""
+"""Where the processes of the first stories come from: their user, their unit, their parent, their arguments."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -51,13 +51,14 @@ async def _read_origin(
 
 
 def describe_origin(facts: ProcessFacts) -> str:
-    """Return user, parent and arguments in words.
+    """Return user, unit, parent and arguments in words.
 
-    >>> describe_origin(ProcessFacts("ann", 812, "bash", "dd if=/dev/zero of=x", None))
-    'user ann; started by bash (812); dd if=/dev/zero of=x'
+    >>> describe_origin(ProcessFacts("ann", 812, "bash", "dd if=/dev/zero of=x", None, "cron.service"))
+    'user ann; unit cron.service; started by bash (812); dd if=/dev/zero of=x'
     """
     parent = facts.parent_command or ""
     if facts.parent_pid is not None:
         parent = f"{parent} ({facts.parent_pid})" if parent else f"process {facts.parent_pid}"
-    parts = (f"user {facts.user}" if facts.user else "", f"started by {parent}" if parent else "", facts.arguments or "")
+    unit = f"unit {facts.unit}" if facts.unit else ""
+    parts = (f"user {facts.user}" if facts.user else "", unit, f"started by {parent}" if parent else "", facts.arguments or "")
     return "; ".join(part for part in parts if part)

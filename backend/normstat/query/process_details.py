@@ -1,4 +1,4 @@
-"""Details of a process: its user, parent, arguments, start and end, read from the raw output of the tools.
+"""Details of a process: its user, unit, parent, arguments, start and end, read from the raw output of the tools.
 
 Samples are numbers; all else that a tool prints about a process stays in its raw text. It is found by the line of a sample, so it
 is there as long as the raw text is (docs/run.md, Retention).
@@ -76,6 +76,9 @@ class ProcessFacts(Documented):
     began_at: datetime | None
     """By the kernel's start time."""
 
+    unit: str | None
+    """Its systemd unit or container: `nginx.service`, `shop/web-7f4c/nginx`. Null in the root control group, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProcessLife(Documented):
@@ -133,7 +136,7 @@ class ProcessDetail(Documented):
     """Of a PID: its other commands, of all times: of other processes, or of this one before or after it ran another program."""
 
 
-NOTHING: Final = ProcessFacts(None, None, None, None, None)
+NOTHING: Final = ProcessFacts(None, None, None, None, None, None)
 
 
 async def describe_instances(
@@ -325,13 +328,13 @@ class _Source:
     async def read_facts(self, instance: InstanceRef, pid: int, place: SamplePlace) -> ProcessFacts | None:
         """Return the facts of the process of a sample. Missing: None where the raw output is gone.
 
-        The agent prints the user and the arguments once, in the first snapshot of a stream with the process.
+        The agent prints the user, the unit and the arguments once, in the first snapshot of a stream with the process.
         """
         lines = await self.read_lines(pid, place)
         if lines is None:
             return None
         began_at = None if lines.began_s is None else datetime.fromtimestamp(round(lines.began_s, 2), UTC)
-        user, arguments = lines.user, lines.arguments
+        user, arguments, unit = lines.user, lines.arguments, lines.unit
         if self.stat.name == SNAPSHOTS and user is None:
             # The agent of this stream may have started later than the process.
             start = instance.first_sample_at
@@ -341,9 +344,9 @@ class _Source:
             for each in earlier:
                 told = await self.read_lines(pid, each)
                 if told is not None and told.user is not None and is_same_process(lines, told):
-                    user, arguments = told.user, told.arguments
+                    user, arguments, unit = told.user, told.arguments, told.unit
                     break
-        return ProcessFacts(user, lines.parent_pid, lines.parent_command, arguments, began_at)
+        return ProcessFacts(user, lines.parent_pid, lines.parent_command, arguments, began_at, unit)
 
     async def first_samples(self, ids: Sequence[int], window: Window) -> Mapping[int, SamplePlace]:
         """Return the first sample of each of these instances in the window."""

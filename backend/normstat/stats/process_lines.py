@@ -7,6 +7,7 @@
     ==> /proc/7900/status <==
     Uid:<TAB>1000<TAB>1000<TAB>1000<TAB>1000
     User:<TAB>web
+    Cgroup:<TAB>/system.slice/shop.service
     Args:<TAB>java -jar shop.jar
 
 Tables of processes (ps, top, prstat, pidstat) have some of it in columns of text. Texts are shown as they were printed.
@@ -20,6 +21,8 @@ Tables of processes (ps, top, prstat, pidstat) have some of it in columns of tex
 import re
 from dataclasses import dataclass, replace
 from typing import Final
+
+from normstat.stats.engine.proc.cgroups import unit_of
 
 # A snapshot begins with its time.
 SNAPSHOT: Final = re.compile(rb"^\d{10}\n", re.ASCII | re.MULTILINE)
@@ -35,6 +38,8 @@ SEVERAL_WORDS: Final = frozenset(
 USERS: Final = ("USER", "USERNAME", "EUSER", "RUSER", "UID", "EUID", "RUID")
 ARGUMENTS: Final = frozenset({"COMMAND", "CMD", "ARGS"})
 MAX_TEXT: Final = 600
+# Those that may follow the heading of a status.
+MAX_LINES: Final = 4
 MONTH: Final = re.compile(r"[A-Z][a-z]{2}")
 
 
@@ -48,6 +53,7 @@ class ProcessLines:
     arguments: str | None = None
     began_s: float | None = None
     start_ticks: int | None = None
+    unit: str | None = None
 
 
 def parse_snapshot(snapshot: bytes, pid: int) -> ProcessLines | None:
@@ -66,17 +72,26 @@ def parse_snapshot(snapshot: bytes, pid: int) -> ProcessLines | None:
     heading = b"\n==> /proc/%d/status <==\n" % pid
     at = snapshot.find(heading)
     while at >= 0:
-        for text in snapshot[at + len(heading) :].split(b"\n", 3)[:3]:
-            name, _, value = text.partition(b":\t")
-            if name == b"Uid" and facts.user is None:
-                facts = replace(facts, user=_text(value.split(b"\t")[0]))
-            elif name == b"User":
-                facts = replace(facts, user=_text(value))
-            elif name == b"Args":
-                facts = replace(facts, arguments=_text(value))
-            elif name != b"Uid":
-                break
+        facts = _add_status(facts, snapshot[at + len(heading) :])
         at = snapshot.find(heading, at + 1)
+    return facts
+
+
+def _add_status(facts: ProcessLines, status: bytes) -> ProcessLines:
+    """Return the facts with what the lines after the heading of a status say."""
+    for line in status.split(b"\n", MAX_LINES)[:MAX_LINES]:
+        name, _, value = line.partition(b":\t")
+        if name == b"Uid" and facts.user is None:
+            facts = replace(facts, user=_text(value.split(b"\t")[0]))
+        elif name == b"User":
+            facts = replace(facts, user=_text(value))
+        elif name == b"Cgroup":
+            group, _, container = value.partition(b"\t")
+            facts = replace(facts, unit=unit_of(_text(group), _text(container)))
+        elif name == b"Args":
+            facts = replace(facts, arguments=_text(value))
+        elif name != b"Uid":
+            break
     return facts
 
 
@@ -113,8 +128,9 @@ def is_table_header(line: str) -> bool:
 def parse_row(header: str, row: str, pid: int) -> ProcessLines | None:
     """Return the details of a process in the row of a table. Missing: None where the row is not the process's.
 
-    >>> parse_row("USER PID PPID %CPU COMMAND", "root 7 1 0.0 /usr/bin/java -jar x", 7)
-    ProcessLines(user='root', parent_pid=1, parent_command=None, arguments='/usr/bin/java -jar x', began_s=None, start_ticks=None)
+    >>> found = parse_row("USER PID PPID %CPU COMMAND", "root 7 1 0.0 /usr/bin/java -jar x", 7)
+    >>> found.user, found.parent_pid, found.arguments
+    ('root', 1, '/usr/bin/java -jar x')
     >>> parse_row("# Time USER PID %usr Command", "12:00:01 web 7 0.0 java", 7).user
     'web'
     >>> parse_row("PID STARTED USER COMMAND", "7 Sat Nov 21 12:00:00 2026 web sh", 7).user

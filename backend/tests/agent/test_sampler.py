@@ -27,13 +27,13 @@ Snapshot = dict[str, list[str]]
 
 
 def snapshots_of(text: str) -> list[tuple[int, Snapshot]]:
-    """The whole snapshots of a stream: the epoch, and the lines of each file by its name below /proc."""
+    """The whole snapshots of a stream: the epoch, and the lines of each file by its name below /proc, or of each control group."""
     found: list[tuple[int, Snapshot]] = []
     lines: list[str] = []
     for line in text.splitlines():
         if re.fullmatch(r"\d{10}", line):
             found.append((int(line), {}))
-        elif title := re.fullmatch("==> /proc/(.+) <==", line):
+        elif title := re.fullmatch("==> (?:/proc/)?(.+) <==", line):
             lines = found[-1][1].setdefault(title[1], [])
         elif process := re.match(r"(\d+) \(", line):
             found[-1][1].setdefault(f"{process[1]}/stat", []).append(line)
@@ -118,6 +118,19 @@ def test_every_shell_and_every_awk_print_the_same_counters(host: Host) -> None:
             process.wait()
 
 
+def assert_groups(pid: int, told: list[str], files: list[Snapshot]) -> None:
+    """The groups of a process as its kernel lists them: told once, printed in each snapshot. The root is none."""
+    lists = [line.split(":", 2)[1:] for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines()]
+    paths = {path for _, path in lists if path != "/"}
+    assert {line.removeprefix("Cgroup:\t").split("\t")[0] for line in told} <= paths
+    assert len(told) == min(1, len(paths))
+    read = {
+        path for names, path in lists if path in paths and {*names.split(",")} & {"", "cpu", "cpuacct", "memory", "blkio", "pids"}
+    }
+    for snapshot in files:
+        assert all(any(name.startswith("/sys/fs/cgroup") and name.endswith(path) for name in snapshot) for path in read)
+
+
 @pytest.mark.parametrize("reader", ["mawk", "gawk", "busybox"])
 def test_a_process_is_described_once_with_its_user_and_arguments(host: Host, reader: str) -> None:
     """What is said of a process cannot pass for a line of another: control characters are shown, long arguments are cut."""
@@ -140,8 +153,10 @@ def test_a_process_is_described_once_with_its_user_and_arguments(host: Host, rea
                 assert uid.split()[:2] == ["Uid:", f"{os.getuid()}"]
                 assert user == f"User:\t{name}"
                 assert not any(f"{plain.pid}/status" in later for later in files[1:]), "it is described once"
-                assert arguments == (["Args:\tsleep 600"] if files is shown["sample 1 arguments"] else [])
-            (cut,) = shown["sample 1 arguments"][0][f"{long.pid}/status"][2:]
+                groups = [line for line in arguments if line.startswith("Cgroup:")]
+                assert arguments[len(groups) :] == (["Args:\tsleep 600"] if files is shown["sample 1 arguments"] else [])
+                assert_groups(plain.pid, groups, files)
+            cut = shown["sample 1 arguments"][0][f"{long.pid}/status"][-1]
             assert cut.startswith("Args:\tsh -c read x a\\x09b\\x7f 1795305600 qqq")
             assert cut.endswith("q...")
             assert len(cut) == len("Args:\t") + 512
@@ -242,8 +257,9 @@ def test_a_new_awk_takes_over_without_a_break(host: Host, name: str) -> None:
     program = require_program(name)
     clock = host.root / "sampler-clock.sh"
     clock.write_text((PARTS / clock.name).read_text().replace("n_left=60", "n_left=2"))
-    out = host.root / "out"
-    words = [program, str(clock), "1", "pids", READERS["mawk"], str(PARTS / "sampler-processes.awk"), "1"]
+    out, whole = host.root / "out", host.root / "sampler.awk"
+    whole.write_text("".join((PARTS / name).read_text() for name in ("sampler-processes.awk", "sampler-cgroups.awk")))
+    words = [program, str(clock), "1", "pids", READERS["mawk"], str(whole), "1"]
     with out.open("wb") as file:
         process = subprocess.Popen(words, env=host.environment(), stdout=file, start_new_session=True)
     try:

@@ -148,10 +148,10 @@ async def test_a_pid_that_is_used_again_is_another_process(
     await send_pieces(people, "proc_pid_linux", "1", pieces[n_packed:], offset=sum(map(len, pieces[:n_packed])))
     found = await read_process(viewer, window(0, 60), command="dd", pid=20)
     first, second = found.lives
-    assert first.facts == ProcessFacts("root", 9, "sh", "dd if=/dev/zero of=/x 1795305600", at(2))
+    assert first.facts == ProcessFacts("root", 9, "sh", "dd if=/dev/zero of=/x 1795305600", at(2), None)
     assert (first.first_sample_at, first.last_sample_at) == (at(5), at(10))
     assert (first.last_seen_at, first.gone_at, first.is_running) == (at(10), at(15), False)
-    assert second.facts == ProcessFacts("x", 7, "java", "dd of=/y", at(20))
+    assert second.facts == ProcessFacts("x", 7, "java", "dd of=/y", at(20), None)
     assert (second.last_seen_at, second.gone_at, second.is_running) == (at(30), None, True)
     assert [(series.stat, series.instance) for series in found.series] == [("linux_process", "20/dd")]
     assert found.series[0].fields[:2] == ["cpu_pct", "usr_pct"]
@@ -159,7 +159,7 @@ async def test_a_pid_that_is_used_again_is_another_process(
 
     # What the agent said of it once lies before the window.
     (java,) = (await read_process(viewer, window(18, 60), command="java", pid=7)).lives
-    assert java.facts == ProcessFacts("web", 1, "init", "java -jar shop.jar", at(-500))
+    assert java.facts == ProcessFacts("web", 1, "init", "java -jar shop.jar", at(-500), None)
     assert java.is_running is True
 
     command = await read_process(viewer, window(0, 60), command="dd")
@@ -177,7 +177,7 @@ async def test_what_is_not_known_is_not_told(people: People, viewer: httpx.Async
     async with state.sessions() as session, session.begin():
         await session.execute(delete(Chunk).where(Chunk.start_offset < sum(map(len, pieces[:5]))))
     (life,) = (await read_process(viewer, window(0, 60), command="java", pid=7)).lives
-    assert life.facts == ProcessFacts(None, None, None, None, None)
+    assert life.facts == ProcessFacts(None, None, None, None, None, None)
     assert (life.first_sample_at, life.last_seen_at, life.gone_at, life.is_running) == (at(0), None, None, None)
 
 
@@ -201,7 +201,7 @@ async def test_tables_tell_users_parents_and_arguments(people: People, viewer: h
     )
     await send_pieces(people, "ps_linux", "1", [table])
     (life,) = (await read_process(viewer, window(0, 60), command="java", pid=77)).lives
-    assert life.facts == ProcessFacts("web", 1, None, "/usr/bin/java -jar shop.jar", None)
+    assert life.facts == ProcessFacts("web", 1, None, "/usr/bin/java -jar shop.jar", None, None)
     assert (life.last_seen_at, life.is_running) == (None, None)
     assert [row.command for row in (await list_processes(viewer, window(0, 60), by="process", sort="memory")).rows] == [
         "init",
@@ -232,8 +232,8 @@ async def test_a_story_says_where_its_process_comes_from(people: People, state: 
 
 def test_origins_in_words() -> None:
     assert doctest.testmod(process_origins).attempted == 1
-    assert describe_origin(ProcessFacts(None, 812, None, None, None)) == "started by process 812"
-    assert describe_origin(ProcessFacts(None, None, None, None, None)) == ""
+    assert describe_origin(ProcessFacts(None, 812, None, None, None, None)) == "started by process 812"
+    assert describe_origin(ProcessFacts(None, None, None, None, None, None)) == ""
 
 
 async def ask(client: httpx.AsyncClient, instant: datetime, **asked: str | int) -> ProcessReport:

@@ -355,3 +355,39 @@ def test_a_line_is_drawn_as_what_its_sentence_says() -> None:
 def test_a_line_that_is_nothing_is_not_drawn() -> None:
     lines = ledger_of(host_of({"1/java": (steady(10, N), steady(10, M, seed=3))}))
     assert lines["cpu"].drawn is None
+
+
+def with_units(host: Host, used: Mapping[str, tuple[float, float]], **fields: tuple[float, float]) -> Host:
+    """Add units with their CPU time on both sides, and other fields of all of them."""
+    sides: tuple[Side, Side] = ({}, {})
+    for side, n in ((0, N), (1, M)):
+        for unit, both in used.items():
+            sides[side][unit, "cpu_pct"] = steady(both[side], n, seed=3 + side)
+            for key, values in fields.items():
+                sides[side][unit, key] = np.full(n, values[side])
+    return {**host, "linux_unit": sides}
+
+
+def test_a_unit_whose_processes_were_too_short_is_named() -> None:
+    host = host_of({"7/java": (steady(20, N), steady(20, M, seed=2))}, unseen=(3.0, 95.0))
+    line = ledger_of(with_units(host, {"java.service": (20, 20), "cron.service": (2, 94)}))["cpu"]
+    assert line.certainty == "sure"
+    assert line.sentence.startswith("cron.service used 93 % of a CPU (normally 2.0 %), 100 % of the rise; the CPUs were busy 58 %")
+    assert [(unit.name, unit.kind, unit.command, unit.is_culprit) for unit in line.units] == [("cron.service", "unit", "", True)]
+
+
+def test_a_process_that_did_it_is_named_rather_than_its_unit() -> None:
+    host = host_of({"7/java": (steady(20, N), steady(20, M, seed=2)), "9/yes": (np.zeros(N), steady(98, M))})
+    line = ledger_of(with_units(host, {"java.service": (20, 20), "cron.service": (0, 98)}))["cpu"]
+    assert line.sentence.startswith("yes (9), which is new, used ")
+    assert [unit.is_culprit for unit in line.units] == [False]
+
+
+def test_a_throttled_unit_is_a_line_with_its_limit() -> None:
+    host = host_of({"7/java": (steady(20, N), steady(20, M, seed=2))})
+    found = ledger_of(with_units(host, {"web": (20, 20)}, throttled_pct=(0.0, 34.0), cpu_limit_pct=(50.0, 50.0)))
+    line = found["throttling"]
+    assert (line.name, line.instance, line.certainty) == ("web", "web", "sure")
+    assert line.sentence == "web was throttled 34 % of the time (normally 0 %); its limit is 0.5 CPUs."
+    assert line.drawn is not None
+    assert found["cpu"].certainty == "nothing"

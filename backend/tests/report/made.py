@@ -201,6 +201,7 @@ def ledger_line(**change: Any) -> LedgerLine:
         ratio=3.1,
         weight=0.79,
         parts=[ledger_part()],
+        units=[],
         remainder=None,
         window_s=45.0,
         window_starts_ms=[1_794_816_000_000, 1_794_816_045_000, 1_794_816_090_000],

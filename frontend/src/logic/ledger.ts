@@ -46,11 +46,12 @@ const RESOURCES: Readonly<Record<LedgerLine["resource"], string>> = {
   disk: "Disk",
   network: "Network",
   processes: "New processes",
+  throttling: "Throttled",
 };
 
 /** Return the name of a resource: `Disk`, with that of the device: `vda`. */
 export function resourceOf({ resource, instance }: LedgerLine): { readonly title: string; readonly device: string } {
-  return { title: RESOURCES[resource], device: resource === "disk" || resource === "network" ? instance : "" };
+  return { title: RESOURCES[resource], device: resource === "disk" || resource === "network" || resource === "throttling" ? instance : "" };
 }
 
 /** Return the name of what a line counts: `CPU`, `Disk vda`. */

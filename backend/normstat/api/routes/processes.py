@@ -59,8 +59,8 @@ async def read_process(
     command: Annotated[str, Query(min_length=1, max_length=1000, pattern=NO_NUL, description="as the list names it")],
     pid: Annotated[int | None, Query(ge=0, le=2**31 - 1, description="of a process; without it, the command")] = None,
 ) -> ProcessDetail:
-    """Return what is known about one command or process: the stats with its series; for a process its user, parent, arguments,
-    start and end, read from the raw output.
+    """Return what is known about one command or process: the stats with its series; for a process its user, unit, parent,
+    arguments, start and end, read from the raw output.
     """
     return await process_details.read_process(session, host, window, command=command, pid=pid)
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from normstat.comparison.findings.human import format_human
 from normstat.comparison.io_gap import describe_io_gap
 from normstat.comparison.ledger import sources
 from normstat.comparison.ledger.drawing import TotalOverTime, draw_total, fine_spans
@@ -30,8 +31,9 @@ MEMORY_PARTS: Final = 4
 def open_book(host: str, reading: Reading, n_cpus: int) -> list[LedgerLine]:
     """Return the lines of a host, heaviest first. Empty where no stat has a total, or the baseline is too short."""
     start_s = reading.incident.start.timestamp()
-    found = [_cpu(reading, n_cpus), _memory(reading), *_network(reading), *_processes(reading)]
-    lines = [_note_traffic(make_line(host, total, splits, start_s), start_s) for total, splits in filter(None, found)]
+    found = [_cpu(reading, n_cpus), _memory(reading), *_network(reading), *_processes(reading), *_throttled(reading)]
+    made = [make_line(host, total, splits, start_s) for total, splits in filter(None, found)]
+    lines = [_note_limit(_note_traffic(line, start_s), reading, start_s) for line in made]
     disks = [make_line(host, total, splits, start_s) for total, splits in _disks(reading)]
     # Only the disk that changed most, by the measure that shows it best.
     lines += [_note_gap(line, reading, start_s) for line in sorted(disks, key=_order)[:1]]
@@ -75,6 +77,8 @@ def _totals(resource: Resource, reading: Reading, n_cpus: int) -> list[ResourceT
             return _interfaces(reading)
         case "processes":
             found = _processes(reading)
+        case "throttling":
+            return _rates(reading, resource, [sources.THROTTLED], "%", MIN_CHANGES["cpu"])
     return [total for total, _ in filter(None, found)]
 
 
@@ -83,6 +87,18 @@ def _note_traffic(line: LedgerLine, start_s: float) -> LedgerLine:
     if line.resource != "network" or line.certainty == "nothing" or line.outside <= 0:
         return line
     noted = replace(line, note="no recorded tool shows whose traffic it was")
+    return replace(noted, sentence=describe(noted, start_s))
+
+
+def _note_limit(line: LedgerLine, reading: Reading, start_s: float) -> LedgerLine:
+    """Return the line; of a unit that was throttled, with its limit."""
+    if line.resource != "throttling" or line.certainty == "nothing":
+        return line
+    limit = known_mean(reading.stats[line.stat].incident, sources.CPU_LIMIT, reading.whole(), line.instance)[0]
+    if np.isnan(limit):
+        return line
+    cpus = format_human(limit / 100, "1")
+    noted = replace(line, note=f"its limit is {cpus} CPU{'' if cpus == '1' else 's'}")
     return replace(noted, sentence=describe(noted, start_s))
 
 
@@ -138,7 +154,9 @@ def _cpu(reading: Reading, n_cpus: int) -> Entry | None:
     total = ResourceTotal(
         "cpu", "the CPUs", source.stat, source.idle, source.all or "", "%", capacity, MIN_CHANGES["cpu"], busy, times.windows
     )
-    return total, [_split(reading, sources.CPU_USERS, ("cpu", "%", MIN_CHANGES["cpu"]), times, kernel=(source.stat, kernel))]
+    measure: _Measure = ("cpu", "%", MIN_CHANGES["cpu"])
+    splits = [_split(reading, sources.CPU_USERS, measure, times, kernel=(source.stat, kernel)), *_by_unit(reading, measure, times)]
+    return total, splits
 
 
 def _of_cpus(reading: Reading, source: CpuTotal, fields: Sequence[str], times: _Times, n_cpus: int) -> Amounts:
@@ -182,7 +200,7 @@ def _memory(reading: Reading) -> Entry | None:
     measure: _Measure = ("memory", "KiB", least)
     # Elsewhere not all processes are printed, and pages that several of them share count for each.
     split = _split(reading, sources.MEMORY_USERS, measure, times, kernel=(source.stat, kernel) if source.kernel else None)
-    return total, [split]
+    return total, [split, *_by_unit(reading, measure, times)]
 
 
 def _disks(reading: Reading) -> list[Entry]:
@@ -195,6 +213,8 @@ def _disks(reading: Reading) -> list[Entry]:
         _split(reading, sources.WRITERS, ("written", "KiB/s", MIN_CHANGES["data"]), times),
         _split(reading, sources.READERS, ("read", "KiB/s", MIN_CHANGES["data"]), times),
         _split(reading, sources.BLOCKED, ("blocked", "tasks", MIN_CHANGES["blocked"]), times),
+        *_by_unit(reading, ("written", "KiB/s", MIN_CHANGES["data"]), times),
+        *_by_unit(reading, ("read", "KiB/s", MIN_CHANGES["data"]), times),
     ]
     measures = (
         ((source.busy,), "%", 100.0, MIN_CHANGES["disk"], 1.0),
@@ -217,6 +237,13 @@ def _network(reading: Reading) -> list[Entry]:
     """Return the interface whose data left its normal range most."""
     found = _interfaces(reading)
     return [(total, []) for total in sorted(found, key=lambda total: -abs(float(total.amounts.outside()[0])))[:1]]
+
+
+def _throttled(reading: Reading) -> list[Entry]:
+    """Return the unit whose throttling left its normal range most."""
+    found = _rates(reading, "throttling", [sources.THROTTLED], "%", MIN_CHANGES["cpu"])
+    totals = sorted(found, key=lambda total: -abs(float(total.amounts.outside()[0])))[:1]
+    return [(replace(total, capacity=100.0), []) for total in totals]
 
 
 def _interfaces(reading: Reading) -> list[ResourceTotal]:
@@ -250,6 +277,12 @@ def _rates(
 
 # The quantity, its unit, and the smallest amount that counts.
 _Measure = tuple[Quantity, str, float]
+
+
+def _by_unit(reading: Reading, measure: _Measure, times: _Times) -> list[LedgerSplit]:
+    """Return the same split by unit of systemd and container. Empty where none is recorded."""
+    found = _split(reading, [sources.UNITS[measure[0]]], measure, times)
+    return [replace(found, is_by_unit=True)] if found.users else []
 
 
 def _split(

@@ -14,6 +14,7 @@ RESOURCES: Final[dict[Resource, str]] = {
     "disk": "disk",
     "network": "network",
     "processes": "new processes",
+    "throttling": "throttled",
 }
 CERTAINTIES: Final[dict[Certainty, str]] = {"sure": "sure", "likely": "likely", "nothing": "as normal"}
 AMOUNTS: Final = {
@@ -80,7 +81,7 @@ def describe_ledger(lines: Sequence[LedgerLine], said: str = "") -> list[str]:
 
 def name_resource(line: LedgerLine) -> str:
     """Return the resource, and of several its device: `disk vda`."""
-    device = line.instance if line.resource in ("disk", "network") else ""
+    device = line.instance if line.resource in ("disk", "network", "throttling") else ""
     return f"{RESOURCES[line.resource]} {device}".rstrip()
 
 

@@ -1,5 +1,6 @@
 """The sentence of a line of the ledger: who, how much of the change, and what is normal."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from normstat.comparison.findings.human import describe_range, format_human, format_seconds, join_words
@@ -12,6 +13,9 @@ MAX_GIVERS: Final = 2
 MIN_TOLD_SHARE: Final = 0.5
 # Minimum share of further users, relative to the first.
 BESIDE: Final = 0.25
+# A unit is named where it made this share of the change, and processes that were seen explain less than this share of what it did.
+MIN_UNIT_SHARE: Final = 0.5
+MAX_EXPLAINED: Final = 0.5
 
 VERBS: Final = {
     "cpu": "used {} of a CPU",
@@ -52,14 +56,30 @@ def describe_certainty(line: LedgerLine) -> str:
 
 def culprits_of(line: LedgerLine) -> list[LedgerPart]:
     """Return the users that made the change of a line, as chosen. Empty: none"""
-    return [part for part in line.parts if part.is_culprit]
+    return [part for part in (*line.units, *line.parts) if part.is_culprit]
 
 
 def choose_culprits(line: LedgerLine) -> list[LedgerPart]:
     """Return the users that made the change of a line: those outside their normal range, or the one that made most of it.
 
-    Empty: none.
+    A unit whose processes were too short to be seen, or too many, comes first. Empty: none.
     """
+    told = _choose_processes(line)
+    unit = _choose_unit(line, told)
+    return told if unit is None else [unit, *told][:MAX_TOLD]
+
+
+def _choose_unit(line: LedgerLine, told: Sequence[LedgerPart]) -> LedgerPart | None:
+    """Return the unit that explains more than the processes that are named. Missing: None"""
+    sign = 1.0 if line.is_full or line.outside >= 0 else -1.0
+    for unit in line.units:
+        if unit.is_outside and unit.change * sign > 0 and (unit.share or 0.0) >= MIN_UNIT_SHARE:
+            explained = sum(abs(part.change) for part in told if part.quantity == unit.quantity and part.change * sign > 0)
+            return unit if explained < MAX_EXPLAINED * abs(unit.change) else None
+    return None
+
+
+def _choose_processes(line: LedgerLine) -> list[LedgerPart]:
     outside = [part for part in line.parts if part.is_outside and part.kind not in ("others", "remainder")]
     # On a host that is less busy than normal, a process may have begun, too.
     only_rose = bool(outside) and all(part.change > 0 for part in outside)
@@ -122,6 +142,8 @@ def _total(line: LedgerLine) -> str:
         )
     if line.unit == "%":
         factor = 1.0 if line.capacity is None else 100.0 / line.capacity
+        if line.resource == "throttling":
+            return f"{line.name} was throttled {format_human(now, '%')} of the time (normally {describe_range(low, high, '%')})"
         was = "were" if line.resource == "cpu" else "was"
         if line.is_full:
             return f"{line.name} {was} busy {format_human(factor * now, '%')} of the time, as normal"

@@ -54,7 +54,7 @@ class ResourceTotal:
 class LedgerSplit:
     """The users of a quantity: processes and commands, and by name the kernel's parts, from `stat`.
 
-    `is_whole`: together they are the total, except what was not recorded
+    `is_whole`: together they are the total, except what was not recorded; `is_by_unit`: a second split, by unit
     """
 
     quantity: Quantity
@@ -64,6 +64,7 @@ class LedgerSplit:
     stat: str = ""
     kernel: Mapping[str, Amounts] | None = None
     is_whole: bool = False
+    is_by_unit: bool = False
 
     def judge(self) -> list[tuple[str, ResourceUser, float]]:
         """Return the parts by name, each with how many times as far outside its range it is as one of a normal window."""
@@ -85,7 +86,8 @@ def make_line(host: str, total: ResourceTotal, splits: Sequence[LedgerSplit], st
     amounts, capacity = total.amounts, total.capacity
     low, high = (float(end[0]) for end in amounts.normal_range())
     now, outside = float(amounts.incident[0]), float(amounts.outside()[0])
-    judged = [(split, split.judge()) for split in splits]
+    judged = [(split, split.judge()) for split in splits if not split.is_by_unit]
+    by_unit = [(split, split.judge()) for split in splits if split.is_by_unit]
     strongest, weight = abs(outside) / max(amounts.noise(), total.least), abs(outside)
     for user, ratio in ((user, ratio) for split, parts in judged if split.is_whole for _, user, ratio in parts):
         # What one user took from the others counts as a rise.
@@ -112,6 +114,7 @@ def make_line(host: str, total: ResourceTotal, splits: Sequence[LedgerSplit], st
         ratio=round_value(strongest),
         weight=round_value(weight),
         parts=_to_parts(judged, np.sign(outside) or 1.0),
+        units=_to_parts(by_unit, np.sign(outside) or 1.0),
         remainder=_remainder(amounts, splits),
         window_s=round_value(total.spans.length_s),
         window_starts_ms=[round(1000 * start) for start in total.spans.starts.tolist()],
@@ -119,7 +122,8 @@ def make_line(host: str, total: ResourceTotal, splits: Sequence[LedgerSplit], st
         sentence="",
     )
     culprits = choose_culprits(line)
-    line = replace(line, parts=[replace(part, is_culprit=part in culprits) for part in line.parts])
+    parts, units = ([replace(part, is_culprit=part in culprits) for part in split] for split in (line.parts, line.units))
+    line = replace(line, parts=parts, units=units)
     return replace(line, certainty=_certainty_of(line), sentence=describe(line, start_s))
 
 
@@ -153,11 +157,12 @@ def _to_parts(judged: Sequence[tuple[LedgerSplit, list[tuple[str, ResourceUser, 
                 continue
             share = abs(change) / same[1 if change > 0 else -1]
             kind: PartKind = "kernel" if not user.command else "process" if len(user.pids) == 1 else "command"
+            kind = "unit" if split.is_by_unit else kind
             part = replace(
                 _part(name, kind, split, user.amounts),
                 stat=user.stat,
                 instance=user.instance,
-                command=user.command,
+                command="" if split.is_by_unit else user.command,
                 pids=user.pids[:MAX_PIDS],
                 share=round_value(share),
                 is_outside=abs(ratio) >= LIKELY,

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from normstat.comparison.ledger_model import Quantity
 from normstat.scoring.summary import FloatArray
 
 
@@ -142,6 +143,17 @@ READERS: Final = (
 # In state D, mostly for a disk.
 BLOCKED: Final = (Users("linux_command", "linux_process", ("blocked",)),)
 PARENTS: Final = (Users("linux_command", "linux_process", ("ended_pct",)),)
+# Units of systemd and containers, by quantity. What they used includes the CPU time of processes that have ended.
+UNIT_STAT: Final = "linux_unit"
+UNITS: Final[Mapping[Quantity, Users]] = {
+    "cpu": Users(UNIT_STAT, "", ("cpu_pct",)),
+    "memory": Users(UNIT_STAT, "", ("anon_kb",), is_held=True),
+    "written": Users(UNIT_STAT, "", ("kb_wr_per_s",)),
+    "read": Users(UNIT_STAT, "", ("kb_rd_per_s",)),
+}
+# Share of the periods in which a unit had used up its CPU time, and its limit, per cent of a CPU.
+THROTTLED: Final = (UNIT_STAT, ("throttled_pct",), 1.0)
+CPU_LIMIT: Final = "cpu_limit_pct"
 # A stat of rates by instance: its fields, and the factor to the unit of the ledger.
 RateTotal = tuple[str, tuple[str, ...], float]
 # Data in and out of interfaces, KiB per second.
@@ -163,5 +175,6 @@ _USERS: Final = (CPU_USERS, MEMORY_USERS, WRITERS, READERS, BLOCKED, PARENTS)
 STATS: Final = frozenset((
     *(total.stat for totals in (CPU_TOTALS, MEMORY_TOTALS, DISK_TOTALS) for total in totals),
     *(stat for totals in (NETWORK_TOTALS, FORKS) for stat, _, _ in totals),
+    UNIT_STAT,
     *(stat for known in _USERS for users in known for stat in (users.command, users.process) if stat),
 ))  # fmt: skip

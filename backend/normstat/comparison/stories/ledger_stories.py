@@ -8,14 +8,21 @@ from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.human import join_words, name_processes
 from normstat.comparison.ledger.candidates import Candidate
 from normstat.comparison.ledger.ledger_words import culprits_of, describe_certainty
-from normstat.comparison.ledger_model import Certainty, LedgerLine, LedgerPart
+from normstat.comparison.ledger_model import Certainty, LedgerLine, LedgerPart, Resource
 from normstat.comparison.model import FindingGroup, ProcessChange, Story, StoryProcess
 from normstat.comparison.steady_processes import STEADY_STATS
 from normstat.comparison.stories.build import MAX_PROCESSES, MAX_PROCESSES_IN_SENTENCE, HostStory
 from normstat.comparison.stories.story_table import title_of
 from normstat.comparison.stories.story_words import is_in_band, is_usual, join_clauses, lower_starter, representative
 
-TOPICS: Final = {"cpu": "cpu", "memory": "memory", "disk": "disk", "network": "network", "processes": "cpu"}
+TOPICS: Final[Mapping[Resource, str]] = {
+    "cpu": "cpu",
+    "memory": "memory",
+    "disk": "disk",
+    "network": "network",
+    "processes": "cpu",
+    "throttling": "throttling",
+}
 # The roles of series that waited for the resource, or failed.
 CONSEQUENCES: Final = frozenset({"latency", "wait", "errors"})
 MAX_CONSEQUENCES: Final = 2

@@ -45,7 +45,8 @@ Value = float | int | None
 
 
 class CounterReader(LineReader[LayoutT]):
-    """One call of a reader. For readers: `file`, and `uptime` of the present snapshot and `before` of the previous one.
+    """One call of a reader. For readers: `file`, the place of its heading, `uptime` of the present snapshot and `before` of the
+    previous one.
 
     Units: centiseconds since boot. Missing: None while unknown; without `uptime` there are no rates.
     """
@@ -107,7 +108,7 @@ class CounterReader(LineReader[LayoutT]):
         self.before = before if isinstance(before, int) else None
         self._is_open = own.get("open") is True
         self.load_counters(own)
-        self.file = ""
+        self.file, self.heading_offset = "", self.offset
         self._take: TakeLine | None = None
         path = own.get("file")
         if isinstance(path, str) and path:
@@ -169,6 +170,7 @@ class CounterReader(LineReader[LayoutT]):
             return LineKind.IGNORED
         if text[0] == "=" and text.startswith(HEADING) and text.endswith(HEADING_END):
             self.close_file()
+            self.heading_offset = offset
             self._open(text[len(HEADING) : -len(HEADING_END)])
             return LineKind.HEADER
         if len(text) == EPOCH_LENGTH and text.isdecimal() and self._see_time(text):

@@ -12,8 +12,9 @@ process that started after the previous snapshot did all that it has done in thi
 by its start time. What a process did between the last snapshot that has it and its end shows only in the CPU time that the kernel
 gives to its parent, when the parent waits for it. That is the CPU time of its whole life, with that of the children that it waited
 for itself. What snapshots have shown of it is taken off; the rest is the parent's `ended_pct`. So %CPU and %ended of all processes
-add up to the CPU time that processes used. A process that is new has its user and arguments under the heading of its status; they
-are texts and no samples: query/process_details.py finds them in the raw output.
+add up to the CPU time that processes used. A process that is new has its user, control group and arguments under the heading of
+its status; they are texts and no samples: query/process_details.py finds them in the raw output. The counters of control groups
+follow the processes (cgroups.py).
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -31,6 +32,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from normstat.stats.engine.outcome import Outcome, Rejected
+from normstat.stats.engine.proc.cgroups import UNIT, CgroupTable
 from normstat.stats.engine.proc.counter_reader import MALFORMED, NO_UPTIME, CounterReader, TakeLine, Value, is_counters
 from normstat.stats.engine.proc.counters import MAX_THINGS, TOO_MANY, TWICE, CounterTable, from_lines, per_second, to_lines
 from normstat.stats.records import LineKind, State
@@ -38,7 +40,7 @@ from normstat.stats.spec import Layout
 
 PROCESS, COMMAND = "linux_process", "linux_command"
 PATH: Final = re.compile(r"/proc/(?P<pid>\d{1,10})/(?P<file>stat|io|statm|status)", re.ASCII)
-# A line of /proc/PID/status, or one of the two that the agent adds to it.
+# A line of /proc/PID/status, or one of those that the agent adds to it.
 STATUS: Final = re.compile(r"\w{1,40}:(?:[\t ].*)?")
 # The words after the command's closing parenthesis: state, parent, ... See proc_pid_stat(5), which counts from 3.
 STATE, PARENT, FLAGS, MINFLT, MAJFLT, UTIME, STIME, CUTIME, CSTIME = 0, 1, 6, 7, 9, 11, 12, 13, 14
@@ -126,7 +128,7 @@ class Reader(CounterReader[PidLayout]):
         """Return what takes the lines of a file."""
         found = PATH.fullmatch(path)
         if found is None:
-            return None
+            return self._cgroups.open_file(path, self.heading_offset)
         if found["file"] == "stat":
             return self._take_stat
         if found["file"] == "status":
@@ -144,11 +146,13 @@ class Reader(CounterReader[PidLayout]):
         """Forget all processes: the host was booted since."""
         self._known.clear()
         self._io_table.entries.clear()
+        self._cgroups.forget_all()
 
     def load_counters(self, own: State) -> None:
         """Restore what `save_counters` returned."""
         self._known = {pid: (uptime, text) for pid, uptime, text in from_lines(own.get("known"))}
         self._io_table = CounterTable.from_state(own.get("io_table"))
+        self._cgroups = CgroupTable(own.get("cgroups"))
         rows, commands = own.get("rows"), own.get("commands")
         self._rows = {str(pid): ProcessRow(*row) for pid, row in (rows.items() if isinstance(rows, dict) else ())}
         self._commands = {str(name): CommandSum(*row) for name, row in (commands.items() if isinstance(commands, dict) else ())}
@@ -167,6 +171,7 @@ class Reader(CounterReader[PidLayout]):
         return {
             "known": to_lines((pid, uptime, text) for pid, (uptime, text) in self._known.items()),
             "io_table": self._io_table.to_state(),
+            "cgroups": self._cgroups.to_state(),
             "rows": {pid: row.to_state() for pid, row in self._rows.items()},
             "commands": {name: command.to_state() for name, command in self._commands.items()},
             "anon": self._anon,
@@ -192,6 +197,7 @@ class Reader(CounterReader[PidLayout]):
         for name, command in self._commands.items():
             self._put_command(name, command, page_kb, anon_by_command.get(name), has_rates=has_rates)
         self._rows, self._commands, self._anon = {}, {}, {}
+        self._cgroups.end_snapshot(self.uptime, self.before, self._put_unit)
         if self.uptime is not None:
             now = self.uptime
             self._known = {pid: known for pid, known in self._known.items() if known[0] == now}
@@ -431,6 +437,9 @@ class Reader(CounterReader[PidLayout]):
         columns = (*columns, *command.io)
         values += _rounded(command.io.values())
         self.put(COMMAND, (COMMAND_INSTANTS[0], *columns), [processes, *values], instance=name, offset=command.offset)
+
+    def _put_unit(self, unit: str, columns: tuple[str, ...], values: Sequence[Value], offset: int) -> None:
+        self.put(UNIT, columns, values, instance=unit, offset=offset)
 
 
 def _rounded(rates: Iterable[float]) -> list[float]:

@@ -1,0 +1,118 @@
+# Control groups, for the sampler of processes: prints the counters of the groups that hold processes, under the heading of the group
+# and behind the names of their files. Of a group whose lines are as they were printed last, only the heading is printed; the awk that
+# takes over after sixty lines prints all again. The root, which is the whole host, is left out too. A container is described once by each awk,
+# by a line that no kernel prints: its name, where a file of its engine has it.
+function find_mounts(    entry, words, options, n, i) {
+    while ((getline entry < "/proc/mounts") > 0) {
+        split(entry, words, " ")
+        if (words[3] == "cgroup2" && !("" in mount)) mount[""] = words[2]
+        if (words[3] != "cgroup") continue
+        n = split(words[4], options, ",")
+        for (i = 1; i <= n; i++)
+            if ((options[i] in files) && !(options[i] in mount)) mount[options[i]] = words[2]
+    }
+    close("/proc/mounts")
+}
+# Finds the groups of a process: the one of version 2, and those of the controllers of version 1. Returns the path of the first, or
+# the longest path of the others. Empty: the root.
+function find_groups(folder,    file, line, at, path, longest, own, names, n, i) {
+    file = folder "/cgroup"
+    longest = own = ""
+    while ((getline line < file) > 0) {
+        line = substr(line, index(line, ":") + 1)
+        at = index(line, ":")
+        path = substr(line, at + 1)
+        # A path that begins with .. is of another namespace.
+        if (path == "/" || path ~ /^\/\.\./ || path ~ / \(deleted\)$/ || length(path) > 1000) continue
+        if (at == 1) {
+            own = path
+            add_group("", path)
+        } else if (length(path) > length(longest)) longest = path
+        n = split(substr(line, 1, at - 1), names, ",")
+        for (i = 1; i <= n; i++) add_group(names[i], path)
+    }
+    close(file)
+    return own == "" ? longest : own
+}
+function add_group(controller, path,    group, names, n) {
+    if (!(controller in mount)) return
+    group = mount[controller] path
+    if (!(group in kind)) groups[++n_groups] = group
+    else if (group in last) return
+    kind[group] = controller
+    # It may have been removed, and is there again.
+    for (n = split(files[controller], names, " "); n > 0; n--) delete missing[group "/" names[n]]
+}
+function is_wanted(name, line) {
+    if (name == "cpu.stat") return line ~ /^(usage_usec|user_usec|system_usec|nr_periods|nr_throttled) /
+    if (name == "memory.stat") return line ~ /^(anon|file|shmem|total_rss|total_cache|total_shmem) /
+    if (name == "memory.events") return line ~ /^(max|oom_kill) /
+    if (name == "memory.oom_control") return line ~ /^oom_kill /
+    if (name ~ /^blkio/) return line ~ / (Read|Write) /
+    return 1
+}
+# Returns the lines of a file of a group; one that the group does not have is not opened again.
+function read_file(group, name,    file, line, found, is_there) {
+    file = group "/" name
+    if (file in missing) return ""
+    found = ""
+    while ((is_there = (getline line < file)) > 0) if (is_wanted(name, line)) found = found name " " line "\n"
+    if (is_there < 0) {
+        missing[file] = 1
+        return ""
+    }
+    close(file)
+    return found
+}
+function show_group(group,    names, n, i, found, name) {
+    n = split(files[kind[group]], names, " ")
+    found = read_file(group, names[1])
+    if (found == "") {
+        delete last[group]
+        return
+    }
+    for (i = 2; i <= n; i++) found = found read_file(group, names[i])
+    text = text "==> " group " <==\n"
+    if (!(group in last) && (name = container_name(group)) != "") text = text "name " name "\n"
+    if (!(group in last) || found != last[group]) text = text found
+    last[group] = found
+}
+# Returns the name of the container of a group: from the link that Kubernetes makes to its log, <pod>_<namespace>_<container>-<id>.log,
+# from the settings of docker or the list of podman. Empty: none of them has it, or the group is not of a container.
+function container_name(group,    id, path, line, at, name) {
+    id = group
+    sub(/\.scope$/, "", id)
+    if (length(id) < 64 || substr(id, length(id) - 63) ~ /[^0-9a-f]/) return ""
+    id = substr(id, length(id) - 63)
+    if (id in container_names) return container_names[id]
+    name = ""
+    path = "ls -d /var/log/containers/*-" id ".log 2>/dev/null"
+    if ((path | getline line) > 0) name = substr(line, 21, length(line) - 89)
+    close(path)
+    if (name == "") {
+        path = "/var/lib/docker/containers/" id "/config.v2.json"
+        if ((getline line < path) > 0 && match(line, /"Name":"\/[A-Za-z0-9_.-]+"/)) name = substr(line, RSTART + 9, RLENGTH - 10)
+        close(path)
+    }
+    if (name == "") {
+        path = "/var/lib/containers/storage/overlay-containers/containers.json"
+        while (name == "" && (getline line < path) > 0) {
+            at = index(line, "\"id\":\"" id "\"")
+            line = substr(line, at + 1)
+            if (at && match(line, /"names":\["[A-Za-z0-9_.-]+"/)) name = substr(line, RSTART + 10, RLENGTH - 11)
+        }
+        close(path)
+    }
+    container_names[id] = name
+    return name
+}
+function find_controllers() {
+    files[""] = "cpu.stat cpu.max memory.current memory.max memory.events memory.stat io.stat pids.current pids.max" \
+        " cpu.pressure memory.pressure io.pressure"
+    files["cpuacct"] = "cpuacct.usage cpuacct.stat"
+    files["cpu"] = "cpu.stat cpu.cfs_quota_us cpu.cfs_period_us"
+    files["memory"] = "memory.usage_in_bytes memory.limit_in_bytes memory.failcnt memory.oom_control memory.stat"
+    files["blkio"] = "blkio.throttle.io_service_bytes blkio.throttle.io_serviced"
+    files["pids"] = "pids.current pids.max"
+    find_mounts()
+}
