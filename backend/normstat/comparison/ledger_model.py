@@ -44,7 +44,8 @@ class LedgerPart(Documented):
     change: float
     """Incident minus baseline."""
     share: float | None
-    """Share of the change of all parts that changed in the same direction, 0..1. Null for the others and the remainder."""
+    """Share of the change of all parts that changed in the same direction, 0..1; of a unit in the unit of the line, share of the
+    total's. Null for the others and the remainder."""
     is_outside: bool
     """Whether the incident is outside the normal range by more than the largest part of a normal window is."""
     is_new: bool

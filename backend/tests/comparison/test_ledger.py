@@ -372,7 +372,7 @@ def test_a_unit_whose_processes_were_too_short_is_named() -> None:
     host = host_of({"7/java": (steady(20, N), steady(20, M, seed=2))}, unseen=(3.0, 95.0))
     line = ledger_of(with_units(host, {"java.service": (20, 20), "cron.service": (2, 94)}))["cpu"]
     assert line.certainty == "sure"
-    assert line.sentence.startswith("cron.service used 93 % of a CPU (normally 2.0 %), 100 % of the rise; the CPUs were busy 58 %")
+    assert line.sentence.startswith("cron.service used 93 % of a CPU (normally 2.0 %), 99 % of the rise; the CPUs were busy 58 %")
     assert [(unit.name, unit.kind, unit.command, unit.is_culprit) for unit in line.units] == [("cron.service", "unit", "", True)]
 
 
@@ -383,6 +383,12 @@ def test_a_process_that_did_it_is_named_rather_than_its_unit() -> None:
     assert [unit.is_culprit for unit in line.units] == [False]
 
 
+def test_a_unit_that_made_little_of_the_rise_is_not_named() -> None:
+    host = host_of({"7/java": (steady(20, N), steady(20, M, seed=2))}, unseen=(3.0, 95.0))
+    line = ledger_of(with_units(host, {"cron.service": (2, 20)}))["cpu"]
+    assert [(unit.is_outside, unit.is_culprit) for unit in line.units] == [(True, False)]
+
+
 def test_a_throttled_unit_is_a_line_with_its_limit() -> None:
     host = host_of({"7/java": (steady(20, N), steady(20, M, seed=2))})
     found = ledger_of(with_units(host, {"web": (20, 20)}, throttled_pct=(0.0, 34.0), cpu_limit_pct=(50.0, 50.0)))
@@ -391,3 +397,10 @@ def test_a_throttled_unit_is_a_line_with_its_limit() -> None:
     assert line.sentence == "web was throttled 34 % of the time (normally 0 %); its limit is 0.5 CPUs."
     assert line.drawn is not None
     assert found["cpu"].certainty == "nothing"
+
+
+def test_a_unit_that_was_never_throttled_before_has_no_field_in_the_baseline() -> None:
+    host = with_units(host_of({"7/java": (steady(20, N), steady(20, M, seed=2))}), {"web": (20, 20)})
+    host["linux_unit"][1]["batch", "throttled_pct"] = np.full(M, 100.0)
+    line = ledger_of(host)["throttling"]
+    assert (line.certainty, line.sentence) == ("sure", "batch was throttled 100 % of the time (normally 0 %).")

@@ -78,7 +78,7 @@ def _totals(resource: Resource, reading: Reading, n_cpus: int) -> list[ResourceT
         case "processes":
             found = _processes(reading)
         case "throttling":
-            return _rates(reading, resource, [sources.THROTTLED], "%", MIN_CHANGES["cpu"])
+            return _units(reading)
     return [total for total, _ in filter(None, found)]
 
 
@@ -241,9 +241,15 @@ def _network(reading: Reading) -> list[Entry]:
 
 def _throttled(reading: Reading) -> list[Entry]:
     """Return the unit whose throttling left its normal range most."""
-    found = _rates(reading, "throttling", [sources.THROTTLED], "%", MIN_CHANGES["cpu"])
-    totals = sorted(found, key=lambda total: -abs(float(total.amounts.outside()[0])))[:1]
+    totals = sorted(_units(reading), key=lambda total: -abs(float(total.amounts.outside()[0])))[:1]
     return [(replace(total, capacity=100.0), []) for total in totals]
+
+
+def _units(reading: Reading) -> list[ResourceTotal]:
+    """Return how much each unit was throttled; most never are."""
+    stat, fields, _ = sources.THROTTLED
+    times = _times(reading, stat) if reading.has_on_a_side(stat, *fields) else None
+    return [] if times is None else _totals_of(reading, "throttling", sources.THROTTLED, "%", MIN_CHANGES["cpu"], times)
 
 
 def _interfaces(reading: Reading) -> list[ResourceTotal]:
@@ -268,6 +274,13 @@ def _rates(
     times = _times(reading, stat) if stat else None
     if times is None:
         return []
+    return _totals_of(reading, resource, (stat, fields, factor), unit, least, times)
+
+
+def _totals_of(  # noqa: PLR0917
+    reading: Reading, resource: Resource, source: sources.RateTotal, unit: str, least: float, times: _Times
+) -> list[ResourceTotal]:
+    stat, fields, factor = source
     return [
         ResourceTotal(resource, name or resource, stat, fields, name, unit, None, least, amounts.times(factor), times.windows)
         for name, amounts in reading.amounts(stat, fields, times.windows, times.incident).items()
@@ -281,8 +294,12 @@ _Measure = tuple[Quantity, str, float]
 
 def _by_unit(reading: Reading, measure: _Measure, times: _Times) -> list[LedgerSplit]:
     """Return the same split by unit of systemd and container. Empty where none is recorded."""
-    found = _split(reading, [sources.UNITS[measure[0]]], measure, times)
-    return [replace(found, is_by_unit=True)] if found.users else []
+    quantity, unit, least = measure
+    users = sources.UNITS[quantity]
+    if not reading.has_on_a_side(users.command, *users.fields):
+        return []
+    found = find_users(reading, users, times.windows, times.incident, least)
+    return [LedgerSplit(quantity, unit, least, found, is_by_unit=True)] if found else []
 
 
 def _split(

@@ -121,10 +121,19 @@ def make_line(host: str, total: ResourceTotal, splits: Sequence[LedgerSplit], st
         windows=_to_means(amounts),
         sentence="",
     )
+    line = replace(line, units=[_share_of_total(unit, line) for unit in line.units])
     culprits = choose_culprits(line)
     parts, units = ([replace(part, is_culprit=part in culprits) for part in split] for split in (line.parts, line.units))
     line = replace(line, parts=parts, units=units)
     return replace(line, certainty=_certainty_of(line), sentence=describe(line, start_s))
+
+
+def _share_of_total(unit: LedgerPart, line: LedgerLine) -> LedgerPart:
+    """Return the part of a unit with its share of the change of the total: a host has work outside of units, too."""
+    if unit.unit != line.unit:
+        return unit
+    share = unit.change / line.change if unit.change * line.change > 0 else 0.0
+    return replace(unit, share=round_value(min(1.0, share)))
 
 
 def _certainty_of(line: LedgerLine) -> Certainty:

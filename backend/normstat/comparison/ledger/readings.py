@@ -95,6 +95,14 @@ class Reading:
             side.n_rows > 0 and all(field in side.values for field in fields) for side in (sides.baseline, sides.incident)
         )
 
+    def has_on_a_side(self, stat: str, *fields: str) -> bool:
+        """Return whether both sides have samples of a stat, and one of them these fields: the other has nothing that they count."""
+        sides = self.stats.get(stat)
+        both = () if sides is None else (sides.baseline, sides.incident)
+        return (
+            bool(both) and all(side.n_rows > 0 for side in both) and any(all(key in side.values for key in fields) for side in both)
+        )
+
     def of_users(self, users: Users, stat: str, spans: Spans, incident: Spans) -> dict[str, Amounts]:
         """Return what each process or command took. `stat`: that of the one or the other"""
         found = self.amounts(stat, users.fields, spans, incident, "" if stat == users.command else users.threads)
@@ -123,6 +131,8 @@ def means(side: StatSide, fields: Sequence[str], spans: Spans, threads: str = ""
     where = side.instance[is_in].astype(np.int64) * width + at[is_in]
     total = np.zeros(n * width)
     for key in fields:
+        if key not in side.values:
+            continue
         values = np.nan_to_num(side.values[key][is_in], nan=0.0)
         if threads and threads in side.values:
             values = values * np.nan_to_num(side.values[threads][is_in], nan=1.0)
