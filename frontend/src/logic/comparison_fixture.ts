@@ -192,6 +192,7 @@ export function madeLedgerLine(change: Partial<LedgerLine> = {}): LedgerLine {
     ratio: 3.14,
     weight: 0.79,
     parts: [madeLedgerPart()],
+    units: [],
     remainder: madeLedgerPart({
       name: "not seen",
       stat: "",
