@@ -91,6 +91,18 @@ async def test_late_samples_are_seen_at_once_and_join_the_block(agent: Agent, db
 
 
 @on_either_database
+async def test_the_day_before_a_block_gets_a_block_of_its_own(agent: Agent, db: Database) -> None:
+    await agent.send_file(vmstat_text(vmstat_times(60, START + timedelta(days=1))), key="later")
+    await seal_all(db.sessions, "alpha")
+    await agent.send_file(vmstat_text(vmstat_times(60)), key="earlier")
+    before = await export(db.engine)
+    await seal_all(db.sessions, "alpha")
+    assert await export(db.engine) == before
+    # The first report of each text is since boot, and no sample.
+    assert db.query("SELECT n_rows FROM sealed_blocks ORDER BY start_at") == [(59,), (59,)]
+
+
+@on_either_database
 async def test_a_reparse_and_an_older_spec_find_what_is_sealed(agent: Agent, db: Database) -> None:
     await fill(agent)
     before = await seen(db.engine, db.sessions, db.url)
