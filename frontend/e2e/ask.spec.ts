@@ -5,7 +5,7 @@ const COMPARED =
   `/comparison?host=${HOST}&baseline_window=${iso(BASELINE.start)}/${iso(BASELINE.end)}` +
   `&incident=${iso(INCIDENT.start)}/${iso(INCIDENT.end)}&tz=utc`;
 
-test("any metric can be asked about, and the tabs list every series with both values and the reason", async ({ page }) => {
+test("any metric can be asked about, and chips list every other series with both values and the reason", async ({ page }) => {
   await page.goto(COMPARED);
   const field = page.getByRole("textbox", { name: "Ask about a metric" });
   await field.fill("util");
@@ -32,11 +32,12 @@ test("any metric can be asked about, and the tabs list every series with both va
   await page.getByRole("button", { name: "Clear the question" }).click();
   await expect(answer).toBeHidden();
 
-  // The link alone asks the same, and the tabs list the others.
+  // The link alone asks the same, and the chips list the others.
   await page.goto(`${COMPARED}&ask=await%20sdb`);
   await expect(field).toHaveValue("await sdb");
   await expect(rows.first()).toContainText("sdb");
-  await page.getByRole("tab", { name: /^Unchanged: [1-9]/ }).click();
+  const chips = page.getByRole("group", { name: "Which series" });
+  await chips.getByRole("button", { name: /^unchanged [1-9]/ }).click();
   const unchanged = page.getByRole("table", { name: "Unchanged series" });
   await expect(unchanged.locator("tbody tr").first()).toContainText("A change is unusual from");
   for (const colorScheme of SCHEMES) {
@@ -53,12 +54,8 @@ test("any metric can be asked about, and the tabs list every series with both va
   await page.getByLabel("Filter").fill("iostat");
   await expect(unchanged.locator("tbody tr").first()).toContainText("(iostat)");
   await page.getByLabel("Filter").fill("");
-  await page.getByRole("tab", { name: /^Appeared . disappeared: [1-9]/ }).click();
-  await expect(page.getByRole("table", { name: "Appeared and disappeared series" })).toContainText("Not in the baseline.");
-  await page.getByRole("tab", { name: /^Likely/ }).click();
-  await expect(
-    page.getByText(/explains|within that range|A change is unusual from|No series is only likely/).first(),
-  ).toBeVisible();
+  await chips.getByRole("button", { name: /^new [1-9]/ }).click();
+  await expect(page.getByRole("table", { name: "New series" })).toContainText("Not in the baseline.");
 });
 
 test("single samples are put side by side instead of nothing", { tag: "@matrix" }, async ({ page }) => {
@@ -67,6 +64,6 @@ test("single samples are put side by side instead of nothing", { tag: "@matrix" 
   const incident = `${iso(INCIDENT.start + 60 * second)}/${iso(INCIDENT.start + 61 * second)}`;
   await page.goto(`/comparison?host=${HOST}&baseline_window=${baseline}&incident=${incident}&tz=utc`);
   await expect(page.getByText(/^Insufficient data: none of/)).toBeVisible();
-  const table = page.getByRole("table", { name: "Both sides of every series" });
+  const table = page.getByRole("table", { name: "Series without enough data" });
   await expect(table.locator("tbody tr").first()).toContainText("No verdict: 1 sample");
 });

@@ -88,7 +88,8 @@ test(
     await drawnPanel(page, "mpstat_linux.cpu");
     // That with the hour before is not begun until the baselines are known.
     await expect.poll(() => asked.size).toBe(1);
-    await page.getByRole("region", { name: "Selection" }).getByRole("button", { name: "Exclude from baselines…" }).click();
+    await page.getByRole("button", { name: "More actions for the selection" }).click();
+    await page.getByRole("menuitem", { name: /^Exclude from baselines…/ }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("textbox", { name: "Name" }).fill("The backup");
     await dialog.getByRole("button", { name: "Exclude" }).click();

@@ -20,9 +20,10 @@ test(
   { tag: "@matrix" },
   async ({ page, request }) => {
     const id = await makeBaseline(request, "Before muting");
-    await page.goto(`/comparison?host=${HOST}&baseline=${String(id)}&incident=${windowText(INCIDENT)}&tz=utc&list=changes`);
+    await page.goto(`/comparison?host=${HOST}&baseline=${String(id)}&incident=${windowText(INCIDENT)}&tz=utc`);
     const first = page.locator(".finding").first();
     const name = (await first.getAttribute("data-finding")) ?? "";
+    await first.getByRole("button", { name: /^Details of/ }).click();
     await first.getByRole("button", { name: "Mute…" }).click();
     const dialog = page.getByRole("dialog");
     await dialog
@@ -33,7 +34,8 @@ test(
     await dialog.getByRole("button", { name: "Mute", exact: true }).click();
     await expect(dialog).toBeHidden();
     await expect(page.locator(`[data-finding="${name}"]`)).toHaveCount(0);
-    await page.getByRole("tab", { name: /Muted: [1-9]/ }).click();
+    const chips = page.getByRole("group", { name: "Which series" });
+    await chips.getByRole("button", { name: /^muted [1-9]/ }).click();
     const rules = page.getByRole("table", { name: "Muted series", exact: true });
     await expect(rules).toContainText("the backup is like that");
     await expect(page.getByRole("table", { name: "Muted series that would be findings" })).toBeVisible();
@@ -42,8 +44,8 @@ test(
       .first()
       .click();
     await page.getByRole("button", { name: "Close message" }).click();
-    await expect(page.getByRole("tab", { name: "Muted: 0" })).toBeVisible();
-    await page.getByRole("tab", { name: /Changed:/ }).click();
+    await chips.getByRole("button", { name: "muted 0" }).click();
+    await expect(chips.getByRole("button", { name: /^muted/ })).toHaveCount(0);
     await expect(page.locator(`[data-finding="${name}"]`).first()).toBeVisible();
   },
 );
@@ -57,13 +59,18 @@ test("a saved comparison has its result, note and report, and can be run again",
   await page.getByRole("dialog").getByRole("button", { name: "Save", exact: true }).click();
   await expect(page).toHaveURL(/saved=\d+/);
   await expect(page.getByRole("region", { name: "Saved comparison" })).toContainText("It ran into the morning.");
-  await expect(page.locator(".story").first()).toBeVisible();
-  const report = await request.get((await page.getByRole("link", { name: "Report", exact: true }).getAttribute("href")) ?? "");
+  await expect(page.locator(".answer-card").first()).toBeVisible();
+  const more = page.getByRole("button", { name: "More actions" });
+  await more.click();
+  const report = await request.get(
+    (await page.getByRole("menuitem", { name: "Report", exact: true }).getAttribute("href")) ?? "",
+  );
   expect(report.status()).toBe(200);
   expect(await report.text()).toContain("It ran into the morning.");
-  await page.getByRole("button", { name: "Compare again" }).click();
+  await page.getByRole("menuitem", { name: "Compare again" }).click();
   await expect(page).toHaveURL(new RegExp(`baseline=${String(id)}`));
-  await page.getByRole("button", { name: "Open saved…" }).click();
+  await more.click();
+  await page.getByRole("menuitem", { name: "Open saved…" }).click();
   const saved = page.getByRole("table", { name: "Saved comparisons" });
   await saved.getByRole("button", { name: "Delete The backup of Saturday" }).click();
   await expect(saved.getByText("The backup of Saturday")).toBeHidden();
@@ -86,6 +93,7 @@ test(
     await page.getByRole("option", { name: /^system cs/ }).click();
     await dialog.getByRole("button", { name: "Compare", exact: true }).click();
     await expect(page).toHaveURL(/baseline_window=.*divisor=vmstat_linux/);
+    await page.locator(".sides-fold > summary").click();
     await expect(page.getByText("Every series is divided by")).toBeVisible();
   },
 );

@@ -89,6 +89,9 @@ test(
     expect((await surface.boundingBox())?.y, "the graph stays where it is").toBe(before?.y);
     await expect(page).toHaveURL(/of=iostat_linux\.util/);
 
+    const more = sheet.getByRole("button", { name: "More actions for the selection" });
+    await more.click();
+    await page.getByRole("menuitem", { name: /^Numbers of/ }).click();
     const table = sheet.getByRole("table", { name: /^Statistics of/ });
     const lines = table.locator("tbody");
     await expect(lines.first()).toContainText("sdb");
@@ -108,11 +111,13 @@ test(
       await expectAccessible(page);
     }
     await page.reload();
+    await more.click();
+    await page.getByRole("menuitem", { name: /^Numbers of/ }).click();
     await expect(differences.getByRole("listitem").first()).toContainText("tar");
     await sheet.getByRole("combobox", { name: "Compare the selection with" }).click();
     await page.getByRole("option", { name: "the hour before it" }).click();
     await expect(lines.first()).toContainText("sdb");
-    const next = differences.getByRole("link", { name: /what to ask next/ });
+    const next = sheet.getByRole("link", { name: "Open" });
     await expect(next).toHaveAttribute("href", /\/comparison\?.*baseline_window=/);
     await next.focus();
     await page.keyboard.press("Escape");

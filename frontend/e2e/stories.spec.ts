@@ -13,24 +13,22 @@ async function answer(page: Page, result: Comparison): Promise<void> {
   );
 }
 
-test("six stories fit a screen of 1280 x 900, the others are one press away", async ({ page }) => {
-  const stories = [...Array(9).keys()].map((index) => madeStory(index + 1, [index + 1]));
-  await answer(page, madeComparison(9, { stories }));
+test("the answer, six cards and the graph of the first fit a screen of 1280 x 900", async ({ page }) => {
+  const stories = [...Array(6).keys()].map((index) => madeStory(index + 1, [index + 1]));
+  await answer(page, madeComparison(6, { stories }));
   await page.goto(ASKED);
-  await expect(page.locator(".story")).toHaveCount(7);
-  const box = await page.locator(".story").nth(5).boundingBox();
-  expect((box?.y ?? 0) + (box?.height ?? 0), "six rows end on the screen").toBeLessThanOrEqual(900);
-  await page.getByRole("button", { name: "Show 2 more stories" }).click();
-  await expect(page.locator(".story")).toHaveCount(9);
+  await expect(page.locator(".answer-card")).toHaveCount(6);
+  const box = await page.locator(".answer-graph").boundingBox();
+  expect((box?.y ?? 0) + (box?.height ?? 0), "the graph ends on the screen").toBeLessThanOrEqual(900);
 });
 
 test("the replayed incident is told with its process first", { tag: "@matrix" }, async ({ page }) => {
   const window = ({ start, end }: { readonly start: number; readonly end: number }) => `${iso(start)}/${iso(end)}`;
   await page.goto(`/comparison?host=${HOST}&baseline_window=${window(BASELINE)}&incident=${window(INCIDENT)}&tz=utc`);
   await expect(page.locator(".lead")).toContainText("tar (28110)");
-  const first = page.locator(".story").first();
-  await expect(first).toContainText("Disk I/O");
-  await first
+  await expect(page.locator(".headline-subject")).toContainText("Disk");
+  await page
+    .locator(".answer-details")
     .getByRole("list", { name: "Processes" })
     .getByRole("link", { name: /^tar \(28110\)/ })
     .click();

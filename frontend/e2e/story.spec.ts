@@ -24,8 +24,7 @@ test("from samples to a ranked answer", async ({ page }) => {
   const save = marked.getByRole("button", { name: "Save as baseline…" });
   const place = await save.boundingBox();
   gate.open?.();
-  await expect(marked.getByRole("region", { name: /^Selected lines/ }).getByRole("table")).toBeVisible();
-  await expect(marked.getByRole("table", { name: "Who took what" })).toBeAttached();
+  await expect(marked.getByRole("region", { name: /^Largest differences/ })).toHaveAttribute("aria-busy", "false");
   expect(await save.boundingBox()).toEqual(place);
   await save.click();
   await page.getByRole("textbox", { name: "Name" }).fill("Quiet hour before the backup");
@@ -43,29 +42,34 @@ test("from samples to a ranked answer", async ({ page }) => {
   // The trouble: with Shift.
   await dragOver(page, surface, shareOf(INCIDENT.start, WHOLE), shareOf(INCIDENT.end, WHOLE), true);
   await expect(marked).toContainText("Selected");
-  await marked.getByRole("button", { name: "Compare with baseline…" }).click();
+  await marked.getByRole("button", { name: "More actions for the selection" }).click();
+  await page.getByRole("menuitem", { name: /^Compare with another baseline…/ }).click();
   const dialog = page.getByRole("dialog");
   await expect(dialog.getByRole("radio", { name: "Quiet hour before the backup" })).toBeChecked();
   await dialog.getByRole("button", { name: "Compare" }).click();
 
   // The answer.
   await expect(page.getByRole("heading", { name: `Changes on ${HOST}` })).toBeVisible();
-  await expect(page.getByRole("region", { name: /^Baseline: .*Quiet hour before the backup/ })).toBeVisible();
   await expect(page.locator(".lead")).toContainText("tar");
-  await expect(page.locator(".story").first()).toContainText("Disk I/O");
+  await expect(page.locator(".headline-subject")).toContainText("Disk");
+  await expect(page.locator(".answer-card[data-resource=disk]")).toContainText("sdb");
+  await page.locator(".sides-fold > summary").click();
+  await expect(page.getByRole("region", { name: /^Baseline: .*Quiet hour before the backup/ })).toBeVisible();
   // Who took what of the CPUs, opened by keyboard.
-  const ledger = page.getByRole("table", { name: "Who took what" });
-  await expect(ledger.locator("[data-resource=disk]")).toContainText("sdb");
-  await ledger.getByRole("button", { name: "CPU" }).press("Enter");
-  await expect(ledger.getByRole("table", { name: "Parts of CPU" })).toContainText("Not seen");
-  await page.locator(".list-switch").getByText("All changes").click();
-  await expect(page).toHaveURL(/list=changes/);
+  await page.locator(".answer-card[data-resource=cpu]").press("Enter");
+  const details = page.getByRole("region", { name: "CPU in detail" });
+  await details.getByText("Who took what").click();
+  await expect(details.getByRole("table", { name: "Parts of CPU" })).toContainText("Not seen");
   const findings = page.locator(".finding");
   await expect(findings.first()).toContainText("worse");
-  await expect(findings.first()).toContainText("times its natural variability");
+  await expect(findings.first()).toContainText("x its normal variation");
   await expect(findings.filter({ hasText: "sdb" }).first()).toBeVisible();
-  await expect(findings.first().locator(".sketch-incident")).not.toHaveAttribute("d", "");
   await expect(findings.first().locator(".sketch-during")).not.toHaveAttribute("d", "");
+  await findings
+    .first()
+    .getByRole("button", { name: /^Details of/ })
+    .click();
+  await expect(findings.first().locator(".sketch-incident")).not.toHaveAttribute("d", "");
   await findings.first().getByRole("button", { name: "Numbers and meaning" }).click();
   await expect(findings.first()).toContainText("p95");
   await findings
@@ -81,9 +85,10 @@ test("from samples to a ranked answer", async ({ page }) => {
   await expectAccessible(page);
 
   // What came and went is apart.
-  await page.getByRole("tab", { name: /Appeared . disappeared/ }).click();
-  await expect(page.getByRole("table", { name: "Appeared and disappeared series" })).toContainText("tar");
-  await page.getByRole("tab", { name: /Changed:/ }).click();
+  const chips = page.getByRole("group", { name: "Which series" });
+  await chips.getByRole("button", { name: /^new/ }).click();
+  await expect(page.getByRole("table", { name: "New series" })).toContainText("tar");
+  await chips.getByRole("button", { name: /^new/ }).click();
 
   // The filter is in the link.
   await page.getByLabel("Filter").fill("iowait");
@@ -117,7 +122,7 @@ test(
     const incident = `${iso(INCIDENT.start)}/${iso(INCIDENT.end)}`;
     const address = `/comparison?host=${HOST}&baseline=${String(id)}&incident=${incident}&tz=utc`;
     const opened = [
-      [address, "comparison", page.locator(".story .sketch-incident").first()],
+      [address, "comparison", page.locator(".answer-graph .sketch-incident")],
       [
         `/hosts/${HOST}?${range(WHOLE)}&mark=${incident}`,
         "host",

@@ -147,13 +147,16 @@ export function progressQuery(inputs: ComparisonInputs) {
 }
 
 /** Series of a comparison, ranked or not; the server keeps the comparison. */
-export function seriesQuery(inputs: ComparisonInputs, request: SeriesRequest) {
+export function seriesQuery(inputs: ComparisonInputs | null, request: SeriesRequest) {
   return queryOptions({
     queryKey: ["comparison", inputs, "series", request],
-    queryFn: ({ signal }): Promise<AskedSeriesPage> =>
-      answered(
-        client.GET("/api/v1/comparison/series", { signal, params: { query: { ...comparisonParams(inputs), ...request } } }),
-      ),
+    queryFn:
+      inputs === null
+        ? skipToken
+        : ({ signal }): Promise<AskedSeriesPage> =>
+            answered(
+              client.GET("/api/v1/comparison/series", { signal, params: { query: { ...comparisonParams(inputs), ...request } } }),
+            ),
     staleTime: 300_000,
     placeholderData: keepPreviousData,
   });

@@ -180,9 +180,9 @@ export function describeMembers(
 /** Kinds of change of a series that has samples on one side only. */
 const UNMATCHED_KINDS: readonly FindingKind[] = ["appeared", "disappeared"];
 
-/** `12.4 times its natural variability`; what is on one side only is measured by what comes and goes in the baseline. */
+/** `12.4x its normal variation`; what is on one side only is measured by what comes and goes in the baseline. */
 export function describeChangeRatio(ratio: number, kind: FindingKind): string {
-  return `${formatScore(ratio)} times ${UNMATCHED_KINDS.includes(kind) ? "what comes and goes anyway" : "its natural variability"}`;
+  return `${formatScore(ratio)}x ${UNMATCHED_KINDS.includes(kind) ? "what normally comes and goes" : "its normal variation"}`;
 }
 
 /** The number of series in each list; they add up. */

@@ -16,7 +16,6 @@ import {
   farthestWindows,
   formatAmount,
   leadingLine,
-  ledgersOf,
   lineTitle,
   stripOf,
 } from "./ledger";
@@ -133,16 +132,6 @@ describe("who did it", () => {
     expect(describeUnseen(quiet)).toBe("Nobody that was recorded took much more or less");
     expect(describeUnseen(madeLedgerLine({ note: "the agent may not read it" }))).toBe("the agent may not read it");
   });
-});
-
-test("each host has its ledger; what is as normal comes last", () => {
-  const quiet = madeLedgerLine({ ...MEMORY, certainty: "nothing" });
-  const ledger = [quiet, madeLedgerLine(), madeLedgerLine({ host: "web2" })];
-  expect(ledgersOf({ ledger }).map(({ host, lines }) => [host, lines.map(({ resource }) => resource)])).toEqual([
-    ["web1", ["cpu", "memory"]],
-    ["web2", ["cpu"]],
-  ]);
-  expect(ledgersOf({})).toEqual([]);
 });
 
 describe("the windows of the baseline", () => {

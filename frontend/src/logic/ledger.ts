@@ -21,21 +21,6 @@ const MAX_DIGITS = 3;
 /** Windows of a baseline that are told. */
 const MAX_FAR = 2;
 
-/** Lines of one host; those that are as normal come last. */
-export interface HostLedger {
-  readonly host: string;
-  readonly lines: readonly LedgerLine[];
-}
-
-/** Return the ledgers of the hosts. Empty for a comparison that has none. */
-export function ledgersOf({ ledger }: Pick<Comparison, "ledger">): readonly HostLedger[] {
-  const lines = ledger ?? [];
-  return [...new Set(lines.map(({ host }) => host))].map((host) => {
-    const own = lines.filter((line) => line.host === host);
-    return { host, lines: [...own.filter((line) => !isNormal(line)), ...own.filter(isNormal)] };
-  });
-}
-
 export function isNormal({ certainty }: Pick<LedgerLine, "certainty">): boolean {
   return certainty === "nothing";
 }
@@ -62,7 +47,7 @@ export function lineTitle(line: LedgerLine): string {
 
 const CERTAINTIES: Readonly<Record<LedgerLine["certainty"], string>> = { sure: "sure", likely: "likely", nothing: "as normal" };
 
-export function certaintyOf({ certainty }: LedgerLine): string {
+export function certaintyOf({ certainty }: Pick<LedgerLine, "certainty">): string {
   return CERTAINTIES[certainty];
 }
 
@@ -119,17 +104,19 @@ export interface DrawnLine extends Measured {
 
 type Measured = Pick<DrawnTotal, "baseline" | "incident" | "sparkline">;
 
-/** Return the line of the ledger whose sentence leads a story. Null: none leads, or it has no graph. */
+/** Return the line of the ledger whose sentence leads a story. Missing: null where none does. */
 export function leadingLine(
   { hosts, resource }: Pick<Story, "hosts" | "resource">,
   ledger: Comparison["ledger"],
-): (LedgerLine & { readonly drawn: DrawnTotal }) | null {
-  const found = (ledger ?? []).find((line) => line.host === hosts[0] && line.resource === resource && !isNormal(line));
-  return found?.drawn == null ? null : { ...found, drawn: found.drawn };
+): LedgerLine | null {
+  return (ledger ?? []).find((line) => line.host === hosts[0] && line.resource === resource && !isNormal(line)) ?? null;
 }
 
-/** Return the graph of a line in the measure of its sentence. */
-export function drawnLine(line: LedgerLine & { readonly drawn: DrawnTotal }): DrawnLine {
+/** Return the graph of a line in the measure of its sentence. Missing: null where the server drew none. */
+export function drawnLine(line: LedgerLine): DrawnLine | null {
+  if (line.drawn == null) {
+    return null;
+  }
   const { factor, unit } = measureOf(line);
   const scaled = <T extends number | null>(value: T): T => (value === null ? value : ((value * factor) as T));
   const side = (values: SideValues): SideValues => ({

@@ -34,17 +34,18 @@ test("the comparison is asked for the same", () => {
   });
 });
 
-test("stories come before groups that belong to none; three at most", () => {
-  const story = { title: "CPU", sentence: "yes took the CPU", is_worse: true, ranks: [1, 3] };
+test("cards of the answer come before groups that belong to none; three at most", () => {
+  const story = { title: "CPU", sentence: "Likely: yes took the CPU", hosts: ["web1"], ranks: [1, 3], onset_ms: null };
   const group = (rank: number) => ({
     rank,
     column: "cs",
     stat: "vmstat_linux",
     sentence: `group ${String(rank)}`,
-    is_worse: null,
+    certainty: "sure",
   });
   const groups = [1, 2, 3, 4, 5].map(group);
-  const found = largestDifferences({ stories: [story], groups } as unknown as Pick<Comparison, "stories" | "groups">);
+  const found = largestDifferences({ stories: [story], groups } as unknown as Pick<Comparison, "stories" | "ledger" | "groups">);
   expect(found.map(({ sentence }) => sentence)).toEqual(["yes took the CPU", "group 2", "group 4"]);
+  expect(found.map(({ certainty }) => certainty)).toEqual(["likely", "sure", "sure"]);
   expect(found[1]?.title).toBe("cs (vmstat_linux)");
 });

@@ -1,8 +1,8 @@
 /** A selection: what it is compared with, and its largest differences over the host. */
 
 import { type Against, AGO_LABELS, type Ago, newestBaseline } from "./against";
+import { answerOf, type Certainty } from "./answer";
 import type { BaselineInfo, Comparison } from "./api";
-import { storiesOf } from "./story";
 import { DAY, HOUR, lengthOf, toEpochMs, type Window } from "./time";
 
 /** What a selection is compared with: a baseline, or an earlier time. */
@@ -52,16 +52,16 @@ export function againstOf(reference: Reference, mark: Window): Against {
 export interface Difference {
   readonly title: string;
   readonly sentence: string;
-  readonly isWorse: boolean | null;
+  readonly certainty: Certainty;
 }
 
-/** Return the largest differences of a comparison: its stories, then the groups that belong to none. */
-export function largestDifferences(comparison: Pick<Comparison, "stories" | "groups">): readonly Difference[] {
-  const stories = storiesOf(comparison);
-  const told = new Set(stories.flatMap(({ ranks }) => ranks));
+/** Return the largest differences of a comparison: the cards of its answer, then the groups that belong to none. */
+export function largestDifferences(comparison: Pick<Comparison, "stories" | "ledger" | "groups">): readonly Difference[] {
+  const { cards } = answerOf(comparison);
+  const told = new Set(cards.flatMap(({ story }) => story?.ranks ?? []));
   const apart = comparison.groups.filter(({ rank }) => !told.has(rank));
   return [
-    ...stories.map(({ title, sentence, is_worse }) => ({ title, sentence, isWorse: is_worse })),
-    ...apart.map(({ column, stat, sentence, is_worse }) => ({ title: `${column} (${stat})`, sentence, isWorse: is_worse })),
+    ...cards.map(({ title, sentence, certainty }) => ({ title, sentence, certainty })),
+    ...apart.map(({ column, stat, sentence, certainty }) => ({ title: `${column} (${stat})`, sentence, certainty })),
   ].slice(0, MAX_DIFFERENCES);
 }

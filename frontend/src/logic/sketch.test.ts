@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { madeFinding, madeSideValues } from "./comparison_fixture";
-import { buildSketch, columnsPath, HEIGHT, shareUpTo, sharesOf, WIDTH } from "./sketch";
+import { buildOverlay, buildSketch, columnsPath, HEIGHT, shareUpTo, sharesOf, WIDTH } from "./sketch";
 
 const EMPTY = { n: 0, mean: null, median: null, p5: null, p95: null, p99: null, lowest: null, highest: null, quantiles: null };
 const plain = (value: number): number => value;
@@ -82,5 +82,22 @@ describe("a distribution", () => {
       expect(shares.every((share) => share >= 0)).toBe(true);
     }
     expect(sharesOf([0, 0, 0, 0, 8], 0, 8, 4)[0]).toBeGreaterThan(0.75);
+  });
+});
+
+describe("two distributions over one axis", () => {
+  it("stand apart where the values do; a side without samples has no outline", () => {
+    const { baseline, incident, low, high } = buildOverlay(
+      madeFinding({ baseline: madeSideValues(10, 10), incident: madeSideValues(90, 10) }),
+      "%",
+    );
+    expect([low, high]).toEqual(["0", "100 %"]);
+    const xOfTop = (path: string): number => {
+      const steps = [...path.matchAll(/V([\d.]+)H([\d.]+)/g)].map(([, y, x]) => [Number(y), Number(x)] as const);
+      return steps.reduce((best, step) => (step[0] < best[0] ? step : best))[1];
+    };
+    expect(xOfTop(baseline)).toBeLessThan(WIDTH / 4);
+    expect(xOfTop(incident)).toBeGreaterThan((3 * WIDTH) / 4);
+    expect(buildOverlay(madeFinding({ baseline: EMPTY }), "%").baseline).toBe("");
   });
 });

@@ -35,6 +35,15 @@ export interface Sketch {
   readonly distribution: { readonly baseline: string; readonly incident: string };
 }
 
+/** Both distributions over one axis of values, in a box of WIDTH x HEIGHT. */
+export interface Overlay {
+  readonly baseline: string;
+  readonly incident: string;
+  /** The ends of the axis, with the unit at the right one. */
+  readonly low: string;
+  readonly high: string;
+}
+
 function round(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
@@ -106,6 +115,14 @@ function barsPath(shares: readonly number[], largest: number, towards: -1 | 1): 
     .join("");
 }
 
+/** Return the outline of columns from the bottom upwards, as high as the square root of the share. */
+function outlinePath(shares: readonly number[], largest: number): string {
+  const step = WIDTH / shares.length;
+  const heights = shares.map((share) => (share <= 0 || largest <= 0 ? 0 : Math.max(3, HEIGHT * Math.sqrt(share / largest))));
+  const steps = heights.map((height, index) => `V${round(HEIGHT - height)}H${round((index + 1) * step)}`);
+  return shares.length === 0 ? "" : `M0 ${String(HEIGHT)}${steps.join("")}V${String(HEIGHT)}Z`;
+}
+
 /** Return all numbers that the axis of a finding must include. */
 function extentOf(finding: Pick<Finding, "baseline" | "incident" | "sparkline">): readonly [number, number] {
   let low = Number.POSITIVE_INFINITY;
@@ -144,17 +161,40 @@ function axisOf(finding: Pick<Finding, "baseline" | "incident" | "sparkline">, u
   return labelledAxis(isFlat ? low : Math.min(0, low), Math.max(isFlat ? high : 0, high), unit, MAX_TICKS);
 }
 
+interface Shares {
+  readonly before: readonly number[];
+  readonly during: readonly number[];
+  readonly largest: number;
+}
+
+/** Return the share of each side's samples in each bin of an axis. Missing: no bins of a side without samples. */
+function sharesOn(axis: LabelledAxis, { baseline, incident }: Pick<Finding, "baseline" | "incident">): Shares {
+  const shares = (side: SideValues): readonly number[] =>
+    side.quantiles === null || side.quantiles.length === 0 ? [] : sharesOf(side.quantiles, axis.low, axis.high, N_BINS);
+  const [before, during] = [shares(baseline), shares(incident)];
+  return { before, during, largest: Math.max(0, ...before, ...during) };
+}
+
+/** Return how often each value occurs on both sides, one over the other. */
+export function buildOverlay(finding: Pick<Finding, "baseline" | "incident" | "sparkline">, unit: string): Overlay {
+  const axis = axisOf(finding, unit);
+  const { before, during, largest } = sharesOn(axis, finding);
+  const { labels } = axis;
+  return {
+    baseline: outlinePath(before, largest),
+    incident: outlinePath(during, largest),
+    low: labels[0] ?? "",
+    high: `${labels.at(-1) ?? ""} ${axis.unit}`.trim(),
+  };
+}
+
 /** The small graphs of one finding. */
 export function buildSketch(finding: Pick<Finding, "baseline" | "incident" | "sparkline">, unit: string): Sketch {
   const axis = axisOf(finding, unit);
   const span = axis.high - axis.low;
   const yOf = (value: number): number => HEIGHT - ((value - axis.low) / span) * HEIGHT;
   const { baseline, incident, sparkline } = finding;
-  const shares = (side: SideValues): readonly number[] =>
-    side.quantiles === null || side.quantiles.length === 0 ? [] : sharesOf(side.quantiles, axis.low, axis.high, N_BINS);
-  const before = shares(baseline);
-  const during = shares(incident);
-  const largest = Math.max(0, ...before, ...during);
+  const { before, during, largest } = sharesOn(axis, finding);
   return {
     axisUnit: axis.unit,
     ticks: axis.ticks.map((tick, index) => ({ y: yOf(tick), label: axis.labels[index] ?? "" })),

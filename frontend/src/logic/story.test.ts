@@ -14,7 +14,6 @@ import {
   groupsOf,
   isAllClear,
   processFields,
-  shownList,
 } from "./story";
 import { toEpochMs } from "./time";
 
@@ -23,14 +22,6 @@ const incident = { start: toEpochMs(START), end: toEpochMs(START + 600_000) };
 const sparkline = { start_ms: START, end_ms: START + 600_000, low: [1], high: [2], baseline: null };
 const drawn = (rank: number, change: Partial<FindingGroup> = {}) =>
   madeGroup(rank, { members: [madeFinding({ sparkline })], ...change });
-
-describe("the list of a comparison", () => {
-  it("is that of the link, and all changes where there are no stories", () => {
-    expect([shownList({}, "stories"), shownList({ stories: [] }, "stories")]).toEqual(["changes", "changes"]);
-    const comparison = madeComparison(3, { stories: [madeStory(1, [1])] });
-    expect([shownList(comparison, "stories"), shownList(comparison, "changes")]).toEqual(["stories", "changes"]);
-  });
-});
 
 describe("a story", () => {
   it("draws its strongest group that is no detail: a resource before a process", () => {
@@ -115,8 +106,8 @@ describe("what is on one side only", () => {
   });
 
   it("is measured by what comes and goes, not by a variability that it does not have", () => {
-    expect(describeChangeRatio(12.4, "disappeared")).toBe("12.4 times what comes and goes anyway");
-    expect(describeChangeRatio(12.4, "level")).toBe("12.4 times its natural variability");
+    expect(describeChangeRatio(12.4, "disappeared")).toBe("12.4x what normally comes and goes");
+    expect(describeChangeRatio(12.4, "level")).toBe("12.4x its normal variation");
   });
 });
 

@@ -1,24 +1,12 @@
-/** Stories on the page: which list is shown, the group that a story draws, when it began, and the exact values behind its words. */
+/** Stories on the page: the group that a story draws, when it began, and the exact values behind its words. */
 
 import type { Circumstance, Comparison, FindingGroup, SideValues, StatInfo, Story, StoryProcess } from "./api";
 import { describeDuration, lengthOf, SECOND, toDurationMs, toEpochMs, type Window, wholeSecond } from "./time";
 import { formatClock, formatDate, formatInstant, type Zone } from "./zone";
 
-/** Rows that fit one screen; the rest is one press away. */
-export const MAX_STORIES = 7;
-/** Cards of an opened story, before the rest is asked for. */
-export const MAX_CARDS = 10;
-/** Chips of other tools in a closed row. */
-export const MAX_ALSO = 4;
-
 /** Return the stories; the schema of the API does not require them. */
 export function storiesOf(comparison: Pick<Comparison, "stories">): readonly Story[] {
   return comparison.stories ?? [];
-}
-
-/** Return the list to show: without stories, all changes. */
-export function shownList(comparison: Pick<Comparison, "stories">, chosen: "stories" | "changes"): "stories" | "changes" {
-  return storiesOf(comparison).length === 0 ? "changes" : chosen;
 }
 
 export type Ranked = ReadonlyMap<number, FindingGroup>;

@@ -5,22 +5,26 @@
 
 import { type Against, AGOS, formatDivisor, parseDivisor } from "../logic/against";
 import type { FindingKind, Subsystem } from "../logic/api";
+import { CHANGE_CHIPS, type ChangeChip } from "../logic/change_chips";
 import { FINDING_KINDS, formatPin, GROUP_SORTS, type GroupSort, parsePin, SUBSYSTEMS } from "../logic/group";
 import type { Window } from "../logic/time";
 import { type Decoded, oneOf, parseId, type RawSearch, Reader, VERSION } from "./search";
 import { formatWindowText, parseFilter, parseWindowText } from "./url";
 import { type Clock, decodeClock, encodeClock } from "./zone_choice";
 
-export const COMPARISON_TABS = ["findings", "likely", "unchanged", "unmatched", "insufficient-data", "muted"] as const;
-export type ComparisonTab = (typeof COMPARISON_TABS)[number];
+/** The chips that the tabs of links of before stand for. */
+const CHIPS_OF_TABS: Readonly<Record<string, readonly ChangeChip[]>> = {
+  findings: [],
+  likely: ["likely"],
+  unchanged: ["unchanged"],
+  unmatched: ["appeared", "disappeared"],
+  "insufficient-data": ["insufficient-data"],
+  muted: ["muted"],
+};
 
 /** What small graphs are drawn over: the baseline by elapsed time, or only its band. */
 export const ALIGNMENTS = ["elapsed", "clock"] as const;
 export type Alignment = (typeof ALIGNMENTS)[number];
-
-/** What the first tab lists: the stories, or every group that changed. Filters, order and pins are of the latter. */
-export const CHANGE_LISTS = ["stories", "changes"] as const;
-export type ChangeList = (typeof CHANGE_LISTS)[number];
 
 export interface ComparisonView {
   readonly clock: Clock;
@@ -31,8 +35,8 @@ export interface ComparisonView {
   readonly divisor: string | null;
   /** A saved comparison, instead of all of the above. */
   readonly savedId: number | null;
-  readonly tab: ComparisonTab;
-  readonly list: ChangeList;
+  /** The pressed chips of the list of changes; none: all changes. */
+  readonly chips: readonly ChangeChip[];
   readonly sort: GroupSort;
   readonly align: Alignment;
   readonly filter: string;
@@ -52,8 +56,7 @@ export const DEFAULT_COMPARISON_VIEW: ComparisonView = {
   against: null,
   divisor: null,
   savedId: null,
-  tab: "findings",
-  list: "stories",
+  chips: [],
   sort: "anomaly_score",
   align: "elapsed",
   filter: "",
@@ -120,13 +123,6 @@ function listed(name: string, values: readonly string[]): RawSearch {
   return values.length === 0 ? {} : { [name]: values };
 }
 
-/** Return the list that a link means that names none: a filter, an order or a pin belongs to the list of all changes. */
-function impliedList(view: Omit<ComparisonView, "list">): ChangeList {
-  const { tab, sort, filter, onlyHosts, subsystems, kinds, pins } = view;
-  const isNarrowed = [onlyHosts, subsystems, kinds, pins].some(({ length }) => length > 0);
-  return isNarrowed || sort !== "anomaly_score" || (tab === "findings" && filter !== "") ? "changes" : "stories";
-}
-
 export function encodeComparisonView(view: ComparisonView): RawSearch {
   return {
     v: String(VERSION),
@@ -136,8 +132,7 @@ export function encodeComparisonView(view: ComparisonView): RawSearch {
     ...(view.incident === null ? {} : { incident: formatWindowText(view.incident) }),
     ...(view.divisor === null ? {} : { divisor: view.divisor }),
     ...encodeClock(view.clock),
-    ...(view.tab === "findings" ? {} : { tab: view.tab }),
-    ...(view.list === impliedList(view) ? {} : { list: view.list }),
+    ...listed("show", view.chips),
     ...(view.sort === "anomaly_score" ? {} : { sort: view.sort }),
     ...(view.align === "elapsed" ? {} : { align: view.align }),
     ...(view.filter === "" ? {} : { filter: view.filter }),
@@ -151,15 +146,18 @@ export function encodeComparisonView(view: ComparisonView): RawSearch {
 
 export function decodeComparisonView(raw: RawSearch): Decoded<ComparisonView> {
   const reader = new Reader(raw);
-  const list = reader.one("list", oneOf(CHANGE_LISTS));
-  const view: Omit<ComparisonView, "list"> = {
+  const chips = [...new Set(reader.all("show", oneOf(CHANGE_CHIPS)))];
+  const tab = reader.one("tab", (text) => CHIPS_OF_TABS[text] ?? null);
+  // Of links of before, which had stories in one list and all changes in another.
+  reader.one("list", oneOf(["stories", "changes"]));
+  const view: ComparisonView = {
     clock: decodeClock(reader),
     hosts: [...new Set(reader.all("host", parseName))],
     incident: reader.one("incident", parseWindowText),
     against: decodeAgainst(reader),
     divisor: reader.one("divisor", parseDivisorText),
     savedId: reader.one("saved", parseId),
-    tab: reader.one("tab", oneOf(COMPARISON_TABS)) ?? "findings",
+    chips: chips.length === 0 ? (tab ?? []) : chips,
     sort: reader.one("sort", oneOf(GROUP_SORTS)) ?? "anomaly_score",
     align: reader.one("align", oneOf(ALIGNMENTS)) ?? "elapsed",
     filter: reader.one("filter", parseFilter) ?? "",
@@ -169,5 +167,5 @@ export function decodeComparisonView(raw: RawSearch): Decoded<ComparisonView> {
     kinds: reader.all("kind", oneOf(FINDING_KINDS)),
     pins: [...new Set(reader.all("pin", parsePinText))],
   };
-  return reader.finish({ ...view, list: list ?? impliedList(view) });
+  return reader.finish(view);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CALENDAR_NAMES, DEFAULT_SHIFTS } from "../logic/calendar_range";
+import { CHANGE_CHIPS } from "../logic/change_chips";
 import { FINDING_KINDS, GROUP_SORTS, SUBSYSTEMS } from "../logic/group";
 import { DEFAULT_LOOK, LEGENDS, type PanelLook } from "../logic/look";
 import { parseOverlay } from "../logic/overlay";
@@ -7,14 +8,7 @@ import { parseShownInstant } from "../logic/process_report";
 import type { InstanceChoice } from "../logic/panel";
 import { STREAM_FILTERS } from "../logic/stream";
 import { HOUR, parseIso, toDurationMs, toEpochMs, type Window } from "../logic/time";
-import {
-  ALIGNMENTS,
-  CHANGE_LISTS,
-  COMPARISON_TABS,
-  type ComparisonView,
-  decodeComparisonView,
-  encodeComparisonView,
-} from "./comparison";
+import { ALIGNMENTS, type ComparisonView, decodeComparisonView, encodeComparisonView } from "./comparison";
 import {
   ACCOUNT_TABS,
   BASELINE_TABS,
@@ -153,8 +147,7 @@ function randomComparisonView(random: () => number): ComparisonView {
     ]),
     divisor: pick(random, [null, "vmstat_sunos.faults_sy", "iostat_linux.r_per_s@sda"]),
     savedId: pick(random, [null, 12]),
-    tab: pick(random, COMPARISON_TABS),
-    list: pick(random, CHANGE_LISTS),
+    chips: pick(random, [[], ["likely"], [...CHANGE_CHIPS]]),
     sort: pick(random, GROUP_SORTS),
     align: pick(random, ALIGNMENTS),
     filter: pick(random, ["", "%usr -idle", "a=b&c"]),
@@ -228,16 +221,15 @@ describe("links", () => {
         against: { kind: "baseline", id: 3, version: null },
         sort: "anomaly_score",
         filter: "disk",
-        tab: "findings",
+        chips: [],
       },
     });
-    // Filters, order and pins are of the list of all changes, also in a link that is older than the stories.
-    const listOf = (rest: string) => decodeComparisonView(parseSearch(`?host=a&ago=day${rest}`)).view.list;
-    expect(["", "&tab=muted&filter=a", "&align=clock"].map(listOf)).toEqual(["stories", "stories", "stories"]);
-    expect(["&filter=disk", "&sort=name", "&sub=disk", "&pin=a.b@c@d", "&list=changes"].map(listOf)).toEqual(
-      Array(5).fill("changes"),
-    );
-    expect(listOf("&sort=name&list=stories")).toBe("stories");
+    // Links that are older than the chips name a tab, or one of two lists.
+    const chipsOf = (rest: string) => decodeComparisonView(parseSearch(`?host=a&ago=day${rest}`));
+    expect(chipsOf("&tab=unmatched&list=changes")).toMatchObject({ ignored: [], view: { chips: ["appeared", "disappeared"] } });
+    expect(chipsOf("&tab=likely").view.chips).toEqual(["likely"]);
+    expect(chipsOf("&tab=findings&list=stories")).toMatchObject({ ignored: [], view: { chips: [] } });
+    expect(chipsOf("&tab=nonsense").ignored).toEqual(["tab=nonsense"]);
     expect(decodeComparisonView(parseSearch("?host=a&baseline=1&ago=day&sort=name"))).toMatchObject({
       ignored: ["baseline, baseline_window, ago, other_host, group: give only one of them"],
       view: { against: { kind: "baseline", id: 1 }, sort: "name" },

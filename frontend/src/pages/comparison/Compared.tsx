@@ -1,16 +1,15 @@
-import { Group as Row, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { statsQuery } from "../../api/queries";
-import { Ledger } from "../../components/Ledger";
 import { useZone } from "../../components/zone";
 import type { ComparisonInputs } from "../../logic/against";
 import type { Comparison, StatInfo } from "../../logic/api";
+import { byRank } from "../../logic/story";
 import type { Window } from "../../logic/time";
 import type { ComparisonView } from "../../state/comparison";
-import { Lead } from "./Lead";
-import { Results } from "./Results";
+import { AnswerView } from "./AnswerView";
+import { ChangeList, type WantedGroup } from "./ChangeList";
 import { Sides } from "./Sides";
 
 interface ComparedProps {
@@ -27,26 +26,49 @@ interface ComparedProps {
 }
 
 const NO_STATS: readonly StatInfo[] = [];
+/** What a list without any filter has. */
+const UNFILTERED = { chips: [], filter: "", onlyHosts: [], subsystems: [], kinds: [] } as const;
 
-/** A comparison with its result, new or saved. */
+/** A comparison with its result, new or saved: the answer, then both sides, then all changes. */
 export function Compared({ comparison, inputs, incident, view, note, actions, onNewest, onChange }: ComparedProps) {
   const stats = useQuery(statsQuery).data?.stats ?? NO_STATS;
+  const [wanted, setWanted] = useState<WantedGroup | null>(null);
   const { clock } = view;
   const zone = useZone(clock);
   const bandId = comparison.against.baseline_id;
   const place = useMemo(() => ({ window: incident, clock, bandId }), [incident, clock, bandId]);
+  const ranked = useMemo(() => byRank(comparison.groups), [comparison.groups]);
   useDocumentTitle(`${comparison.hosts.join(", ")} compared · normstat`);
   return (
     <>
-      <Row justify="space-between" mb={6}>
-        <Title order={1}>{`Changes on ${comparison.hosts.join(", ")}`}</Title>
+      <div className="comparison-head">
+        <h1>{`Changes on ${comparison.hosts.join(", ")}`}</h1>
         {actions}
-      </Row>
+      </div>
       {note}
-      <Lead comparison={comparison} place={place} zone={zone} />
-      <Ledger comparison={comparison} stats={stats} window={incident} clock={clock} />
+      <AnswerView
+        comparison={comparison}
+        ranked={ranked}
+        stats={stats}
+        place={place}
+        zone={zone}
+        align={view.align}
+        onGroup={(rank) => {
+          onChange(UNFILTERED, false);
+          setWanted({ rank });
+        }}
+      />
       <Sides comparison={comparison} incident={incident} zone={zone} clock={view.clock} onNewest={onNewest} />
-      <Results comparison={comparison} inputs={inputs} stats={stats} view={view} place={place} zone={zone} onChange={onChange} />
+      <ChangeList
+        comparison={comparison}
+        inputs={inputs}
+        stats={stats}
+        view={view}
+        place={place}
+        zone={zone}
+        wanted={wanted}
+        onChange={onChange}
+      />
     </>
   );
 }

@@ -1,5 +1,5 @@
 import type { Comparison } from "../../logic/api";
-import { madeComparison, madeStory } from "../../logic/comparison_fixture";
+import { madeComparison, madeLedgerLine, madeLedgerPart, madeStory } from "../../logic/comparison_fixture";
 import { madeStat } from "../../logic/stat_fixture";
 import { address, expect, openPage, screen, test, waitFor, within } from "../../testing";
 import type { FakeServer } from "../../testing/server";
@@ -10,7 +10,10 @@ const START = Date.UTC(2026, 10, 21, 9, 35);
 /** Answer what the page asks for besides the comparison. */
 function answerSeries(server: FakeServer): void {
   const counts = { unusual: 0, likely: 0, unchanged: 0, appeared: 0, disappeared: 0, insufficient_data: 0, muted: 0 };
-  server.on("GET /stats", { stats: [madeStat("mpstat_linux", { instance_title: "CPU" })] });
+  server.on("GET /stats", {
+    stats: [madeStat("mpstat_linux", { instance_title: "CPU" }), madeStat("linux_process", { instance_title: "process" })],
+  });
+  server.on("GET /hosts/{host}/facts", { facts: [], changes: [], known_since: null, read_at: null, n_changes_left_out: 0 });
   server.on("GET /baselines", { baselines: [] });
   server.on("GET /comparison/series", { series: [], n_matched: 0, n_series: 0, offset: 0, counts });
 }
@@ -74,11 +77,14 @@ const TWO = madeComparison(14, {
   ],
 });
 
-test("two stories are read and opened by keyboard alone", async ({ server }) => {
+test("the answer is a sentence and cards; a card opens its graph, its processes and the changes behind it", async ({
+  server,
+}) => {
   answer(server, TWO);
   const user = openPage(ASKED);
-  await expectCount(".story", 2);
+  await expectCount(".answer-card", 2);
   expect(nth(".lead", 0).textContent).toBe(TWO.stories?.[0]?.sentence);
+  expect(nth(".headline-subject", 0).textContent).toBe("Disk I/Osure");
   expect(screen.getByRole("list", { name: "Notes" }).textContent).toContain("only 4 minutes of data");
   const around = screen.getByRole("list", { name: "Around the incident" });
   const [event, observer] = within(around).getAllByRole("listitem");
@@ -88,48 +94,81 @@ test("two stories are read and opened by keyboard alone", async ({ server }) => 
     .getByRole("link", { name: /^3 lines of iostat/ })
     .getAttribute("href");
   expect(rejected).toMatch(/tab=rejected.*&stream=7/);
-  const [first, second] = [nth(".story", 0), nth(".story", 1)];
-  expect(first.textContent).toContain("began 09:35:12, 12 s into the incident");
-  within(first).getByRole("link", { name: "dd (29206) new, since 09:35:12" });
-  expect(within(first).getByRole("list", { name: "Also seen by" }).textContent).toContain("bo (vmstat)");
-  expect(first.querySelector(".sketch-incident")?.getAttribute("d")).toMatch(/^M/);
-  expect(second.textContent).not.toContain("began");
+  expect(nth(".answer-card", 0).textContent).toContain("since 09:35:12, 12 s into the incident");
+  expect(nth(".answer-card", 1).textContent).not.toContain("since");
 
-  const head = within(first).getByRole("button", { name: "Disk I/O" });
-  head.focus();
-  await user.keyboard("{Enter}");
-  expect(head.getAttribute("aria-expanded")).toBe("true");
-  await expectCount(".finding", 10);
-  // A line of the evidence leads to its group.
-  within(within(first).getByRole("list", { name: "Evidence" }))
-    .getByRole("link", { name: "detail 2" })
-    .focus();
-  await user.keyboard("{Enter}");
-  expect(document.activeElement).toBe(nth(".finding", 1));
-  within(first).getByRole("button", { name: "Show all 12 changes" }).focus();
-  await user.keyboard("{Enter}");
-  await expectCount(".finding", 12);
-  head.focus();
-  await user.keyboard(" ");
+  // The first card is open.
+  const details = screen.getByRole("region", { name: "Disk I/O in detail" });
+  within(details).getByRole("link", { name: "dd (29206) new, since 09:35:12" });
+  expect(within(details).getByRole("list", { name: "Also seen by" }).textContent).toContain("bo (vmstat)");
+  expect(details.querySelector(".sketch-incident")?.getAttribute("d")).toMatch(/^M/);
+
+  // A line of the evidence leads to its group, whatever the filters hide.
+  await user.click(screen.getByRole("button", { name: "sure 14" }));
+  await user.type(screen.getByLabelText("Filter"), "nothing-like-it");
   await expectCount(".finding", 0);
+  await user.click(within(details).getByText("Evidence: 12 changes"));
+  await user.click(within(details).getByRole("button", { name: "detail 2" }));
+  await expectCount(".finding", 14);
+  await waitFor(() => {
+    expect(document.activeElement).toBe(nth(".finding", 1));
+  });
+  expect(nth(".finding", 1).dataset["open"]).toBe("true");
+
+  // By keyboard, another card takes its place.
+  nth(".answer-card", 1).focus();
+  await user.keyboard("{Enter}");
+  expect(nth(".answer-card", 1).getAttribute("aria-expanded")).toBe("true");
+  screen.getByRole("region", { name: "CPU in detail" });
+  await user.keyboard(" ");
+  expect(document.querySelector(".answer-details")).toBeNull();
 });
 
-test("all changes are the other list, and the link says which", async ({ server }) => {
-  answer(server, TWO);
+test("chips narrow the list of all changes, and the link says which", async ({ server }) => {
+  const groups = TWO.groups.map((group) => (group.rank < 3 ? { ...group, certainty: "likely" as const } : group));
+  answer(server, { ...TWO, groups, counts: { ...TWO.counts, insufficient_data: 3 } });
   const user = openPage(ASKED);
-  await expectCount(".story", 2);
-  await user.click(screen.getByRole("radio", { name: "All changes" }));
   await expectCount(".finding", 14);
-  expect(address()).toContain("list=changes");
-  await user.click(screen.getByRole("radio", { name: "Stories" }));
-  await expectCount(".story", 2);
-  expect(address()).not.toContain("list=");
+  const chips = screen.getByRole("group", { name: "Which series" });
+  await user.click(within(chips).getByRole("button", { name: "likely 2" }));
+  await expectCount(".finding", 2);
+  expect(address()).toContain("show=likely");
+  await user.click(within(chips).getByRole("button", { name: "not enough data 3" }));
+  expect((await screen.findByRole("heading", { name: "Series without enough data" })).tagName).toBe("H2");
+  await user.click(within(chips).getByRole("button", { name: "not enough data 3" }));
+  await user.click(within(chips).getByRole("button", { name: "likely 2" }));
+  await expectCount(".finding", 14);
+  expect(address()).not.toContain("show=");
 });
 
-test("an order in the link shows all changes", async ({ server }) => {
+test("the facts of the host that differ are said in the fold of both sides", async ({ server }) => {
   answer(server, TWO);
-  openPage(`${ASKED}&sort=name`);
-  await expectCount(".finding", 14);
+  const fact = { key: "memory_kb", item: "", label: "Memory", section: "Memory" };
+  server.on("GET /hosts/{host}/facts", {
+    known_since: "2026-11-20T00:00:00Z",
+    read_at: "2026-11-21T10:00:00Z",
+    n_changes_left_out: 0,
+    facts: [{ ...fact, value: "8388608", text: "8 GiB", since: "2026-11-21T09:30:00Z" }],
+    changes: [
+      {
+        key: fact.key,
+        item: fact.item,
+        label: fact.label,
+        kind: "setting",
+        at: "2026-11-21T09:30:00Z",
+        not_before: "2026-11-21T09:29:00Z",
+        before: "16777216",
+        before_text: "16 GiB",
+        after: "8388608",
+        after_text: "8 GiB",
+        text: "Memory: 16 GiB to 8 GiB",
+      },
+    ],
+  });
+  const user = openPage(ASKED);
+  await user.click(await screen.findByText("1 fact differs"));
+  const [, row] = within(screen.getByRole("table", { name: "Facts that differ" })).getAllByRole("row");
+  expect(row?.textContent).toBe("Memory16 GiB8 GiB");
 });
 
 test("without a clear difference nothing is ticked while series were not judged", async ({ server }) => {
@@ -148,7 +187,7 @@ test("without a clear difference nothing is ticked while series were not judged"
   openPage(ASKED);
   const region = await screen.findByRole("region", { name: "Verdict" });
   expect(region.textContent).toContain(verdict);
-  expect(region.textContent).toContain("Series without enough samples were not judged");
+  expect(region.textContent).toContain("Series without enough data were not judged");
   expect(region.dataset["clear"]).toBe("false");
 });
 
@@ -156,10 +195,11 @@ test("fifty groups need no request each; filter, order and pins are in the link"
   answer(server, madeComparison(50));
   const user = openPage(ASKED);
   await expectCount(".finding", 50);
-  expect(all(".finding .sketch-incident")).toHaveLength(50);
+  expect(all(".finding .sketch-during")).toHaveLength(50);
   expect(server.asked("GET /comparison/stream")).toHaveLength(1);
   expect(server.asked("GET /comparison/series").length).toBeLessThan(3);
 
+  await user.click(screen.getByText("More filters, and how the graphs are drawn"));
   await user.click(within(screen.getByRole("group", { name: "Subsystems" })).getByRole("button", { name: /^Disk/ }));
   await expectCount(".finding", 7);
   expect(address()).toContain("sub=disk");
@@ -192,6 +232,9 @@ test("a group opens its instances, its next questions and its numbers", async ({
   const user = openPage(ASKED);
   await expectCount(".finding", 3);
   const [first, second, third] = [nth(".finding", 0), nth(".finding", 1), nth(".finding", 2)];
+  for (const one of [first, second, third]) {
+    await user.click(within(one).getByRole("button", { name: /^Details of / }));
+  }
   await user.click(within(first).getByRole("button", { name: "61 of 64 CPUs" }));
   expect(within(within(first).getByRole("list", { name: "Strongest instances" })).getAllByRole("listitem")).toHaveLength(20);
   within(first).getByRole("link", { name: "60" });
@@ -208,4 +251,61 @@ test("without progress the comparison is made all the same", async ({ server }) 
   server.on("GET /comparison", madeComparison(0));
   openPage(ASKED);
   expect((await screen.findByRole("region", { name: "Verdict" })).textContent).toContain("No unusual change in 1,310 series");
+});
+
+const NETWORK = madeLedgerLine({
+  resource: "network",
+  name: "eth0",
+  instance: "eth0",
+  unit: "KiB/s",
+  capacity: null,
+  incident: 12,
+  low: 3,
+  high: 20,
+  outside: 0,
+  ratio: 0,
+  certainty: "nothing",
+  parts: [],
+  remainder: null,
+});
+
+test("a card says who took what, and opens to all parts, with links and the reason", async ({ server }) => {
+  answer(server, madeComparison(1, { ledger: [NETWORK, madeLedgerLine()] }));
+  const user = openPage(ASKED);
+  await expectCount(".answer-card", 2);
+  const [cpu, network] = [nth(".answer-card", 0), nth(".answer-card", 1)];
+  expect(cpu.textContent).toBe("CPUsure98 % normally 12 to 19 %yes (812) 170 % of a CPU, 97 % of the risenew");
+  expect(network.textContent).toBe("Network eth0as normal12 KiB/s normally 3 to 20 KiB/s");
+  expect(nth(".lead", 0).textContent).toContain("yes (812), which is new, used 170 % of a CPU");
+
+  const details = screen.getByRole("region", { name: "CPU in detail" });
+  await user.click(within(details).getByText("Who took what"));
+  const parts = within(details).getByRole("table", { name: "Parts of CPU" });
+  const [, first, rest] = within(parts).getAllByRole("row");
+  expect(first?.textContent).toBe("yes (812)new170 % of a CPU0 %+170 %97 % of the rise812");
+  expect(rest?.textContent).toBe("Not seen: processes too short to be sampled, the kernel4 % of a CPU1 to 5 %+1 %");
+  expect(within(parts).getByRole("link", { name: "812" }).getAttribute("href")).toMatch(
+    /^\/hosts\/web1\?.*tab=processes.*command=yes&pid=812/,
+  );
+  expect(details.textContent).toContain("3 windows of the baseline, 45 s each, and the incident; farthest from their middle: ");
+  expect(
+    within(details)
+      .getByRole("link", { name: /^19 % at / })
+      .getAttribute("href"),
+  ).toMatch(/^\/hosts\/web1\?/);
+  expect(details.textContent).toContain("sure: 3.1 times as far outside its normal range as a normal window goes");
+
+  await user.click(network);
+  expect(screen.getByRole("region", { name: "Network eth0 in detail" }).textContent).toContain("No recorded tool shows who");
+});
+
+test("cards of several hosts name the host; what is gone is marked", async ({ server }) => {
+  const gone = madeLedgerPart({ name: "tar (7)", is_new: false, is_gone: true, baseline: 50, incident: 0, change: -50 });
+  const ledger = [madeLedgerLine(), madeLedgerLine({ host: "web2", outside: -20, parts: [gone] })];
+  answer(server, madeComparison(1, { ledger, hosts: ["web1", "web2"] }));
+  openPage(ASKED);
+  await expectCount(".answer-card", 2);
+  expect(nth(".answer-card", 0).textContent).toContain("CPU on web1");
+  expect(nth(".answer-card", 1).textContent).toContain("CPU on web2");
+  expect(nth(".answer-card", 1).textContent).toContain("tar (7) 50 % of a CPU in the baseline, 97 % of the fallgone");
 });

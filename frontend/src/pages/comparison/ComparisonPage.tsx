@@ -2,25 +2,20 @@ import { Button, Group as Row, Modal, Text } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { type ReactNode, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { ApiError } from "../../api/client";
-import { comparisonParams, comparisonQuery, savedComparisonQuery, reportAddress } from "../../api/comparison";
+import { comparisonQuery, savedComparisonQuery } from "../../api/comparison";
 import { statsQuery } from "../../api/queries";
 import { ComparisonForm } from "../../components/ComparisonForm";
-import { AddToReport } from "../../components/AddToReport";
 import { IgnoredNote } from "../../components/IgnoredNote";
-import { mayWrite, useMe } from "../../components/me";
-import { PageButton } from "../../components/PageLink";
-import { ShareButton } from "../../components/ShareButton";
 import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import { type ComparisonInputs, inputsOf } from "../../logic/against";
-import { surroundings } from "../../logic/range";
 import { fromApi } from "../../logic/time";
 import { type ComparisonView, decodeComparisonView, DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
-import { DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import { ChooseComparison } from "./ChooseComparison";
 import { Compared } from "./Compared";
+import { ComparisonActions } from "./ComparisonActions";
 import { ComparisonProgress } from "./ComparisonProgress";
 import { SaveDialog, SavedList } from "./SavedDialogs";
 import "./ComparisonPage.css";
@@ -61,7 +56,7 @@ export function ComparisonPage() {
         <>
           <Row justify="flex-end">
             <Button variant="default" onClick={part.onList}>
-              Saved comparisons…
+              Open saved…
             </Button>
           </Row>
           <ChooseComparison key={view.hosts.join()} view={view} onCompare={part.onCompare} />
@@ -100,7 +95,6 @@ interface PartProps {
 type Dialog = "choose" | "save";
 
 function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps & { readonly inputs: ComparisonInputs }) {
-  const me = useMe();
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const comparison = useQuery(comparisonQuery(inputs));
   const close = (): void => {
@@ -122,26 +116,19 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
           }}
           note={comparison.isFetching ? <ComparisonProgress inputs={inputs} /> : null}
           actions={
-            <Actions inputs={inputs} of={inputs} view={view} onList={onList}>
-              <Button
-                variant="default"
-                onClick={() => {
-                  setDialog("choose");
-                }}
-              >
-                Change comparison…
-              </Button>
-              {mayWrite(me) && (
-                <Button
-                  variant="default"
-                  onClick={() => {
-                    setDialog("save");
-                  }}
-                >
-                  Save…
-                </Button>
-              )}
-            </Actions>
+            <ComparisonActions
+              inputs={inputs}
+              of={inputs}
+              clock={view.clock}
+              onList={onList}
+              onSave={() => {
+                setDialog("save");
+              }}
+              onChoose={() => {
+                setDialog("choose");
+              }}
+              onAgain={null}
+            />
           }
         />
       ) : comparison.error ? (
@@ -188,7 +175,6 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
 }
 
 function SavedComparison({ id, view, onChange, onCompare, onList }: PartProps & { readonly id: number }) {
-  const me = useMe();
   const saved = useQuery(savedComparisonQuery(id));
   const [isEditing, setEditing] = useState(false);
   if (saved.data === undefined) {
@@ -222,28 +208,22 @@ function SavedComparison({ id, view, onChange, onCompare, onList }: PartProps & 
           </section>
         }
         actions={
-          <Actions inputs={inputs} of={id} view={view} onList={onList}>
-            {inputs && (
-              <Button
-                variant="default"
-                onClick={() => {
-                  onCompare(inputs);
-                }}
-              >
-                Compare again
-              </Button>
-            )}
-            {mayWrite(me) && (
-              <Button
-                variant="default"
-                onClick={() => {
-                  setEditing(true);
-                }}
-              >
-                Name and note…
-              </Button>
-            )}
-          </Actions>
+          <ComparisonActions
+            inputs={inputs}
+            of={id}
+            clock={view.clock}
+            onList={onList}
+            onSave={() => {
+              setEditing(true);
+            }}
+            onChoose={null}
+            onAgain={
+              inputs &&
+              (() => {
+                onCompare(inputs);
+              })
+            }
+          />
         }
       />
       {isEditing && (
@@ -259,60 +239,6 @@ function SavedComparison({ id, view, onChange, onCompare, onList }: PartProps & 
         />
       )}
     </>
-  );
-}
-
-interface ActionsProps {
-  readonly inputs: ComparisonInputs | null;
-  readonly of: ComparisonInputs | number;
-  readonly view: ComparisonView;
-  readonly onList: () => void;
-  readonly children: ReactNode;
-}
-
-/** The actions of a comparison, new or saved. */
-function Actions({ inputs, of, view, onList, children }: ActionsProps) {
-  const [host] = inputs?.hosts ?? [];
-  const me = useMe();
-  return (
-    <Row gap="xs" className="no-print">
-      {children}
-      <Button variant="default" onClick={onList}>
-        Open saved…
-      </Button>
-      <Button variant="default" component="a" href={reportAddress("html", of)} target="_blank" rel="noreferrer">
-        Report
-      </Button>
-      <Button variant="default" component="a" href={reportAddress("pdf", of)} target="_blank" rel="noreferrer">
-        PDF
-      </Button>
-      <AddToReport
-        note={
-          typeof of === "number"
-            ? { kind: "comparison", title: "", comment: "", comparison: of, inputs: null }
-            : { kind: "comparison", title: "", comment: "", comparison: null, inputs: { ...comparisonParams(of) } }
-        }
-      />
-      <Button variant="default" component="a" href={reportAddress("csv", of)} download>
-        CSV
-      </Button>
-      {typeof of === "number" && mayWrite(me) && <ShareButton of={{ comparison: of }} />}
-      {host !== undefined && inputs && (
-        <PageButton
-          variant="default"
-          to="/hosts/$host"
-          params={{ host }}
-          search={encodeHostView({
-            ...DEFAULT_HOST_VIEW,
-            clock: view.clock,
-            range: { kind: "fixed", window: surroundings(inputs.incident, 0.2) },
-            mark: inputs.incident,
-          })}
-        >
-          Show on graphs
-        </PageButton>
-      )}
-    </Row>
   );
 }
 

@@ -1,6 +1,7 @@
 import { Group as Row, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import type { FindingGroup } from "../../logic/api";
+import { type ChipCount, CHIP_LABELS } from "../../logic/change_chips";
 import {
   FINDING_KINDS,
   GROUP_SORT_LABELS,
@@ -10,90 +11,115 @@ import {
   optionsOf,
   SUBSYSTEM_LABELS,
   SUBSYSTEMS,
+  toggledOf,
 } from "../../logic/group";
-import { toggledOf } from "../../logic/group";
+import { formatCount } from "../../logic/number";
 import type { ComparisonView } from "../../state/comparison";
 
 interface FiltersProps {
   readonly groups: readonly FindingGroup[];
   readonly hosts: readonly string[];
+  /** The chips of certainty and kind of series, with what each shows. */
+  readonly chips: readonly ChipCount[];
   readonly view: ComparisonView;
   readonly onChange: (change: Partial<ComparisonView>, isNew: boolean) => void;
 }
 
-/** The filter and order of the groups, and the background of their graphs. */
-export function Filters({ groups, hosts, view, onChange }: FiltersProps) {
+/** The chips, the filter and the order of the list; what is seldom needed is folded. */
+export function Filters({ groups, hosts, chips, view, onChange }: FiltersProps) {
+  const isNarrowed = [view.onlyHosts, view.subsystems, view.kinds].some(({ length }) => length > 0);
   return (
     <div className="filters no-print">
       <Row gap="xs">
-        <FilterText view={view} onChange={onChange} />
-        <Select
-          size="xs"
-          w={190}
-          aria-label="Order"
-          allowDeselect={false}
-          data={GROUP_SORTS.map((value) => ({ value, label: `by ${GROUP_SORT_LABELS[value]}` }))}
-          value={view.sort}
-          onChange={(value) => {
-            onChange({ sort: GROUP_SORTS.find((sort) => sort === value) ?? "anomaly_score" }, false);
-          }}
-        />
-        <SegmentedControl
-          size="xs"
-          aria-label="Time axis of the graphs"
-          value={view.align}
-          data={[
-            { value: "elapsed", label: "By elapsed time" },
-            { value: "clock", label: "By the clock" },
-          ]}
-          onChange={(value) => {
-            onChange({ align: value === "clock" ? "clock" : "elapsed" }, false);
-          }}
-        />
-        <Legend hasLine={view.align === "elapsed"} />
-      </Row>
-      <Row gap={14}>
-        {hosts.length > 1 && (
-          <Chips
-            label="Hosts"
-            options={optionsOf(groups, hosts, ({ host }) => host)}
-            labels={null}
-            chosen={view.onlyHosts}
-            onChange={(onlyHosts) => {
-              onChange({ onlyHosts }, false);
+        <h2 className="filters-title">All changes</h2>
+        <div className="chips" role="group" aria-label="Which series">
+          {chips.map(({ chip, count }) => (
+            <button
+              key={chip}
+              type="button"
+              className="chip"
+              aria-pressed={view.chips.includes(chip)}
+              onClick={() => {
+                onChange({ chips: toggledOf(view.chips, chip) }, false);
+              }}
+            >
+              {CHIP_LABELS[chip]} {formatCount(count)}
+            </button>
+          ))}
+        </div>
+        <Row gap="xs" className="filters-order">
+          <FilterText view={view} onChange={onChange} />
+          <Select
+            size="xs"
+            w={170}
+            aria-label="Order"
+            allowDeselect={false}
+            data={GROUP_SORTS.map((value) => ({ value, label: `by ${GROUP_SORT_LABELS[value]}` }))}
+            value={view.sort}
+            onChange={(value) => {
+              onChange({ sort: GROUP_SORTS.find((sort) => sort === value) ?? "anomaly_score" }, false);
             }}
           />
-        )}
-        <Chips
-          label="Subsystems"
-          options={optionsOf(groups, SUBSYSTEMS, ({ subsystem }) => subsystem)}
-          labels={SUBSYSTEM_LABELS}
-          chosen={view.subsystems}
-          onChange={(subsystems) => {
-            onChange({ subsystems }, false);
-          }}
-        />
-        <Chips
-          label="Kinds of change"
-          options={optionsOf(groups, FINDING_KINDS, ({ kind }) => kind)}
-          labels={KIND_LABELS}
-          chosen={view.kinds}
-          onChange={(kinds) => {
-            onChange({ kinds }, false);
-          }}
-        />
+        </Row>
       </Row>
+      <details className="filters-more" open={isNarrowed}>
+        <summary>More filters, and how the graphs are drawn</summary>
+        <Row gap={14}>
+          {hosts.length > 1 && (
+            <Chips
+              label="Hosts"
+              options={optionsOf(groups, hosts, ({ host }) => host)}
+              labels={null}
+              chosen={view.onlyHosts}
+              onChange={(onlyHosts) => {
+                onChange({ onlyHosts }, false);
+              }}
+            />
+          )}
+          <Chips
+            label="Subsystems"
+            options={optionsOf(groups, SUBSYSTEMS, ({ subsystem }) => subsystem)}
+            labels={SUBSYSTEM_LABELS}
+            chosen={view.subsystems}
+            onChange={(subsystems) => {
+              onChange({ subsystems }, false);
+            }}
+          />
+          <Chips
+            label="Kinds of change"
+            options={optionsOf(groups, FINDING_KINDS, ({ kind }) => kind)}
+            labels={KIND_LABELS}
+            chosen={view.kinds}
+            onChange={(kinds) => {
+              onChange({ kinds }, false);
+            }}
+          />
+          <SegmentedControl
+            size="xs"
+            aria-label="Time axis of the graphs"
+            value={view.align}
+            data={[
+              { value: "elapsed", label: "By elapsed time" },
+              { value: "clock", label: "By the clock" },
+            ]}
+            onChange={(value) => {
+              onChange({ align: value === "clock" ? "clock" : "elapsed" }, false);
+            }}
+          />
+          <Legend hasLine={view.align === "elapsed"} />
+        </Row>
+      </details>
     </div>
   );
 }
 
 const KIND_LABELS = Object.fromEntries(FINDING_KINDS.map((kind) => [kind, KIND_WORDS[kind].label]));
 
-export function FilterText({ view, onChange }: Pick<FiltersProps, "view" | "onChange">) {
+function FilterText({ view, onChange }: Pick<FiltersProps, "view" | "onChange">) {
   return (
     <TextInput
       size="xs"
-      w={260}
+      w={220}
       aria-label="Filter"
       placeholder="Filter: words, or -word to exclude"
       leftSection={<IconSearch size={14} />}

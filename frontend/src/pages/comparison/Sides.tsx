@@ -17,6 +17,7 @@ import type { RawSearch } from "../../state/search";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import { counted } from "../../logic/counted";
 import { nodes } from "../../components/nodes";
+import { FactDifferences, useFactDifferences } from "./FactDifferences";
 
 interface SidesProps {
   readonly comparison: Comparison;
@@ -26,12 +27,30 @@ interface SidesProps {
   readonly onNewest: () => void;
 }
 
-/** Both sides with their samples: baseline left, incident right. */
+/** Both sides, baseline left, incident right: closed in one line, opened with their windows, samples and facts that differ. */
 export function Sides({ comparison, incident, zone, clock, onNewest }: SidesProps) {
   const { hosts, against, sides, divisor } = comparison;
   const common = { zone, clock };
+  const differences = useFactDifferences(comparison, incident);
   return (
-    <>
+    <details className="card sides-fold">
+      <summary>
+        <span className="side-name" data-kind="baseline">
+          {baselineTitle(against)}
+        </span>{" "}
+        <span className="soft">{describeDuration(toDurationMs(sides.baseline.covered_s * SECOND))}</span>
+        {" · "}
+        <span className="side-name" data-kind="incident">
+          Incident
+        </span>{" "}
+        <span className="soft">{`${formatWindow(zone, incident)} ${zoneLabel(zone, incident.end)} (${describeDuration(lengthOf(incident))})`}</span>
+        {differences !== null && differences.length > 0 && (
+          <>
+            {" · "}
+            <b>{counted(differences.length, "fact differs", "facts differ")}</b>
+          </>
+        )}
+      </summary>
       <div className="sides">
         <Side
           {...common}
@@ -61,7 +80,8 @@ export function Sides({ comparison, incident, zone, clock, onNewest }: SidesProp
         )}
         {`${comparison.seasonal_note} ${describeAccount(comparison)}. Method ${String(comparison.method_version)}, ${formatCount(comparison.elapsed_ms)} ms.`}
       </Text>
-    </>
+      {differences !== null && <FactDifferences differences={differences} zone={zone} />}
+    </details>
   );
 }
 

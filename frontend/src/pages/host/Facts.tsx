@@ -1,13 +1,14 @@
 import { Table, Text, Title, VisuallyHidden } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { factsQuery } from "../../api/queries";
+import { FactValue } from "../../components/FactValue";
 import { Instant } from "../../components/Instant";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { PendingView, StateView } from "../../components/StateView";
 import type { FactChange, HostFact } from "../../logic/api";
 import { describeEarliest } from "../../logic/event";
-import { countRecent, factMoment, factSections, windowAround } from "../../logic/fact";
+import { countRecent, factSections, windowAround } from "../../logic/fact";
 import { formatCount } from "../../logic/number";
 import { fromApi, MINUTE } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
@@ -185,19 +186,4 @@ function FactName({ fact }: { readonly fact: Pick<HostFact, "label" | "item"> })
       {fact.label} {fact.item !== "" && <span className="mono">{fact.item}</span>}
     </>
   );
-}
-
-interface FactValueProps {
-  readonly factKey: string;
-  readonly value: string | null;
-  readonly text: string | null;
-  readonly zone: Zone;
-}
-
-function FactValue({ factKey, value, text, zone }: FactValueProps) {
-  if (value === null) {
-    return <span className="soft">none</span>;
-  }
-  const moment = factMoment(factKey, value);
-  return moment === null ? text : <Instant at={moment} zone={zone} />;
 }

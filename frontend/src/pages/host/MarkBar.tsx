@@ -1,24 +1,14 @@
-import { ActionIcon, Button, Group, Loader, Select, Text, Tooltip } from "@mantine/core";
-import {
-  IconArrowsDiff,
-  IconBookmarkOff,
-  IconBookmarkPlus,
-  IconDownload,
-  IconFlag,
-  IconFlask,
-  IconX,
-  IconZoomIn,
-} from "@tabler/icons-react";
+import { ActionIcon, Button, Group, Kbd, Menu, Select, Text, Tooltip } from "@mantine/core";
+import { IconBookmarkPlus, IconDots, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useLayoutEffect, useRef, useState } from "react";
 import { isNotFound } from "../../api/client";
 import { comparisonQuery } from "../../api/comparison";
-import { statisticsQuery, statsQuery } from "../../api/queries";
-import { Ledger } from "../../components/Ledger";
-import { PageLink } from "../../components/PageLink";
+import { statisticsQuery } from "../../api/queries";
+import { PageButton } from "../../components/PageLink";
 import { ErrorLine } from "../../components/StateView";
 import type { ComparisonInputs } from "../../logic/against";
-import type { BaselineInfo, StatInfo } from "../../logic/api";
+import type { BaselineInfo } from "../../logic/api";
 import { fieldsAsked, type PanelPlan } from "../../logic/panel";
 import {
   againstOf,
@@ -58,10 +48,11 @@ interface MarkBarProps {
   readonly onClear: () => void;
 }
 
-/** The selected window over the page: its largest differences from the baseline, the lines of its panel, and what to do with it. */
+/** The selected window over the page: its three largest differences from the baseline, and what to do with it. */
 export function MarkBar(props: MarkBarProps) {
-  const { host, mark, plan, baselines, bandId, zone, clock } = props;
+  const { host, mark, plan, baselines, bandId, zone } = props;
   const [chosen, setChosen] = useState<Reference | null>(null);
+  const [hasLines, setLines] = useState(false);
   const reference = chosen ?? usualReference(bandId, baselines);
   const sheet = useDock(plan?.id ?? null, mark);
   const inputs: ComparisonInputs = { hosts: [host], incident: mark, against: againstOf(reference, mark), divisor: null };
@@ -72,11 +63,18 @@ export function MarkBar(props: MarkBarProps) {
           <b>Selected</b> {formatWindow(zone, mark)} {zoneLabel(zone, mark.end)} ({describeDuration(lengthOf(mark))})
         </Text>
         <ReferenceSelect reference={reference} baselines={baselines} onChange={setChosen} />
-        <MarkActions {...props} />
+        <MarkActions
+          {...props}
+          inputs={inputs}
+          hasLines={hasLines}
+          onLines={() => {
+            setLines(!hasLines);
+          }}
+        />
       </Group>
-      <div className="mark-body" data-has-lines={plan !== null}>
-        <Differences host={host} inputs={inputs} clock={clock} />
-        {plan !== null && <SelectionLines host={host} mark={mark} plan={plan} reference={reference} />}
+      <div className="mark-body">
+        <Differences host={host} inputs={inputs} />
+        {hasLines && plan !== null && <SelectionLines host={host} mark={mark} plan={plan} reference={reference} />}
       </div>
     </div>
   );
@@ -114,7 +112,7 @@ function ReferenceSelect({ reference, baselines, onChange }: ReferenceSelectProp
   return (
     <Group gap={6} wrap="nowrap">
       <Text fz="sm" className="soft">
-        beside
+        compared with
       </Text>
       <Select
         size="xs"
@@ -134,50 +132,57 @@ function ReferenceSelect({ reference, baselines, onChange }: ReferenceSelectProp
   );
 }
 
-function MarkActions({ mayWrite, onBaseline, onExclude, onCompare, onNote, onRun, onExport, onZoom, onClear }: MarkBarProps) {
+interface MarkActionsProps extends MarkBarProps {
+  readonly inputs: ComparisonInputs;
+  /** Whether the numbers of the panel are shown. */
+  readonly hasLines: boolean;
+  readonly onLines: () => void;
+}
+
+/** Opens the comparison, or saves the selection as normal; everything else is in the menu. */
+function MarkActions({ inputs, plan, clock, mayWrite, hasLines, onLines, ...on }: MarkActionsProps) {
   return (
-    <Group gap={6} className="mark-actions">
-      <Tooltip label="Compare the selection with a baseline (c)">
-        <Button leftSection={<IconArrowsDiff size={14} />} onClick={onCompare}>
-          Compare with baseline…
-        </Button>
-      </Tooltip>
-      <Button variant="default" leftSection={<IconZoomIn size={14} />} onClick={onZoom}>
-        Zoom in
-      </Button>
+    <Group gap={6} className="mark-actions" wrap="nowrap">
+      <PageButton to="/comparison" search={encodeComparisonView({ ...DEFAULT_COMPARISON_VIEW, clock, ...inputs })}>
+        Open
+      </PageButton>
       <Tooltip
         label={mayWrite ? "Save the selection as normal behaviour (b)" : "Only operators and administrators can save baselines"}
       >
-        <Button variant="default" leftSection={<IconBookmarkPlus size={14} />} disabled={!mayWrite} onClick={onBaseline}>
+        <Button variant="default" leftSection={<IconBookmarkPlus size={14} />} disabled={!mayWrite} onClick={on.onBaseline}>
           Save as baseline…
         </Button>
       </Tooltip>
-      <Tooltip
-        label={mayWrite ? "Ignore the selection in all baselines (x)" : "Only operators and administrators can exclude periods"}
-      >
-        <Button variant="default" leftSection={<IconBookmarkOff size={14} />} disabled={!mayWrite} onClick={onExclude}>
-          Exclude from baselines…
-        </Button>
-      </Tooltip>
-      {mayWrite && (
-        <Tooltip label="Note what happened in the selection (n)">
-          <Button variant="default" leftSection={<IconFlag size={14} />} onClick={onNote}>
-            Note event…
-          </Button>
-        </Tooltip>
-      )}
-      {mayWrite && (
-        <Tooltip label="Add the selection as a run of an experiment">
-          <Button variant="default" leftSection={<IconFlask size={14} />} onClick={onRun}>
-            Add as run…
-          </Button>
-        </Tooltip>
-      )}
-      <Button variant="default" leftSection={<IconDownload size={14} />} onClick={onExport}>
-        Export…
-      </Button>
+      <Menu position="top-end">
+        <Menu.Target>
+          <ActionIcon variant="default" size={30} aria-label="More actions for the selection">
+            <IconDots size={16} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {plan !== null && (
+            <Menu.Item onClick={onLines}>{`${hasLines ? "Hide the numbers" : "Numbers"} of ${plan.title}`}</Menu.Item>
+          )}
+          <Menu.Item onClick={on.onZoom}>Zoom in</Menu.Item>
+          <Menu.Item rightSection={<Kbd size="xs">c</Kbd>} onClick={on.onCompare}>
+            Compare with another baseline…
+          </Menu.Item>
+          {mayWrite && (
+            <>
+              <Menu.Item rightSection={<Kbd size="xs">x</Kbd>} onClick={on.onExclude}>
+                Exclude from baselines…
+              </Menu.Item>
+              <Menu.Item rightSection={<Kbd size="xs">n</Kbd>} onClick={on.onNote}>
+                Note event…
+              </Menu.Item>
+              <Menu.Item onClick={on.onRun}>Add as run…</Menu.Item>
+            </>
+          )}
+          <Menu.Item onClick={on.onExport}>Export…</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
       <Tooltip label="Clear selection (Esc)">
-        <ActionIcon aria-label="Clear selection" onClick={onClear}>
+        <ActionIcon aria-label="Clear selection" onClick={on.onClear}>
           <IconX size={16} />
         </ActionIcon>
       </Tooltip>
@@ -188,43 +193,27 @@ function MarkActions({ mayWrite, onBaseline, onExclude, onCompare, onNote, onRun
 interface DifferencesProps {
   readonly host: string;
   readonly inputs: ComparisonInputs;
-  readonly clock: Clock;
 }
 
-const NO_STATS: readonly StatInfo[] = [];
-
-/** The three largest differences over the host: the same comparison as the page that the link opens, which then needs no time. */
-function Differences({ host, inputs, clock }: DifferencesProps) {
+/** The three largest differences over the host: the same comparison as the page that *Open* shows, which then needs no time. */
+function Differences({ host, inputs }: DifferencesProps) {
   const { data, error, isFetching } = useQuery(comparisonQuery(inputs));
-  const stats = useQuery(statsQuery).data?.stats ?? NO_STATS;
   const found = data === undefined ? [] : largestDifferences(data);
   return (
     <section className="mark-differences" aria-label={`Largest differences on ${host}`} aria-busy={isFetching}>
-      <h3>
-        {`Largest differences on ${host}`} {isFetching && <Loader size={11} color="gray" />}
-      </h3>
       <ErrorLine error={error} />
+      {data === undefined && error === null && <p className="soft">Comparing …</p>}
       {found.length > 0 && (
         <ol>
-          {found.map(({ title, sentence, isWorse }) => (
-            <li key={sentence} data-worse={isWorse}>
-              <b>{title}:</b> {sentence}
+          {found.map(({ title, sentence, certainty }) => (
+            <li key={sentence} title={sentence}>
+              <b>{title}</b> {certainty === "likely" && <span className="mark-likely">likely </span>}
+              {sentence}
             </li>
           ))}
         </ol>
       )}
       {data !== undefined && found.length === 0 && <p>{data.verdict}</p>}
-      {data !== undefined && <Ledger comparison={data} stats={stats} window={inputs.incident} clock={clock} />}
-      {data?.notes?.map((note) => (
-        <p key={note} className="soft">
-          {note}
-        </p>
-      ))}
-      {data !== undefined && (
-        <PageLink to="/comparison" search={encodeComparisonView({ ...DEFAULT_COMPARISON_VIEW, clock, ...inputs })} fz="sm">
-          {`All ${data.n_findings === 0 ? "series" : "changes"} and what to ask next`}
-        </PageLink>
-      )}
     </section>
   );
 }

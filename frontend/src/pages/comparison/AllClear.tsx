@@ -3,13 +3,13 @@ import type { Comparison, StatInfo } from "../../logic/api";
 import { describeAccount } from "../../logic/group";
 import { isAllClear } from "../../logic/story";
 
-interface VerdictProps {
+interface AllClearProps {
   readonly comparison: Comparison;
   readonly stats: readonly StatInfo[];
 }
 
 /** The result without findings, and what to check next. A tick only where every series that matters was judged. */
-export function Verdict({ comparison, stats }: VerdictProps) {
+export function AllClear({ comparison, stats }: AllClearProps) {
   const { appeared, disappeared, insufficient_data, muted } = comparison.counts;
   const isClear = isAllClear(comparison, stats);
   return (
@@ -19,9 +19,9 @@ export function Verdict({ comparison, stats }: VerdictProps) {
       <p className="soft">{describeAccount(comparison)}.</p>
       <p>
         Does this window contain the problem? Is the baseline normal operation?
-        {appeared + disappeared > 0 && " Series that appeared or disappeared have their own list."}
-        {insufficient_data > 0 && " Series without enough samples were not judged; a longer window judges more of them."}
-        {muted > 0 && " Muted series have their own list."}
+        {appeared + disappeared > 0 && " The chips show series that are new or gone."}
+        {insufficient_data > 0 && " Series without enough data were not judged; a longer window judges more of them."}
+        {muted > 0 && " Muted series have a chip, too."}
       </p>
     </section>
   );
