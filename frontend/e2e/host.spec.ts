@@ -228,3 +228,37 @@ test.describe("a link to what the host does not have", () => {
     await expect(page.getByRole("alert")).toHaveCount(0);
   });
 });
+
+test("nothing moves while a host's graphs arrive with a baseline, an event and what was found", async ({ page, request }) => {
+  const headers = { "X-Normstat-Request": "1" };
+  const windows = [{ start: iso(BASELINE.start), end: iso(BASELINE.end) }];
+  const made = await request.post("/api/v1/baselines", { headers, data: { name: "Still", note: "", hosts: [HOST], windows } });
+  const { id } = (await made.json()) as { id: number };
+  const event = { text: "nothing moves", at: iso(INCIDENT.start), hosts: [HOST], tags: [] };
+  expect((await request.post("/api/v1/events", { headers, data: event })).status()).toBe(201);
+  // What stands above and behind the graphs comes after them.
+  await page.route(/\/api\/v1\/(baselines|events|episodes|hosts\/[^/]+\/(scores|coverage|episodes))/, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    await route.continue();
+  });
+  await page.addInitScript(() => {
+    const seen = window as unknown as { shifted: number };
+    seen.shifted = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as unknown as readonly { readonly value: number }[]) {
+        seen.shifted += entry.value;
+      }
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+  await page.goto(`${HOST_URL}&band=${String(id)}`);
+  await drawnPanel(page, "mpstat_linux.cpu");
+  await expect(page.locator(".strip").getByText("Still")).toBeVisible();
+  await expect(page.getByText(/\d+ events? in this window/)).toBeVisible();
+  await expect(page.locator(".panel-notes").first()).toContainText("band of “Still”");
+  await page.waitForLoadState("networkidle");
+  expect(await page.evaluate(() => (window as unknown as { shifted: number }).shifted)).toBeLessThanOrEqual(0.05);
+  const head = await page.locator(".shell-header").boundingBox();
+  const bar = await page.locator(".host-bar").boundingBox();
+  const chrome = (bar?.y ?? 0) + (bar?.height ?? 0) - (head?.height ?? 0);
+  expect(chrome, "pixels between the page's header and the graphs").toBeLessThanOrEqual(125);
+});

@@ -43,7 +43,9 @@ export function RangePicker({ range, window: shown, zone, onChange }: RangePicke
     >
       <Popover.Target>
         <Button
+          className="range-button"
           variant="default"
+          title={label}
           aria-label={`Window: ${label}`}
           leftSection={<IconClock size={14} />}
           rightSection={<IconChevronDown size={13} />}

@@ -54,9 +54,8 @@ test.each([
 });
 
 test("one or two lines need no table, unless it is asked for", () => {
-  expect(legendKind(DEFAULT_LOOK, 2)).toBe("compact");
-  expect(legendKind(DEFAULT_LOOK, 3)).toBe("table");
-  expect(legendKind({ ...DEFAULT_LOOK, legend: "table" }, 1)).toBe("table");
+  expect(legendKind(DEFAULT_LOOK)).toBe("compact");
+  expect(legendKind({ ...DEFAULT_LOOK, legend: "table" })).toBe("table");
 });
 
 test("a look like the default leaves the link", () => {

@@ -67,12 +67,9 @@ export const DEFAULT_LOOK: PanelLook = {
   height: null,
 };
 
-// One or two lines need no table.
-const MAX_COMPACT = 2;
-
-/** Return the legend of a panel with so many lines. */
-export function legendKind(look: PanelLook, nLines: number): LegendKind {
-  return look.legend ?? (nLines <= MAX_COMPACT ? "compact" : "table");
+/** Return the legend of a panel: one line, unless the link asks for the table. */
+export function legendKind(look: PanelLook): LegendKind {
+  return look.legend ?? "compact";
 }
 
 /** Return what changed as text: `table:sort,-p95:log:hide,us`; empty for the default. */

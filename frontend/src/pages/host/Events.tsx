@@ -1,4 +1,4 @@
-import { Anchor, VisuallyHidden } from "@mantine/core";
+import { Anchor, Popover, VisuallyHidden } from "@mantine/core";
 import { useSearch } from "@tanstack/react-router";
 import { lazy, memo, Suspense, useState } from "react";
 import { EventNote } from "../../components/EventLayer";
@@ -26,9 +26,8 @@ import type { EpochMs, Window } from "../../logic/time";
 import { formatInstant, type Zone } from "../../logic/zone";
 import { DEFAULT_ARTEFACT_VIEW, encodeArtefactView } from "../../state/artefacts";
 import { clockOf } from "../../state/zone_choice";
-import { EVENTS_ID, type GraphContext } from "./graph";
+import { EVENTS_ID, type GraphContext, noDrag } from "./graph";
 import { counted } from "../../logic/counted";
-import { nodes } from "../../components/nodes";
 import "./Events.css";
 
 const EventDialog = lazy(() => import("../../components/EventDialog").then((module) => ({ default: module.EventDialog })));
@@ -72,9 +71,7 @@ export function EventFlags({ graph, width, margins }: EventFlagsProps) {
                 setAnchor(at === anchor ? null : at);
               }
             }}
-            onDoubleClick={(event) => {
-              event.stopPropagation();
-            }}
+            onDoubleClick={noDrag}
             onFocus={() => {
               setShown(at);
             }}
@@ -87,10 +84,7 @@ export function EventFlags({ graph, width, margins }: EventFlagsProps) {
             onPointerLeave={() => {
               setShown(null);
             }}
-            onPointerDown={(event) => {
-              // No drag of the strip begins here.
-              event.stopPropagation();
-            }}
+            onPointerDown={noDrag}
           />
         );
       })}
@@ -140,104 +134,103 @@ interface EventListProps {
   readonly window: Window;
   readonly zone: Zone;
   readonly onZoom: (window: Window) => void;
-  /** Opens the dialog that notes an event. */
-  readonly onNote: () => void;
 }
 
-/** The events of the window as a list that can be opened; graphs refer to it as their description. */
-export const EventList = memo(function EventList({ host, marks, nLeftOut, window: shown, zone, onZoom, onNote }: EventListProps) {
+/** The count of the window's events, which opens their list; graphs refer to it as their description. */
+export const EventList = memo(function EventList({ host, marks, nLeftOut, window: shown, zone, onZoom }: EventListProps) {
   const me = useMe();
   const [changed, setChanged] = useState<HostEvent | null>(null);
   const deleteEvent = useEventDeletion();
-  const last = marks.at(-1);
   const isWriter = mayWrite(me);
   return (
-    <div className="event-head">
-      {last === undefined ? (
-        <span className="soft">No events in this window</span>
+    <>
+      {marks.length === 0 ? (
+        "No events in this window"
       ) : (
-        <details className="event-list">
-          <summary>
-            <span className="event-swatch" data-kind={last.kind} aria-hidden />{" "}
-            {nodes`${counted(marks.length + nLeftOut, "event")} in this window${(
-              <span className="soft">
-                {marks.length > 1 && " · last"}: {last.text}
-              </span>
-            )}`}
-          </summary>
+        <>
           {/* What describes the graphs: the list without its buttons. */}
           <div id={EVENTS_ID} hidden>
             {marks.map((mark) => describeMark(zone, mark)).join("; ")}
           </div>
-          <ol aria-label="Events in this window">
-            {marks.map((mark) => (
-              <li key={markKey(mark)}>
-                <span className="event-swatch" data-kind={mark.kind} aria-hidden />
-                <Instant at={mark.at} zone={zone} />{" "}
-                {mark.end !== null && (
-                  <span>
-                    – <Instant at={mark.end} zone={zone} />{" "}
-                  </span>
-                )}
-                <span className="event-text">{mark.text}</span> <ArtefactLink event={mark.event} />
-                {mark.event.tags.map((tag) => (
-                  <span key={tag} className="soft">
-                    #{tag}{" "}
-                  </span>
-                ))}
-                {mark.notBefore !== null && <span className="soft">({describeEarliest(zone, mark.at, mark.notBefore)})</span>}{" "}
-                {mark.event.id !== null && (
-                  <span className="soft">
-                    {describeSource(mark.event)}
-                    {isOfOthers(mark.event, host) && ` · ${describeHosts(mark.event.hosts)}`}{" "}
-                  </span>
-                )}
-                <span className="event-actions no-print">
-                  <EventAction
-                    text="From here"
-                    about={mark.text}
-                    onClick={() => {
-                      onZoom(windowFromEvent(shown, mark.at, "start"));
-                    }}
-                  />
-                  <EventAction
-                    text="To here"
-                    about={mark.text}
-                    onClick={() => {
-                      onZoom(windowFromEvent(shown, mark.end ?? mark.at, "end"));
-                    }}
-                  />
-                  {isWriter && mark.event.id !== null && (
-                    <>
-                      {mayChange(mark.event) && (
-                        <EventAction
-                          text="Change"
-                          about={mark.text}
-                          onClick={() => {
-                            setChanged(mark.event);
-                          }}
-                        />
-                      )}
+          <Popover
+            position="bottom-end"
+            width="min(720px, 94vw)"
+            shadow="md"
+            trapFocus={changed === null}
+            closeOnClickOutside={changed === null}
+          >
+            <Popover.Target>
+              <button type="button" className="text-button">
+                {`${counted(marks.length + nLeftOut, "event")} in this window`}
+              </button>
+            </Popover.Target>
+            <Popover.Dropdown aria-label="Events in this window">
+              <ol className="event-list" aria-label="Events in this window">
+                {marks.map((mark) => (
+                  <li key={markKey(mark)}>
+                    <span className="event-swatch" data-kind={mark.kind} aria-hidden />
+                    <Instant at={mark.at} zone={zone} />{" "}
+                    {mark.end !== null && (
+                      <span>
+                        – <Instant at={mark.end} zone={zone} />{" "}
+                      </span>
+                    )}
+                    <span className="event-text">{mark.text}</span> <ArtefactLink event={mark.event} />
+                    {mark.event.tags.map((tag) => (
+                      <span key={tag} className="soft">
+                        #{tag}{" "}
+                      </span>
+                    ))}
+                    {mark.notBefore !== null && <span className="soft">({describeEarliest(zone, mark.at, mark.notBefore)})</span>}{" "}
+                    {mark.event.id !== null && (
+                      <span className="soft">
+                        {describeSource(mark.event)}
+                        {isOfOthers(mark.event, host) && ` · ${describeHosts(mark.event.hosts)}`}{" "}
+                      </span>
+                    )}
+                    <span className="event-actions no-print">
                       <EventAction
-                        text="Delete"
+                        text="From here"
                         about={mark.text}
                         onClick={() => {
-                          deleteEvent(mark.event);
+                          onZoom(windowFromEvent(shown, mark.at, "start"));
                         }}
                       />
-                    </>
-                  )}
-                </span>
-              </li>
-            ))}
-            {nLeftOut > 0 && <li>{`${counted(nLeftOut, "earlier event")} not listed: choose a shorter window.`}</li>}
-          </ol>
-        </details>
-      )}
-      {isWriter && (
-        <Anchor component="button" type="button" fz="inherit" className="no-print" onClick={onNote}>
-          Note an event (n)
-        </Anchor>
+                      <EventAction
+                        text="To here"
+                        about={mark.text}
+                        onClick={() => {
+                          onZoom(windowFromEvent(shown, mark.end ?? mark.at, "end"));
+                        }}
+                      />
+                      {isWriter && mark.event.id !== null && (
+                        <>
+                          {mayChange(mark.event) && (
+                            <EventAction
+                              text="Change"
+                              about={mark.text}
+                              onClick={() => {
+                                setChanged(mark.event);
+                              }}
+                            />
+                          )}
+                          <EventAction
+                            text="Delete"
+                            about={mark.text}
+                            onClick={() => {
+                              deleteEvent(mark.event);
+                            }}
+                          />
+                        </>
+                      )}
+                    </span>
+                  </li>
+                ))}
+                {nLeftOut > 0 && <li>{`${counted(nLeftOut, "earlier event")} not listed: choose a shorter window.`}</li>}
+              </ol>
+            </Popover.Dropdown>
+          </Popover>
+        </>
       )}
       <Suspense fallback={null}>
         {changed && (
@@ -253,7 +246,7 @@ export const EventList = memo(function EventList({ host, marks, nLeftOut, window
           />
         )}
       </Suspense>
-    </div>
+    </>
   );
 });
 

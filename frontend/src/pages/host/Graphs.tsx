@@ -40,7 +40,6 @@ import { MarkBar } from "./MarkBar";
 import { OverlayMenu } from "./OverlayMenu";
 import { HostPanels, panelInHand } from "./HostPanels";
 import { ShownProcesses } from "./ShownProcesses";
-import { FoundRows } from "./FoundRows";
 import { TimeStrip } from "./TimeStrip";
 import { Toolbar } from "./Toolbar";
 import { ViewMenu } from "./ViewMenu";
@@ -189,9 +188,6 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   const onZoomOut = useCallbackRef(() => {
     run("zoom-out");
   });
-  const onNote = useCallbackRef(() => {
-    run("event");
-  });
   const onShow = useCallbackRef((at: EpochMs) => {
     set({ range: { kind: "fixed", window: windowEndingAt(at, lengthOf(shown)) } });
   });
@@ -328,7 +324,9 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
             onCompare={() => {
               run("compare");
             }}
-            onNote={onNote}
+            onNote={() => {
+              run("event");
+            }}
             onRun={() => {
               setDialog({ kind: "run", window: mark });
             }}
@@ -343,16 +341,19 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
             }}
           />
         )}
-        <TimeStrip graph={graph} />
-        <FoundRows graph={graph} clock={view.clock} />
-        <EventList
-          host={host.name}
-          marks={marks}
-          nLeftOut={events?.n_left_out ?? 0}
-          window={shown}
-          zone={zone}
-          onZoom={onZoom}
-          onNote={onNote}
+        <TimeStrip
+          graph={graph}
+          clock={view.clock}
+          events={
+            <EventList
+              host={host.name}
+              marks={marks}
+              nLeftOut={events?.n_left_out ?? 0}
+              window={shown}
+              zone={zone}
+              onZoom={onZoom}
+            />
+          }
         />
       </div>
       <Explore

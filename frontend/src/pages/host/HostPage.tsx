@@ -15,7 +15,7 @@ import { describeClockOffset } from "../../logic/host";
 import { formatCount } from "../../logic/number";
 import { DEFAULT_RANGE, openingRange } from "../../logic/range";
 import { type EpochMs, fromApi } from "../../logic/time";
-import type { Zone } from "../../logic/zone";
+import { formatInstant, type Zone } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 import { HOST_TABS } from "../../state/url";
 import { Graphs } from "./Graphs";
@@ -95,8 +95,8 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
       >
         <Group
           justify="space-between"
-          align="flex-end"
-          gap="xs"
+          align="center"
+          gap="0 10px"
           className="host-head"
           hidden={view.fullPanel !== null && view.tab === "graphs"}
         >
@@ -219,19 +219,21 @@ function LastSamplesNote({ host, zone, onLive }: LastSamplesNoteProps) {
   );
 }
 
+/** The name and state in one line; the system, the last sample and the clock are in its tooltip, and on the tab Facts. */
 function HostTitle({ host, zone }: { readonly host: HostInfo; readonly zone: Zone }) {
+  const details = [
+    host.os,
+    ...(host.last_sample_at === null ? [] : [`last sample ${formatInstant(zone, fromApi(host.last_sample_at))}`]),
+    ...(host.clock_offset_s === null ? [] : [`clock ${describeClockOffset(host.clock_offset_s)}`]),
+  ].join(" · ");
   return (
-    <Group gap="sm" align="baseline">
+    <div className="host-title">
       <Title order={1}>{host.name}</Title>
       <StateBadge state={host.state} />
-      <Text fz="sm" className="soft">
-        {host.os}
-        {host.last_sample_at !== null && (
-          <> {nodes`· last sample ${<Instant at={fromApi(host.last_sample_at)} zone={zone} />}`}</>
-        )}
-        {host.clock_offset_s !== null && ` · clock ${describeClockOffset(host.clock_offset_s)}`}
-      </Text>
+      <span className="soft host-details" title={details}>
+        {details}
+      </span>
       <HostTags host={host} />
-    </Group>
+    </div>
   );
 }

@@ -17,7 +17,7 @@ export function OverlayMenu({ host, overlay, onChange }: OverlayMenuProps) {
     <Tooltip label="Draw the same time of yesterday or last week, or another host, dashed behind every graph">
       <Select
         size="xs"
-        w={150}
+        w={130}
         aria-label="Overlay"
         placeholder="No overlay"
         clearable

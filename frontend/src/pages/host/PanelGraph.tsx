@@ -144,7 +144,7 @@ export function PanelGraph({ plan, graph, block, width, onSource }: PanelGraphPr
   );
   const onKind = useCallback(
     (legend: LegendKind) => {
-      onLook(plan.id, { legend });
+      onLook(plan.id, { legend: legend === "compact" ? null : legend });
     },
     [onLook, plan.id],
   );
@@ -154,7 +154,7 @@ export function PanelGraph({ plan, graph, block, width, onSource }: PanelGraphPr
     },
     [onLook, plan.id],
   );
-  const kind = legendKind(look, entries.length);
+  const kind = legendKind(look);
   const statistics = useLegendStatistics(plan, graph, block, drawn, kind === "table");
   const linkTo = useCallback(
     (instance: string) => <ProcessLink host={graph.host} stat={plan.stat} instance={instance} />,
@@ -212,19 +212,24 @@ export function PanelGraph({ plan, graph, block, width, onSource }: PanelGraphPr
         onSort={onSort}
         linkTo={linkTo}
       />
-      {overlay.note !== "" && <p className="band-note soft">{overlay.note}</p>}
-      {isCompared && isStackDrawn(block, isStacked) && (
-        <p className="band-note soft">Lines instead of areas, so that each can be compared.</p>
-      )}
-      {bands.note !== "" && (
-        <p className="band-note soft">
-          <svg width="24" height="12" aria-hidden>
-            <rect width="24" height="12" />
-            <line x2="24" y1="6" y2="6" />
-          </svg>
-          {bands.note}
-        </p>
-      )}
+      {/* In the graph's upper margin: the panel has the same height with a band and without. */}
+      <p className="panel-notes soft">
+        {bands.note !== "" && (
+          <>
+            <svg width="24" height="12" aria-hidden>
+              <rect width="24" height="12" />
+              <line x2="24" y1="6" y2="6" />
+            </svg>{" "}
+          </>
+        )}
+        {[
+          bands.note,
+          overlay.note,
+          isCompared && isStackDrawn(block, isStacked) ? "Lines instead of areas, so that each can be compared." : "",
+        ]
+          .filter((note) => note !== "")
+          .join(" · ")}
+      </p>
     </>
   );
 }

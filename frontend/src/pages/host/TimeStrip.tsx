@@ -1,6 +1,7 @@
 import { Tooltip } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { coverageQuery } from "../../api/queries";
 import { TimeSurface } from "../../components/TimeSurface";
 import { coverageWindow, coveredWindows, describeCoverage } from "../../logic/coverage";
@@ -9,18 +10,31 @@ import { labelledTicks } from "../../logic/ticks";
 import { fromApi, lengthOf, MINUTE, wholeSecond } from "../../logic/time";
 import { formatClock, formatInstant } from "../../logic/zone";
 import { usePointer } from "../../state/pointer";
+import type { Clock } from "../../state/url";
 import { EventFlags } from "./Events";
 import { EVENTS_ID, type GraphContext } from "./graph";
+import { LimitLane } from "./LimitLane";
+import { UnusualLane, UnusualNote } from "./UnusualLane";
 import "./TimeStrip.css";
 
-const HEIGHT = 46;
-const MARGINS: Margins = { left: 0, right: 0, top: 0, bottom: 16 };
+const HEIGHT = 40;
+const MARGINS: Margins = { left: 0, right: 0, top: 0, bottom: 14 };
 const PIXELS_PER_TICK = 110;
 // From this length on, a pixel stands for so much time that milliseconds mean nothing.
 const LONG_WINDOW = MINUTE;
 
-/** The window as a strip with coverage, baselines and the selection; it can be dragged on like a graph. */
-export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
+interface TimeStripProps {
+  readonly graph: GraphContext;
+  readonly clock: Clock;
+  /** The list of the window's events, behind their count. */
+  readonly events: ReactNode;
+}
+
+/**
+ * The window as a timeline with fixed lanes: events, unusual times, what rules found, and samples. It can be dragged on like a
+ * graph, and has the same height whatever it shows.
+ */
+export function TimeStrip({ graph, clock, events }: TimeStripProps) {
   const { ref, width } = useElementSize();
   const { window: drawn, zone } = graph;
   const coverage = useQuery({ ...coverageQuery(graph.host, coverageWindow(drawn), requestWidth(width)), enabled: width > 0 });
@@ -71,19 +85,27 @@ export function TimeStrip({ graph }: { readonly graph: GraphContext }) {
                 {label}
               </span>
             ))}
+            <UnusualLane graph={graph} />
+            <LimitLane graph={graph} clock={clock} />
             <CrossLabel graph={graph} width={width} />
             <EventFlags graph={graph} width={width} margins={MARGINS} />
           </TimeSurface>
         )}
       </div>
-      <div className="strip-note soft" data-state={text?.state} role="status">
-        {coverage.error ? (
-          `coverage: ${coverage.error.message}`
-        ) : (
-          <Tooltip label="Dark: this host has samples">
-            <span>{text?.text ?? " "}</span>
-          </Tooltip>
-        )}
+      <div className="strip-notes soft">
+        <div className="strip-note" data-state={text?.state} role="status">
+          {coverage.error ? (
+            `coverage: ${coverage.error.message}`
+          ) : (
+            <Tooltip label="Dark: this host has samples">
+              <span>{text?.text ?? " "}</span>
+            </Tooltip>
+          )}
+        </div>
+        <div className="strip-note">{events}</div>
+        <div className="strip-note">
+          <UnusualNote graph={graph} />
+        </div>
       </div>
     </div>
   );

@@ -1,13 +1,11 @@
-import { ActionIcon, Button, Group, Select, Tooltip } from "@mantine/core";
+import { ActionIcon, Box, Button, Group, Kbd, Menu, Select, Tooltip } from "@mantine/core";
 import {
   IconArrowsDiff,
-  IconChartLine,
   IconChevronLeft,
   IconChevronRight,
-  IconDownload,
+  IconDots,
   IconPlayerPause,
   IconPlayerPlay,
-  IconPlus,
   IconSelectAll,
   IconZoomOut,
 } from "@tabler/icons-react";
@@ -20,6 +18,7 @@ import type { Window } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import type { BandBaseline, Tool } from "./graph";
 import { CopyLink } from "../../components/CopyLink";
+import { mayWrite, useMe } from "../../components/me";
 import { RangePicker } from "../../components/RangePicker";
 
 interface ToolbarProps {
@@ -64,47 +63,27 @@ export function Toolbar({
   frozenLink,
 }: ToolbarProps) {
   const isLive = isGrowing(range);
+  const isWriter = mayWrite(useMe());
+  const options = bandOptions(baselines, bandBaseline);
   return (
-    <Group gap={6} className="no-print">
+    <Group gap={6} className="no-print host-tools">
       {viewMenu}
       <RangePicker range={range} window={shown} zone={zone} onChange={onRange} />
-      <ActionIcon.Group>
-        <Tooltip label="Back by half the visible range (←)">
-          <ActionIcon
-            variant="default"
-            size={30}
-            aria-label="Back"
-            onClick={() => {
-              onCommand("back");
-            }}
-          >
-            <IconChevronLeft size={16} />
-          </ActionIcon>
-        </Tooltip>
-        <Tooltip label="Forward by half the visible range (→)">
-          <ActionIcon
-            variant="default"
-            size={30}
-            aria-label="Forward"
-            onClick={() => {
-              onCommand("forward");
-            }}
-          >
-            <IconChevronRight size={16} />
-          </ActionIcon>
-        </Tooltip>
-        <Tooltip label="Zoom out (− or double-click)">
-          <ActionIcon
-            variant="default"
-            size={30}
-            aria-label="Zoom out"
-            onClick={() => {
-              onCommand("zoom-out");
-            }}
-          >
-            <IconZoomOut size={16} />
-          </ActionIcon>
-        </Tooltip>
+      <ActionIcon.Group visibleFrom="sm">
+        {STEPS.map(({ command, label, help, Icon }) => (
+          <Tooltip key={command} label={help}>
+            <ActionIcon
+              variant="default"
+              size={30}
+              aria-label={label}
+              onClick={() => {
+                onCommand(command);
+              }}
+            >
+              <Icon size={16} />
+            </ActionIcon>
+          </Tooltip>
+        ))}
       </ActionIcon.Group>
       <Tooltip label={CONNECTIONS[connection]}>
         <Button
@@ -121,6 +100,7 @@ export function Toolbar({
       </Tooltip>
       <Tooltip label="Select a time range by dragging over a graph (m, or Shift + drag)">
         <Button
+          visibleFrom="sm"
           variant={tool === "mark" ? "filled" : "default"}
           color={tool === "mark" ? "orange.8" : "gray"}
           aria-pressed={tool === "mark"}
@@ -129,11 +109,12 @@ export function Toolbar({
             onCommand("mark-tool");
           }}
         >
-          Select{" "}
+          Select
         </Button>
       </Tooltip>
       <Tooltip label="Compare the selection (or the visible range) with a baseline (c)">
         <Button
+          visibleFrom="sm"
           variant="default"
           leftSection={<IconArrowsDiff size={14} />}
           onClick={() => {
@@ -143,60 +124,67 @@ export function Toolbar({
           Compare
         </Button>
       </Tooltip>
-      <Tooltip label="Export all samples of the selection (or the visible range) (d)">
-        <Button
-          variant="default"
-          leftSection={<IconDownload size={14} />}
-          onClick={() => {
-            onCommand("csv");
-          }}
-        >
-          Export…
-        </Button>
-      </Tooltip>
-      <Tooltip label="Draw any metric without adding a panel (e)">
-        <Button
-          variant="default"
-          leftSection={<IconChartLine size={14} />}
-          onClick={() => {
-            onCommand("explore");
-          }}
-        >
-          Explore
-        </Button>
-      </Tooltip>
-      <Tooltip label="Add a panel for any field (a)">
-        <Button
-          variant="default"
-          leftSection={<IconPlus size={14} />}
-          onClick={() => {
-            onCommand("add-panel");
-          }}
-        >
-          Panel
-        </Button>
-      </Tooltip>
-      {(baselines.length > 0 || bandBaseline !== null) && (
+      {/* Its place is kept from the beginning: baselines come after the first graphs. */}
+      <Box visibleFrom="sm" w={150}>
         <Tooltip label="Show a baseline's band behind every graph: p5 to p95 and median (g)">
           <Select
             size="xs"
-            w={168}
             aria-label="Baseline band"
-            placeholder="No baseline band"
+            placeholder={options.length === 0 ? "No baseline" : "No baseline band"}
+            disabled={options.length === 0}
             clearable
-            data={bandOptions(baselines, bandBaseline)}
+            data={options}
             value={bandBaseline === null ? null : String(bandBaseline.id)}
             onChange={(value) => {
               onBand(value === null ? null : Number(value));
             }}
           />
         </Tooltip>
-      )}
-      {overlayMenu}
+      </Box>
+      <Box visibleFrom="sm">{overlayMenu}</Box>
       <CopyLink frozen={frozenLink} />
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="default" size={30} aria-label="More actions for the graphs">
+            <IconDots size={16} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {MORE.map(({ command, label, shortcut, isOnPhones }) => (
+            <Menu.Item
+              key={command}
+              {...(isOnPhones ? { hiddenFrom: "sm" } : {})}
+              rightSection={<Kbd size="xs">{shortcut}</Kbd>}
+              disabled={command === "event" && !isWriter}
+              onClick={() => {
+                onCommand(command);
+              }}
+            >
+              {label}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
     </Group>
   );
 }
+
+const STEPS = [
+  { command: "back", label: "Back", help: "Back by half the visible range (←)", Icon: IconChevronLeft },
+  { command: "forward", label: "Forward", help: "Forward by half the visible range (→)", Icon: IconChevronRight },
+  { command: "zoom-out", label: "Zoom out", help: "Zoom out (− or double-click)", Icon: IconZoomOut },
+] as const;
+
+/** The menu of what is seldom done; some of it has a button of its own where there is room. */
+const MORE = [
+  { command: "zoom-out", label: "Zoom out", shortcut: "−", isOnPhones: true },
+  { command: "mark-tool", label: "Select a time range", shortcut: "m", isOnPhones: true },
+  { command: "compare", label: "Compare with a baseline…", shortcut: "c", isOnPhones: true },
+  { command: "event", label: "Note an event…", shortcut: "n", isOnPhones: false },
+  { command: "csv", label: "Export…", shortcut: "d", isOnPhones: false },
+  { command: "explore", label: "Explore any metric", shortcut: "e", isOnPhones: false },
+  { command: "add-panel", label: "Add a panel…", shortcut: "a", isOnPhones: false },
+] as const;
 
 /** Return the baselines for the menu, including an archived one that a link names. */
 function bandOptions(baselines: ToolbarProps["baselines"], bandBaseline: BandBaseline | null) {

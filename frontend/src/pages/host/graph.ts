@@ -63,3 +63,8 @@ export interface GraphContext {
   /** Returns a link that shows this panel alone in a fixed window. */
   readonly linkTo: (panel: string, window: Window) => string;
 }
+
+/** Keep a press on a button of the timeline from beginning a drag of it, or from zooming out. */
+export function noDrag(event: { readonly stopPropagation: () => void }): void {
+  event.stopPropagation();
+}

@@ -11,7 +11,6 @@ import {
   describeInstances,
   describeLength,
   describeSeen,
-  type EpisodeRow,
   type EpisodeRun,
   isOfComparison,
   toEpisodeRows,
@@ -21,54 +20,38 @@ import { readNow } from "../../state/clock";
 import { type Clock } from "../../state/url";
 import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
 import { encodeClock } from "../../state/zone_choice";
-import type { GraphContext } from "./graph";
+import { type GraphContext, noDrag } from "./graph";
 import "../../components/ColourBadge.css";
-import "./TimeRows.css";
-import "./EpisodeRows.css";
 
-interface EpisodeRowsProps {
+interface LimitLaneProps {
   readonly graph: GraphContext;
   readonly clock: Clock;
 }
 
-/** What rules found on the host in the window, a row for each rule; a click tells about it. The times that were unusual are in ScoreRows. */
-export function EpisodeRows({ graph, clock }: EpisodeRowsProps) {
+/** The lane of the timeline with what rules found; where they overlap the worst is on top. A click tells about it. */
+export function LimitLane({ graph, clock }: LimitLaneProps) {
   const { data } = useQuery(hostEpisodesQuery(graph.host, scoresWindow(graph.window)));
-  const rows = useMemo(
+  const runs = useMemo(
     () =>
       toEpisodeRows(
         (data?.episodes ?? []).filter((episode) => !isOfComparison(episode)),
         readNow(),
-      ),
+      )
+        .flatMap(({ source, title, runs: own }) => own.map((run) => ({ source, title, run })))
+        // The rows come worst first, and what is drawn last lies on top.
+        .reverse(),
     [data],
   );
-  return rows.length === 0 ? null : (
-    <div className="time-rows episodes" role="group" aria-label="What rules found">
-      {rows.map((row) => (
-        <Row key={row.source} row={row} graph={graph} clock={clock} />
+  return (
+    <div className="lane lane-limit" role="group" aria-label="What rules found">
+      {runs.map(({ source, title, run }) => (
+        <Run key={`${source} ${String(run.window.start)}`} run={run} title={title} graph={graph} clock={clock} />
       ))}
     </div>
   );
 }
 
-function Row({ row, graph, clock }: EpisodeRowsProps & { readonly row: EpisodeRow }) {
-  return (
-    <div className="time-rows-row">
-      <div className="time-rows-body">
-        {row.runs.map((run) => (
-          <Run key={run.window.start} run={run} title={row.title} graph={graph} clock={clock} />
-        ))}
-      </div>
-      <span className="time-rows-note">
-        <PageLink to="/watch/rules/$rule" params={{ rule: row.source }} search={encodeClock(clock)} fz="inherit">
-          {row.title}
-        </PageLink>
-      </span>
-    </div>
-  );
-}
-
-interface RunProps extends EpisodeRowsProps {
+interface RunProps extends LimitLaneProps {
   readonly run: EpisodeRun;
   readonly title: string;
 }
@@ -88,11 +71,13 @@ function Run({ run, title, graph, clock }: RunProps) {
       <Popover.Target>
         <button
           type="button"
-          className="time-rows-run episodes-run"
+          className="lane-run limit-run"
           data-colour={run.colour}
           style={{ left: percent(share.left), width: percent(share.width) }}
           aria-label={`${title}: ${COLOUR_LABELS[run.colour]}, ${time}`}
           aria-expanded={isOpen}
+          onPointerDown={noDrag}
+          onDoubleClick={noDrag}
           onClick={() => {
             setOpen(!isOpen);
           }}
@@ -138,6 +123,9 @@ function Run({ run, title, graph, clock }: RunProps) {
             fz="sm"
           >
             On the page Watch
+          </PageLink>
+          <PageLink to="/watch/rules/$rule" params={{ rule: worst.source }} search={encodeClock(clock)} fz="sm">
+            The rule
           </PageLink>
         </Group>
       </Popover.Dropdown>
