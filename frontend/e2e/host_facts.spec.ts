@@ -24,7 +24,7 @@ test(
   { tag: "@matrix" },
   async ({ page }) => {
     await page.goto(`/hosts/${FACTS}?tz=utc`);
-    await page.getByRole("tab", { name: "Facts", exact: true }).click();
+    await page.getByRole("tab", { name: "About", exact: true }).click();
     await expect(page).toHaveURL(/tab=facts/);
     const facts = page.getByRole("table", { name: "Facts about this host" });
     await expect(facts.getByRole("row", { name: /^CPUs online 2 2026-11-22 01:00:00$/ })).toBeVisible();

@@ -44,7 +44,7 @@ test("the pages and what is seldom used fold into one menu", async ({ page }) =>
   await expect(page.getByRole("button", { name: /^Times: / })).toBeVisible();
   await expect(page.getByRole("button", { name: "Keyboard shortcuts" })).toBeVisible();
   await expectAccessible(page);
-  await page.getByRole("link", { name: "Events", exact: true }).click();
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Events", exact: true }).click();
   await expect(page).toHaveURL(/\/events/);
   await expect(page.getByRole("button", { name: /^Times: / })).toBeHidden();
 });

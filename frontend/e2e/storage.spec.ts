@@ -6,9 +6,12 @@ const OLD = "old1";
 
 test("disk usage is shown by stat and by host; a retention rule is saved, and deleted", async ({ page }) => {
   await page.goto("/hosts");
-  await page.getByRole("navigation").getByRole("button", { name: "More" }).click();
-  await page.getByRole("menuitem", { name: "Storage" }).click();
-  await expect(page.getByRole("navigation").getByRole("button", { name: "More: Storage" })).toBeVisible();
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Storage" }).click();
+  await expect(page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Storage" })).toHaveAttribute(
+    "data-status",
+    "active",
+  );
   const stats = page.getByRole("table", { name: "Sizes by stat" });
   await expect(stats.getByRole("row").filter({ hasText: "mpstat_linux" })).toContainText(/\d\.\d\d/);
   await expect(page.getByRole("table", { name: "Sizes by host" }).getByRole("link", { name: HOST, exact: true })).toBeVisible();

@@ -67,8 +67,8 @@ test("panels are saved as a view, edited, opened with another view, exported, de
   await expect(page.getByRole("region", { name: "Linux classic" })).toBeVisible();
   await expect(section).toBeVisible();
 
-  await page.getByRole("navigation", { name: "Pages" }).getByRole("button", { name: "More" }).click();
-  await page.getByRole("menuitem", { name: "Views" }).click();
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Explore" }).click();
+  await page.getByRole("navigation", { name: "Explore" }).getByRole("link", { name: "Views" }).click();
   const row = page.getByRole("row", { name: /My switches/ });
   await expect(row).toContainText("private");
   await expectAccessible(page);

@@ -10,7 +10,7 @@ import {
   useComputedColorScheme,
 } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
-import { IconChevronDown, IconHelp, IconMoon, IconSun, IconUser } from "@tabler/icons-react";
+import { IconHelp, IconMoon, IconSun, IconUser } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef } from "react";
@@ -24,41 +24,19 @@ import { toggleDensity, useDensity } from "../state/density";
 import { isKiosk } from "../state/fleet";
 import { openPalette, usePalette } from "../state/palette";
 import { isFullScreen } from "../state/url";
-import { type Clock, clockOf, encodeClock } from "../state/zone_choice";
+import { clockOf, encodeClock } from "../state/zone_choice";
 import { ClockMenu, NoZoneNote } from "./ClockMenu";
 import { MeContext } from "./me";
+import { PlacePages, Places } from "./PlaceNav";
+import { placeAt, placesOf } from "./places";
 import { PaletteButton } from "./palette/PaletteButton";
 import { PasswordPrompt } from "./PasswordPrompt";
 import { ShortcutsDialog } from "./ShortcutsDialog";
 import { PendingView } from "./StateView";
 import { UndoOutlet } from "./UndoOutlet";
-import { WatchCount, WatchCountLink } from "./WatchCount";
+import { WatchCountLink } from "./WatchCount";
 import { HostZoneContext, useHostZone } from "./zone";
 import "./Shell.css";
-
-/** The pages that people work with; the others are in the menu behind them. */
-const PAGES = [
-  { to: "/hosts", label: "Hosts" },
-  { to: "/graph", label: "Graph" },
-  { to: "/watch", label: "Watch" },
-  { to: "/comparison", label: "Compare" },
-  { to: "/baselines", label: "Baselines" },
-  { to: "/events", label: "Events" },
-  { to: "/artefacts", label: "Artefacts" },
-  { to: "/experiments", label: "Experiments" },
-  { to: "/reports", label: "Reports" },
-] as const;
-
-/** Pages that are opened once in a while. */
-const MORE_PAGES = [
-  { to: "/views", label: "Views" },
-  { to: "/imports", label: "Import" },
-  { to: "/jobs", label: "Jobs" },
-  { to: "/specs", label: "Specs" },
-  { to: "/storage", label: "Storage" },
-  { to: "/installation", label: "Installation" },
-  { to: "/accounts", label: "Accounts" },
-] as const;
 
 const loadPalette = () => import("./palette/Palette").then((module) => ({ default: module.Palette }));
 const Palette = lazy(loadPalette);
@@ -129,35 +107,6 @@ function AccountMenu({ me }: { readonly me: Me }) {
   );
 }
 
-interface MorePagesProps {
-  readonly clock: Clock;
-  /** The path of the page that is open. */
-  readonly path: string;
-  readonly pages: readonly (typeof MORE_PAGES)[number][];
-}
-
-/** The menu of pages that have no room in the header; it is named after the one that is open. */
-function MorePages({ clock, path, pages }: MorePagesProps) {
-  const open = MORE_PAGES.find(({ to }) => path === to || path.startsWith(`${to}/`));
-  return (
-    <Menu position="bottom-start">
-      <Menu.Target>
-        <button type="button" className="shell-link shell-more" {...(open === undefined ? {} : { "data-status": "active" })}>
-          {open === undefined ? "More" : `More: ${open.label}`}
-          <IconChevronDown size={13} aria-hidden />
-        </button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {pages.map(({ to, label }) => (
-          <Menu.Item key={to} renderRoot={(props: object) => <Link {...props} to={to} search={encodeClock(clock)} />}>
-            {label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
-
 /** Redirects once to the login with the requested address, because the address changes before this page is unmounted. */
 function RedirectToLogin({ next }: { readonly next: string }) {
   const navigate = useNavigate();
@@ -179,8 +128,8 @@ export function Shell() {
   const [isMenuOpen, menu] = useDisclosure(false);
   const [isHelpOpen, help] = useDisclosure(false);
   const palette = usePalette();
-  // Storage is about all hosts.
-  const morePages = me.data?.is_limited === true ? MORE_PAGES.filter(({ to }) => to !== "/storage") : MORE_PAGES;
+  const places = placesOf(me.data?.is_limited === true);
+  const place = placeAt(places, location.pathname);
   useHotkeys(HELP_KEYS.map((key) => [key, help.open]));
   useHotkeys(
     PALETTE_KEYS.map((key) => [
@@ -208,24 +157,16 @@ export function Shell() {
             normstat
           </Text>
         </Link>
-        <Burger hiddenFrom="lg" size="sm" opened={isMenuOpen} onClick={menu.toggle} aria-label="Pages" />
+        <Burger className="shell-burger" size="sm" opened={isMenuOpen} onClick={menu.toggle} aria-label="Pages" />
         {me.data && <WatchCountLink clock={clock} />}
-        <nav className="shell-nav" data-open={isMenuOpen} aria-label="Pages">
-          {PAGES.map(({ to, label }) => (
-            <Link key={to} to={to} search={encodeClock(clock)} className="shell-link" onClick={menu.close}>
-              {label}
-              {to === "/watch" && me.data && <WatchCount />}
-            </Link>
-          ))}
-          <span className="shell-rest">
-            {morePages.map(({ to, label }) => (
-              <Link key={to} to={to} search={encodeClock(clock)} className="shell-link" onClick={menu.close}>
-                {label}
-              </Link>
-            ))}
-          </span>
-          <MorePages clock={clock} path={location.pathname} pages={morePages} />
-        </nav>
+        <Places
+          places={places}
+          open={place}
+          clock={clock}
+          hasCount={me.data !== undefined}
+          isMenuOpen={isMenuOpen}
+          onLeave={menu.close}
+        />
         <Group gap={6} ml="auto" wrap="nowrap">
           <PaletteButton />
           <div className="shell-tools" data-open={isMenuOpen}>
@@ -240,6 +181,7 @@ export function Shell() {
           {me.data && <AccountMenu me={me.data} />}
         </Group>
       </header>
+      {place !== null && place.pages.length > 1 && !isBare && <PlacePages place={place} clock={clock} />}
       <ShortcutsDialog isOpen={isHelpOpen} onClose={help.close} />
       <UndoOutlet />
       <main id="content">

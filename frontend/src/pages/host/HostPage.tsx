@@ -2,7 +2,7 @@ import { Button, Group, Tabs, Text, Title, useComputedColorScheme } from "@manti
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { ApiError } from "../../api/client";
 import { hostQuery, hostStatsQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
@@ -17,7 +17,7 @@ import { DEFAULT_RANGE, openingRange } from "../../logic/range";
 import { type EpochMs, fromApi } from "../../logic/time";
 import { formatInstant, type Zone } from "../../logic/zone";
 import { readNow } from "../../state/clock";
-import { HOST_TABS } from "../../state/url";
+import { HOST_TABS, type HostTab } from "../../state/url";
 import { Graphs } from "./Graphs";
 import { HostTags } from "./HostTags";
 import { type HostViewState, useHostView } from "./useHostView";
@@ -82,15 +82,18 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
   const { view } = state;
   const zone = useZone(view.clock);
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
+  const show = (tab: HostTab): void => {
+    state.set({ tab, streamId: null, place: null, process: null });
+  };
   return (
     <div className="page host-page">
       <IgnoredNote ignored={state.ignored} />
       <Tabs
         variant="default"
         keepMounted={false}
-        value={view.tab}
-        onChange={(tab) => {
-          state.set({ tab: HOST_TABS.find((known) => known === tab) ?? "graphs", streamId: null, place: null, process: null });
+        value={placeOf(view.tab).key}
+        onChange={(key) => {
+          show((HOST_PLACES.find((place) => place.key === key) ?? HOST_PLACES[0]).tabs[0]);
         }}
       >
         <Group
@@ -102,16 +105,11 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
         >
           <HostTitle host={host} zone={zone} />
           <Tabs.List>
-            <Tabs.Tab value="graphs">Graphs</Tabs.Tab>
-            <Tabs.Tab value="use">USE</Tabs.Tab>
-            <Tabs.Tab value="processes">Processes</Tabs.Tab>
-            <Tabs.Tab value="events">Events</Tabs.Tab>
-            <Tabs.Tab value="artefacts">Artefacts</Tabs.Tab>
-            <Tabs.Tab value="facts">Facts</Tabs.Tab>
-            <Tabs.Tab value="streams">{`Streams ${formatCount(host.n_streams_live)}/${formatCount(host.n_streams)}`}</Tabs.Tab>
-            <Tabs.Tab value="rejected" {...(host.n_rejected > 0 ? { c: "var(--bad)" } : {})}>
-              {counted(host.n_rejected, "rejected line")}
-            </Tabs.Tab>
+            {HOST_PLACES.map(({ key, label }) => (
+              <Tabs.Tab key={key} value={key} {...(key === "about" && host.n_rejected > 0 ? { c: "var(--bad)" } : {})}>
+                {label}
+              </Tabs.Tab>
+            ))}
           </Tabs.List>
         </Group>
         <Tabs.Panel value="graphs">
@@ -136,45 +134,94 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
             <Processes host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
           </Suspense>
         </Tabs.Panel>
-        <Tabs.Panel value="events" pt="sm">
-          <Suspense fallback={LOADING}>
-            <EventTab host={host.name} zone={zone} clock={view.clock} />
-          </Suspense>
+        <Tabs.Panel value="evidence">
+          <PartTabs tab={view.tab} labels={{ events: "Events", artefacts: "Artefacts" }} onShow={show}>
+            {view.tab === "events" ? (
+              <EventTab host={host.name} zone={zone} clock={view.clock} />
+            ) : (
+              <ArtefactTab host={host} state={state} zone={zone} />
+            )}
+          </PartTabs>
         </Tabs.Panel>
-        <Tabs.Panel value="artefacts" pt="sm">
-          <Suspense fallback={LOADING}>
-            <ArtefactTab host={host} state={state} zone={zone} />
-          </Suspense>
-        </Tabs.Panel>
-        <Tabs.Panel value="facts" pt="sm">
-          <Suspense fallback={LOADING}>
-            <Facts host={host.name} zone={zone} clock={view.clock} />
-          </Suspense>
-        </Tabs.Panel>
-        <Tabs.Panel value="streams" pt="sm">
-          <Suspense fallback={LOADING}>
-            <Streams host={host.name} zone={zone} state={state} />
-          </Suspense>
-        </Tabs.Panel>
-        <Tabs.Panel value="rejected" pt="sm">
-          <Suspense fallback={LOADING}>
-            <RejectedLines
-              host={host.name}
-              streams={detail.streams}
-              streamId={view.streamId}
-              zone={zone}
-              place={view.place}
-              onStream={(streamId) => {
-                state.set({ streamId });
-              }}
-              onShow={(place) => {
-                state.set({ place });
-              }}
-            />
-          </Suspense>
+        <Tabs.Panel value="about">
+          <PartTabs
+            tab={view.tab}
+            labels={{
+              facts: "Facts",
+              streams: `Streams ${formatCount(host.n_streams_live)}/${formatCount(host.n_streams)}`,
+              rejected: counted(host.n_rejected, "rejected line"),
+            }}
+            onShow={show}
+          >
+            {view.tab === "facts" ? (
+              <Facts host={host.name} zone={zone} clock={view.clock} />
+            ) : view.tab === "streams" ? (
+              <Streams host={host.name} zone={zone} state={state} />
+            ) : (
+              <RejectedLines
+                host={host.name}
+                streams={detail.streams}
+                streamId={view.streamId}
+                zone={zone}
+                place={view.place}
+                onStream={(streamId) => {
+                  state.set({ streamId });
+                }}
+                onShow={(place) => {
+                  state.set({ place });
+                }}
+              />
+            )}
+          </PartTabs>
         </Tabs.Panel>
       </Tabs>
     </div>
+  );
+}
+
+/** The places of a host's page, each with its tabs in the link. */
+const HOST_PLACES = [
+  { key: "graphs", label: "Graphs", tabs: ["graphs"] },
+  { key: "use", label: "USE", tabs: ["use"] },
+  { key: "processes", label: "Processes", tabs: ["processes"] },
+  { key: "evidence", label: "Evidence", tabs: ["events", "artefacts"] },
+  { key: "about", label: "About", tabs: ["facts", "streams", "rejected"] },
+] as const;
+
+function placeOf(tab: HostTab) {
+  return HOST_PLACES.find(({ tabs }) => tabs.some((own) => own === tab)) ?? HOST_PLACES[0];
+}
+
+interface PartTabsProps {
+  readonly tab: HostTab;
+  readonly labels: Readonly<Partial<Record<HostTab, string>>>;
+  readonly onShow: (tab: HostTab) => void;
+  readonly children: ReactNode;
+}
+
+/** The tabs of a place that has several. */
+function PartTabs({ tab, labels, onShow, children }: PartTabsProps) {
+  return (
+    <Tabs
+      value={tab}
+      variant="pills"
+      onChange={(next) => {
+        onShow(HOST_TABS.find((known) => known === next) ?? tab);
+      }}
+    >
+      <Tabs.List my={8}>
+        {Object.entries(labels).map(([value, label]) => (
+          <Tabs.Tab key={value} value={value}>
+            {label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {Object.keys(labels).map((value) => (
+        <Tabs.Panel key={value} value={value}>
+          {value === tab && <Suspense fallback={LOADING}>{children}</Suspense>}
+        </Tabs.Panel>
+      ))}
+    </Tabs>
   );
 }
 
