@@ -11,8 +11,8 @@ import { useZone } from "../../components/zone";
 import type { Fleet } from "../../logic/api";
 import { groupsOf, groupWord, searchFleet, tagsOf, tagWord } from "../../logic/fleet";
 import { formatCount } from "../../logic/number";
-import { SECOND } from "../../logic/time";
-import { formatInstant, zoneLabel } from "../../logic/zone";
+import { SECOND, wholeSecond } from "../../logic/time";
+import { formatClock, formatInstant, zoneLabel } from "../../logic/zone";
 import { useNow } from "../../state/clock";
 import { decodeFleetView, encodeFleetView, type FleetView } from "../../state/fleet";
 import { AddHost } from "./AddHost";
@@ -60,7 +60,7 @@ export function HostsPage() {
           <Title order={1}>
             {`${counted(all.length, "host")}, ${formatCount(all.filter(({ level }) => level > 0).length)} unusual`}
           </Title>
-          <Text className="fleet-clock">{formatInstant(zone, view.at ?? now).slice(11)}</Text>
+          <Text className="fleet-clock">{formatClock(zone, wholeSecond(view.at ?? now))}</Text>
         </Group>
         <FleetBody fleet={fleet} view={view} shown={shown} set={set} hasTools={false} />
       </div>
