@@ -36,7 +36,10 @@ const RESOURCES: Readonly<Record<LedgerLine["resource"], string>> = {
 
 /** Return the name of a resource: `Disk`, with that of the device: `vda`. */
 export function resourceOf({ resource, instance }: LedgerLine): { readonly title: string; readonly device: string } {
-  return { title: RESOURCES[resource], device: resource === "disk" || resource === "network" || resource === "throttling" ? instance : "" };
+  return {
+    title: RESOURCES[resource],
+    device: resource === "disk" || resource === "network" || resource === "throttling" ? instance : "",
+  };
 }
 
 /** Return the name of what a line counts: `CPU`, `Disk vda`. */

@@ -71,7 +71,14 @@ test("only rows on the screen are drawn", () => {
 });
 
 test("a life lasts from its beginning to the last report with it", () => {
-  const facts = { user: null, parent_pid: null, parent_command: null, arguments: null, began_at: "2026-11-22T00:00:01Z", unit: null };
+  const facts = {
+    user: null,
+    parent_pid: null,
+    parent_command: null,
+    arguments: null,
+    began_at: "2026-11-22T00:00:01Z",
+    unit: null,
+  };
   const life: ProcessLife = {
     facts,
     first_sample_at: "2026-11-22T00:00:05Z",
