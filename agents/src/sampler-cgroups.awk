@@ -2,23 +2,23 @@
 # and behind the names of their files. Of a group whose lines are as they were printed last, only the heading is printed; the awk that
 # takes over after sixty lines prints all again. The root, which is the whole host, is left out too. A container is described once by each awk,
 # by a line that no kernel prints: its name, where a file of its engine has it.
-function find_mounts(    entry, words, options, n, i) {
-    while ((getline entry < "/proc/mounts") > 0) {
-        split(entry, words, " ")
-        if (words[3] == "cgroup2" && !("" in mount)) mount[""] = words[2]
+function find_mounts(    mounted, words, options, n, k) {
+    while ((getline mounted < "/proc/mounts") > 0) {
+        split(mounted, words, " ")
+        if (words[3] == "cgroup2" && !("unified" in mount)) mount["unified"] = words[2]
         if (words[3] != "cgroup") continue
         n = split(words[4], options, ",")
-        for (i = 1; i <= n; i++)
-            if ((options[i] in files) && !(options[i] in mount)) mount[options[i]] = words[2]
+        for (k = 1; k <= n; k++)
+            if ((options[k] in files) && !(options[k] in mount)) mount[options[k]] = words[2]
     }
     close("/proc/mounts")
 }
 # Finds the groups of a process: the one of version 2, and those of the controllers of version 1. Returns the path of the first, or
 # the longest path of the others. Empty: the root.
-function find_groups(folder,    file, line, at, path, longest, own, names, n, i) {
-    file = folder "/cgroup"
+function find_groups(folder,    source, line, at, path, longest, own, names, n, k) {
+    source = folder "/cgroup"
     longest = own = ""
-    while ((getline line < file) > 0) {
+    while ((getline line < source) > 0) {
         line = substr(line, index(line, ":") + 1)
         at = index(line, ":")
         path = substr(line, at + 1)
@@ -26,19 +26,19 @@ function find_groups(folder,    file, line, at, path, longest, own, names, n, i)
         if (path == "/" || path ~ /^\/\.\./ || path ~ / \(deleted\)$/ || length(path) > 1000) continue
         if (at == 1) {
             own = path
-            add_group("", path)
+            add_group("unified", path)
         } else if (length(path) > length(longest)) longest = path
         n = split(substr(line, 1, at - 1), names, ",")
-        for (i = 1; i <= n; i++) add_group(names[i], path)
+        for (k = 1; k <= n; k++) add_group(names[k], path)
     }
-    close(file)
+    close(source)
     return own == "" ? longest : own
 }
 function add_group(controller, path,    group, names, n) {
     if (!(controller in mount)) return
     group = mount[controller] path
     if (!(group in kind)) groups[++n_groups] = group
-    else if (group in last) return
+    else if (group in printed) return
     kind[group] = controller
     # It may have been removed, and is there again.
     for (n = split(files[controller], names, " "); n > 0; n--) delete missing[group "/" names[n]]
@@ -52,30 +52,30 @@ function is_wanted(name, line) {
     return 1
 }
 # Returns the lines of a file of a group; one that the group does not have is not opened again.
-function read_file(group, name,    file, line, found, is_there) {
-    file = group "/" name
-    if (file in missing) return ""
+function read_file(group, name,    source, line, found, is_there) {
+    source = group "/" name
+    if (source in missing) return ""
     found = ""
-    while ((is_there = (getline line < file)) > 0) if (is_wanted(name, line)) found = found name " " line "\n"
+    while ((is_there = (getline line < source)) > 0) if (is_wanted(name, line)) found = found name " " line "\n"
     if (is_there < 0) {
-        missing[file] = 1
+        missing[source] = 1
         return ""
     }
-    close(file)
+    close(source)
     return found
 }
-function show_group(group,    names, n, i, found, name) {
+function show_group(group,    names, n, k, found, name) {
     n = split(files[kind[group]], names, " ")
     found = read_file(group, names[1])
     if (found == "") {
-        delete last[group]
+        delete printed[group]
         return
     }
-    for (i = 2; i <= n; i++) found = found read_file(group, names[i])
+    for (k = 2; k <= n; k++) found = found read_file(group, names[k])
     text = text "==> " group " <==\n"
-    if (!(group in last) && (name = container_name(group)) != "") text = text "name " name "\n"
-    if (!(group in last) || found != last[group]) text = text found
-    last[group] = found
+    if (!(group in printed) && (name = container_name(group)) != "") text = text "name " name "\n"
+    if (!(group in printed) || found != printed[group]) text = text found
+    printed[group] = found
 }
 # Returns the name of the container of a group: from the link that Kubernetes makes to its log, <pod>_<namespace>_<container>-<id>.log,
 # from the settings of docker or the list of podman. Empty: none of them has it, or the group is not of a container.
@@ -107,7 +107,7 @@ function container_name(group,    id, path, line, at, name) {
     return name
 }
 function find_controllers() {
-    files[""] = "cpu.stat cpu.max memory.current memory.max memory.events memory.stat io.stat pids.current pids.max" \
+    files["unified"] = "cpu.stat cpu.max memory.current memory.max memory.events memory.stat io.stat pids.current pids.max" \
         " cpu.pressure memory.pressure io.pressure"
     files["cpuacct"] = "cpuacct.usage cpuacct.stat"
     files["cpu"] = "cpu.stat cpu.cfs_quota_us cpu.cfs_period_us"

@@ -68,11 +68,11 @@ BEGIN {
         if (!(fields[3] in users)) users[fields[3]] = fields[1]
     }
     close("/etc/passwd")
-    find_controllers()
     for (i = 2; i < 32; i++) escaped[sprintf("%c", i)] = sprintf("\\x%02x", i)
     escaped["\001"] = "\\x0a"
     escaped["\177"] = "\\x7f"
     for (n_ticks = 0; (getline) > 0; n_ticks++) {
+        if (n_ticks == 0) find_controllers()
         epoch = $1
         if (epoch !~ /^[0-9]/) {
             srand()

@@ -24,10 +24,9 @@ fi
 if command -v perl > /dev/null 2>&1; then
     perl -Mstrict -Mwarnings=FATAL,all -c agents/src/request.pl 2>&1 | grep -vx 'agents/src/request.pl syntax OK' >&2 && exit 1
 fi
-# Without a tick on standard input a program ends at once.
+# Without a tick on standard input a program ends at once. That of processes has two parts.
 for awk in mawk 'gawk --lint=fatal' 'busybox awk' original-awk; do
     command -v "${awk%% *}" > /dev/null 2>&1 || continue
-    for program in agents/src/*.awk; do
-        $awk -f "$program" 5 < /dev/null
-    done
+    $awk -f agents/src/sampler-system.awk 5 < /dev/null
+    $awk -f agents/src/sampler-processes.awk -f agents/src/sampler-cgroups.awk 5 < /dev/null
 done

@@ -68,8 +68,7 @@ OPTIONS: Final = {
     "autovacuum_naptime": "10min",
     "log_min_messages": "warning",
     "timezone": "Pacific/Chatham",
-    # The server hashes the password of each connection so often: the usual 4,096 times take longer than all the rest of it.
-    "scram_iterations": "1",
+    "scram_iterations": "1",  # 4,096 take longer than all the rest of a connection.
 }
 ENVIRONMENT: Final = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
 PREFIX: Final = "normstat-test-"

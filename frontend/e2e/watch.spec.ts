@@ -27,7 +27,7 @@ test("what is on is told, acknowledged, muted and marked as an incident, and eac
   await expect(row).toContainText("critical");
   await expect(row).toContainText("CPU 1");
   await expect(row).toContainText("smtx 900 /s, usr 10 %, sys 40 %");
-  await expect(page.getByRole("link", { name: /^Watch \d+ needs? attention/ })).toBeVisible();
+  await expect(page.getByRole("link", { name: /^Incidents \d+ needs? attention/ })).toBeVisible();
   const name = `${SUN}: Kernel mutexes`;
 
   // By keyboard: the note has the focus, Enter sends it.

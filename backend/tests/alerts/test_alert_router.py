@@ -190,7 +190,7 @@ async def test_what_is_about_the_server_and_the_continuous_comparison_are_source
     await add_route(sessions, "unusual", [channel], {"sources": ["comparison"], "subsystems": ["disk"]})
     host = await add_host(sessions, "web1")
     await add_episode(sessions, None, after(-60), source="server-disk", title="normstat's disk fills up", instance="")
-    saw = [{"name": "iostat_linux util_pct vda", "value": 86.0, "unit": "%", "at": NOW.isoformat()}]
+    saw = [{"name": "iostat_linux util_pct vda", "value": 86.0, "unit": "%", "text": "", "at": NOW.isoformat()}]
     await add_episode(sessions, host, after(-60), source="comparison", instance="disk", title="Unusual: disk I/O", saw=saw)
     await add_episode(sessions, host, after(-60), source="comparison", instance="cpu", title="Unusual: CPU", saw=saw)
     assert await AlertRouter(sessions, URL).run(NOW) == 2

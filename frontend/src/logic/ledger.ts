@@ -180,7 +180,7 @@ export function barOf({ capacity, low, high, incident }: LedgerLine): Bar {
 
 /** Return who made the change of a line, as its sentence names them. Empty: nobody that was seen, or there is none. */
 export function culpritsOf(line: LedgerLine): readonly LedgerPart[] {
-  return isNormal(line) ? [] : line.parts.filter(({ is_culprit }) => is_culprit);
+  return isNormal(line) ? [] : [...line.units, ...line.parts].filter(({ is_culprit }) => is_culprit);
 }
 
 /** Return an amount of a part: `98 % of a CPU`, `wrote 1.81 GiB/s`. */

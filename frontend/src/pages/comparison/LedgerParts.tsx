@@ -50,9 +50,32 @@ export function LedgerParts({ line, stats, window, clock }: LedgerPartsProps) {
       })
     );
   };
+  const row = (part: LedgerPart) => (
+    <tr key={`${part.name} ${part.quantity} ${part.pids.join(" ")}`} data-kind={part.kind} data-outside={part.is_outside}>
+      <th scope="row">
+        <Linked host={line.host} search={link(part, null)} text={nameOf(line, part)} />
+        <ChangeBadge change={part.is_gone ? "gone" : part.is_new ? "new" : null} />
+      </th>
+      <td>{describeAmount(part, part.incident)}</td>
+      <td>{describePartNormal(part)}</td>
+      <td>{describeChange(part)}</td>
+      <td>{describeShare(part)}</td>
+      <td>
+        {part.pids.map((pid, index) => (
+          <Fragment key={pid}>
+            {index > 0 && ", "}
+            <Linked host={line.host} search={link(part, pid)} text={String(pid)} />
+          </Fragment>
+        ))}
+      </td>
+      <td>
+        <Strip of={part} />
+      </td>
+    </tr>
+  );
   return (
     <>
-      {parts.length === 0 ? (
+      {parts.length + line.units.length === 0 ? (
         <p>{describeUnseen(line)}</p>
       ) : (
         <div className="ledger-parts-scroll">
@@ -69,33 +92,15 @@ export function LedgerParts({ line, stats, window, clock }: LedgerPartsProps) {
               </tr>
             </thead>
             <tbody>
-              {parts.map((part) => (
-                <tr
-                  key={`${part.name} ${part.quantity} ${part.pids.join(" ")}`}
-                  data-kind={part.kind}
-                  data-outside={part.is_outside}
-                >
-                  <th scope="row">
-                    <Linked host={line.host} search={link(part, null)} text={nameOf(line, part)} />
-                    <ChangeBadge change={part.is_gone ? "gone" : part.is_new ? "new" : null} />
+              {parts.map(row)}
+              {line.units.length > 0 && (
+                <tr>
+                  <th scope="rowgroup" colSpan={7}>
+                    The same by systemd unit, session and container
                   </th>
-                  <td>{describeAmount(part, part.incident)}</td>
-                  <td>{describePartNormal(part)}</td>
-                  <td>{describeChange(part)}</td>
-                  <td>{describeShare(part)}</td>
-                  <td>
-                    {part.pids.map((pid, index) => (
-                      <Fragment key={pid}>
-                        {index > 0 && ", "}
-                        <Linked host={line.host} search={link(part, pid)} text={String(pid)} />
-                      </Fragment>
-                    ))}
-                  </td>
-                  <td>
-                    <Strip of={part} />
-                  </td>
                 </tr>
-              ))}
+              )}
+              {line.units.map(row)}
             </tbody>
           </table>
         </div>

@@ -33,6 +33,7 @@ export function LifeTable({ lives, window: shown, zone, onParent, onWindow }: Li
             <Table.Th>Began</Table.Th>
             <Table.Th>Ended</Table.Th>
             <Table.Th>User</Table.Th>
+            <Table.Th>Unit</Table.Th>
             <Table.Th>Parent</Table.Th>
             <Table.Th>Arguments</Table.Th>
             <Table.Th>Samples in the window</Table.Th>
@@ -61,6 +62,7 @@ export function LifeTable({ lives, window: shown, zone, onParent, onWindow }: Li
                 <End life={life} zone={zone} />
               </Table.Td>
               <Table.Td>{life.facts.user ?? <Unknown />}</Table.Td>
+              <Table.Td>{life.facts.unit ?? <Unknown />}</Table.Td>
               <Table.Td>
                 <Parent life={life} onParent={onParent} />
               </Table.Td>
