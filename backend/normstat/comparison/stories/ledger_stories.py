@@ -161,10 +161,12 @@ def _lead(line: LedgerLine, topic: str, item: HostStory | None, groups: Sequence
     named = {process.instance.rpartition("/")[2] for process in culprits}
     others = [process for process in story.processes if process.instance.rpartition("/")[2] not in named]
     leads_with_bouts = bool(item.bouts) and not culprits
-    clauses = [item.bouts, *filter(None, [line.note])] if leads_with_bouts else [sentence.removesuffix(".")]
-    if not culprits:
-        # Processes that appeared with it may have caused it.
-        clauses = [*_name_new(others), *clauses]
+    clauses = [item.bouts, *filter(None, [line.note])] if leads_with_bouts else [line.sentence.removesuffix(".")]
+    # Processes that appeared with it may have caused it.
+    new = [] if culprits else _name_new(others)
+    if new and not leads_with_bouts:
+        clauses = [lower_starter(clauses[0])]
+    clauses = [*new, *clauses]
     roles = CONSEQUENCES if culprits else CONSEQUENCES | {"work"}
     # Less waiting than usual is not a consequence of more work.
     relief = {at for at, _ in item.lines if line.outside > 0 and groups[at].is_worse is False}
@@ -174,11 +176,12 @@ def _lead(line: LedgerLine, topic: str, item: HostStory | None, groups: Sequence
     elif culprits:
         clauses.append(item.bouts)
     has_errors = any(told.role == "errors" for _, told in item.lines)
+    doubt = "" if leads_with_bouts or line.certainty == "sure" else "Likely: "
     return replace(
         item,
         story=replace(
             story,
-            sentence=join_clauses(clauses),
+            sentence=doubt + join_clauses(clauses),
             anomaly_score=max(story.anomaly_score, _score_of(line)) if has_errors else _score_of(line),
             impact=max(story.impact, line.weight),
             processes=[*culprits, *others][:MAX_PROCESSES],
