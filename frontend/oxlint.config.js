@@ -54,8 +54,8 @@ const noLocation = [
     { name: "history", message: "Use the router; the address is only for state/url.ts." },
 ];
 const noFetch = [
-    { name: "fetch", message: "fetch is only for api/client.ts; write a function in api/endpoints.ts." },
-    { name: "XMLHttpRequest", message: "fetch in api/client.ts is the only way to the server." },
+    { name: "fetch", message: "fetch is only for api/client.ts; call its api." },
+    { name: "XMLHttpRequest", message: "api of api/client.ts is the only way to the server." },
 ];
 const noPlotly = { regex: "^plotly\\.js", message: "Plotly is only for plot/.", allowTypeImports: true };
 const tests = ["**/*.test.ts", "**/*.test.tsx"];

@@ -1,9 +1,8 @@
-/** Endpoints and queries of the diff of two artefacts, and of what follows from one. */
+/** Queries of the diff of two artefacts, and of what follows from one. */
 
 import { queryOptions } from "@tanstack/react-query";
-import type { ArtefactAnswers, ArtefactDiff } from "../logic/api";
 import type { Normalisation } from "../logic/artefact_diff";
-import { addressOf, answered, client } from "./client";
+import { addressOf, api } from "./client";
 
 /** What is compared, and how; null and empty members: as the server finds best. */
 export interface DiffQuery {
@@ -35,8 +34,7 @@ export function artefactDiffQuery(query: DiffQuery, offset: number, limit: numbe
   const { before, after } = query;
   return queryOptions({
     queryKey: ["artefact-diff", before, after, query, offset, limit],
-    queryFn: ({ signal }): Promise<ArtefactDiff> =>
-      answered(client.GET("/api/v1/artefacts/diff", { signal, params: { query: { ...paramsOf(query), offset, limit } } })),
+    queryFn: ({ signal }) => api.GET("/artefacts/diff", { signal, params: { query: { ...paramsOf(query), offset, limit } } }),
     placeholderData: (previous, previousQuery) =>
       previousQuery?.queryKey[1] === before && previousQuery.queryKey[2] === after ? previous : undefined,
     staleTime: 60_000,
@@ -51,8 +49,7 @@ export function artefactDiffCsvAddress(query: DiffQuery): string {
 export function artefactAnswersQuery(id: number) {
   return queryOptions({
     queryKey: ["artefact-answers", id],
-    queryFn: ({ signal }): Promise<ArtefactAnswers> =>
-      answered(client.GET("/api/v1/artefacts/{id}/answers", { signal, params: { path: { id } } })),
+    queryFn: ({ signal }) => api.GET("/artefacts/{id}/answers", { signal, params: { path: { id } } }),
     staleTime: 30_000,
   });
 }

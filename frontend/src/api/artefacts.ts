@@ -1,19 +1,10 @@
-/** Endpoints and queries of artefacts. */
+/** Queries of artefacts. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type {
-  Artefact,
-  ArtefactDetails,
-  ArtefactPage,
-  ArtefactTable,
-  ArtefactText,
-  ArtefactUpdate,
-  HistogramView,
-  IntervalView,
-} from "../logic/api";
+import type { Artefact } from "../logic/api";
 import type { ArtefactEffect } from "../logic/artefact";
 import { type EpochMs, toIso } from "../logic/time";
-import { addressOf, answered, client, upload } from "./client";
+import { addressOf, api, upload } from "./client";
 
 const REFRESH_MS = 30_000;
 
@@ -31,23 +22,21 @@ export function artefactListQuery(filter: ArtefactFilter, offset: number, limit:
   const { hosts, tools, search, start, end } = filter;
   return queryOptions({
     queryKey: ["artefact-list", filter, offset, limit],
-    queryFn: ({ signal }): Promise<ArtefactPage> =>
-      answered(
-        client.GET("/api/v1/artefacts", {
-          signal,
-          params: {
-            query: {
-              host: [...hosts],
-              tool: [...tools],
-              ...(search.trim() === "" ? {} : { search }),
-              ...(start === null ? {} : { start: toIso(start) }),
-              ...(end === null ? {} : { end: toIso(end) }),
-              offset,
-              limit,
-            },
+    queryFn: ({ signal }) =>
+      api.GET("/artefacts", {
+        signal,
+        params: {
+          query: {
+            host: [...hosts],
+            tool: [...tools],
+            ...(search.trim() === "" ? {} : { search }),
+            ...(start === null ? {} : { start: toIso(start) }),
+            ...(end === null ? {} : { end: toIso(end) }),
+            offset,
+            limit,
           },
-        }),
-      ),
+        },
+      }),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
@@ -56,8 +45,7 @@ export function artefactListQuery(filter: ArtefactFilter, offset: number, limit:
 export function artefactQuery(id: number) {
   return queryOptions({
     queryKey: ["artefact", id],
-    queryFn: ({ signal }): Promise<ArtefactDetails> =>
-      answered(client.GET("/api/v1/artefacts/{id}", { signal, params: { path: { id } } })),
+    queryFn: ({ signal }) => api.GET("/artefacts/{id}", { signal, params: { path: { id } } }),
   });
 }
 
@@ -78,23 +66,21 @@ export function artefactTableQuery(query: TableQuery) {
   const { id, part, order, group, search, report, offset, limit } = query;
   return queryOptions({
     queryKey: ["artefact-part", id, part, query],
-    queryFn: ({ signal }): Promise<ArtefactTable> =>
-      answered(
-        client.GET("/api/v1/artefacts/{id}/parts/{part}/table", {
-          signal,
-          params: {
-            path: { id, part },
-            query: {
-              ...(order === null ? {} : { order }),
-              ...(group.length === 0 ? {} : { group: [...group] }),
-              ...(search.trim() === "" ? {} : { search }),
-              ...(report === null ? {} : { report }),
-              offset,
-              limit,
-            },
+    queryFn: ({ signal }) =>
+      api.GET("/artefacts/{id}/parts/{part}/table", {
+        signal,
+        params: {
+          path: { id, part },
+          query: {
+            ...(order === null ? {} : { order }),
+            ...(group.length === 0 ? {} : { group: [...group] }),
+            ...(search.trim() === "" ? {} : { search }),
+            ...(report === null ? {} : { report }),
+            offset,
+            limit,
           },
-        }),
-      ),
+        },
+      }),
     placeholderData: (previous, previousQuery) =>
       previousQuery?.queryKey[1] === id && previousQuery.queryKey[2] === part ? previous : undefined,
     staleTime: 60_000,
@@ -104,8 +90,7 @@ export function artefactTableQuery(query: TableQuery) {
 export function artefactHistogramQuery(id: number, part: number) {
   return queryOptions({
     queryKey: ["artefact-part", id, part],
-    queryFn: ({ signal }): Promise<HistogramView> =>
-      answered(client.GET("/api/v1/artefacts/{id}/parts/{part}/histogram", { signal, params: { path: { id, part } } })),
+    queryFn: ({ signal }) => api.GET("/artefacts/{id}/parts/{part}/histogram", { signal, params: { path: { id, part } } }),
     staleTime: 60_000,
   });
 }
@@ -114,8 +99,7 @@ export function artefactHistogramQuery(id: number, part: number) {
 export function artefactTextQuery(id: number, offset: number) {
   return queryOptions({
     queryKey: ["artefact-text", id, offset],
-    queryFn: ({ signal }): Promise<ArtefactText> =>
-      answered(client.GET("/api/v1/artefacts/{id}/text", { signal, params: { path: { id }, query: { offset } } })),
+    queryFn: ({ signal }) => api.GET("/artefacts/{id}/text", { signal, params: { path: { id }, query: { offset } } }),
     placeholderData: (previous, previousQuery) => (previousQuery?.queryKey[1] === id ? previous : undefined),
     staleTime: Infinity,
   });
@@ -154,22 +138,6 @@ export function createArtefact(
   return upload("/artefacts", params, chosen.file, onProgress, signal);
 }
 
-export function updateArtefact(id: number, body: ArtefactUpdate): Promise<Artefact> {
-  return answered(client.PUT("/api/v1/artefacts/{id}", { body, params: { path: { id } } }));
-}
-
-export function deleteArtefact(id: number): Promise<unknown> {
-  return answered(client.DELETE("/api/v1/artefacts/{id}", { params: { path: { id } } }));
-}
-
-export function restoreArtefact(id: number): Promise<Artefact> {
-  return answered(client.POST("/api/v1/artefacts/{id}/restore", { params: { path: { id } } }));
-}
-
-export function reparseArtefact(id: number, spec: string | null): Promise<Artefact> {
-  return answered(client.POST("/api/v1/artefacts/{id}/reparse", { body: { spec }, params: { path: { id } } }));
-}
-
 /** Return the URL of the raw text. */
 export function artefactRawAddress(id: number): string {
   return addressOf(`/artefacts/${String(id)}/raw`);
@@ -187,13 +155,8 @@ export const ARTEFACT_KEYS = [["artefact-list"], ["artefact"], ["artefact-part"]
 export function artefactIntervalsQuery(id: number, part: number, column: string, limit: number) {
   return queryOptions({
     queryKey: ["artefact-intervals", id, part, column, limit],
-    queryFn: ({ signal }): Promise<IntervalView> =>
-      answered(
-        client.GET("/api/v1/artefacts/{id}/parts/{part}/intervals", {
-          signal,
-          params: { path: { id, part }, query: { column, limit } },
-        }),
-      ),
+    queryFn: ({ signal }) =>
+      api.GET("/artefacts/{id}/parts/{part}/intervals", { signal, params: { path: { id, part }, query: { column, limit } } }),
     placeholderData: keepPreviousData,
   });
 }

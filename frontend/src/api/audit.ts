@@ -1,8 +1,8 @@
-/** Endpoints and queries of the audit log. */
+/** Queries of the audit log. */
 
 import { infiniteQueryOptions } from "@tanstack/react-query";
 import type { AuditPage } from "../logic/api";
-import { addressOf, answered, client } from "./client";
+import { addressOf, api } from "./client";
 
 const PAGE = 100;
 
@@ -20,13 +20,11 @@ function paramsOf({ search, onlyRefused }: AuditFilter) {
 export function auditQuery(filter: AuditFilter) {
   return infiniteQueryOptions({
     queryKey: ["audit", filter],
-    queryFn: ({ signal, pageParam }): Promise<AuditPage> =>
-      answered(
-        client.GET("/api/v1/audit", {
-          signal,
-          params: { query: { ...paramsOf(filter), limit: PAGE, ...(pageParam === null ? {} : { before: pageParam }) } },
-        }),
-      ),
+    queryFn: ({ signal, pageParam }) =>
+      api.GET("/audit", {
+        signal,
+        params: { query: { ...paramsOf(filter), limit: PAGE, ...(pageParam === null ? {} : { before: pageParam }) } },
+      }),
     initialPageParam: null as number | null,
     getNextPageParam: (last: AuditPage) => last.next_before,
   });

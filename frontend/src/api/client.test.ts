@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { addressOf, answered, ApiError, client } from "./client";
+import { addressOf, api, ApiError } from "./client";
 import { isWorthRetrying } from "./queries";
 
 function answer(status: number, body: string, headers: Record<string, string> = {}): ReturnType<typeof vi.fn> {
@@ -30,8 +30,8 @@ describe("requests", () => {
 
   it("carry the anti-forgery header exactly when they change something", async () => {
     const fetched = answer(200, "{}");
-    await answered(client.GET("/api/v1/hosts"));
-    await answered(client.POST("/api/v1/baselines", { body: { name: "x", note: "", time_zone: "UTC" } }));
+    await api.GET("/hosts");
+    await api.POST("/baselines", { body: { name: "x", note: "", time_zone: "UTC" } });
     const headers = fetched.mock.calls.map((call) => (call[0] as Request).headers);
     expect(headers.map((each) => each.get("X-Normstat-Request"))).toEqual([null, "1"]);
     expect(headers[1]?.get("Content-Type")).toBe("application/json");
@@ -42,7 +42,7 @@ describe("requests", () => {
       404,
       JSON.stringify({ error: { code: "not_found", message: "no host 'x'", details: { host: "x" }, request_id: "r1" } }),
     );
-    expect(await failure(answered(client.GET("/api/v1/hosts/{host}", { params: { path: { host: "x" } } })))).toMatchObject({
+    expect(await failure(api.GET("/hosts/{host}", { params: { path: { host: "x" } } }))).toMatchObject({
       status: 404,
       code: "not_found",
       message: "no host 'x'",
@@ -53,25 +53,21 @@ describe("requests", () => {
 
   it("fail with the status if a proxy answered", async () => {
     answer(502, "<html>Bad gateway</html>", { "X-Request-Id": "r2" });
-    expect(await failure(answered(client.GET("/api/v1/hosts")))).toMatchObject({
-      status: 502,
-      code: "http_502",
-      requestId: "r2",
-    });
+    expect(await failure(api.GET("/hosts"))).toMatchObject({ status: 502, code: "http_502", requestId: "r2" });
   });
 
   it("have no body if there is nothing to send", async () => {
     vi.stubGlobal("fetch", () => Promise.resolve(new Response(null, { status: 204 })));
-    const done = answered(client.DELETE("/api/v1/imports/{id}", { params: { path: { id: 1 } } }));
+    const done = api.DELETE("/imports/{id}", { params: { path: { id: 1 } } });
     await expect(done).resolves.not.toThrow();
   });
 
   it("encode path parts and parameter lists so that the server can decode them", async () => {
     const fetched = answer(200, "{}");
     const params = { path: { host: "a/b c" }, query: { limit: 5, reason: null } };
-    await answered(client.GET("/api/v1/hosts/{host}/rejected", { params }));
+    await api.GET("/hosts/{host}/rejected", { params });
     const query = { host: "h", stat: "s", start: "1", end: "2", width: 9, field: ["a", "b"] };
-    await answered(client.GET("/api/v1/series", { params: { query } }));
+    await api.GET("/series", { params: { query } });
     const addresses = fetched.mock.calls.map((call) => new URL((call[0] as Request).url));
     expect(addresses.map((each) => each.pathname + each.search)).toEqual([
       "/api/v1/hosts/a%2Fb%20c/rejected?limit=5",
@@ -81,7 +77,7 @@ describe("requests", () => {
 
   it("say that the server cannot be reached", async () => {
     vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
-    expect(await failure(answered(client.GET("/api/v1/hosts")))).toMatchObject({ status: 0, code: "unreachable" });
+    expect(await failure(api.GET("/hosts"))).toMatchObject({ status: 0, code: "unreachable" });
   });
 
   it("are retried only if that may help", () => {

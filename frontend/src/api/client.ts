@@ -1,18 +1,19 @@
 /** The only HTTP client. Every unsuccessful response becomes an ApiError with its code and request id. */
 
-import createClient from "openapi-fetch";
+import createClient, { type FetchResponse, type MaybeOptionalInit } from "openapi-fetch";
+import type { HttpMethod, PathsWithMethod, RequiredKeysOf } from "openapi-typescript-helpers";
 import type { ErrorBody } from "../logic/api";
 import type { paths } from "./types.gen";
 
 const BASE = "/api/v1";
 
-/**
- * The API with its types: paths, parameters, bodies and answers are checked against the generated OpenAPI types.
- * Unsafe methods carry a header that other sites' pages cannot send.
- */
-export const client = createClient<paths>({
+/** The routes without their common prefix: `/hosts/{host}`. */
+export type Routes = { [Path in keyof paths as Path extends `${typeof BASE}${infer Rest}` ? Rest : never]: paths[Path] };
+
+/** Unsafe methods carry a header that other sites' pages cannot send. */
+const client = createClient<Routes>({
   // Outside a browser there is no origin, and a request needs a whole address.
-  baseUrl: typeof origin === "undefined" ? "http://localhost" : origin,
+  baseUrl: `${typeof origin === "undefined" ? "http://localhost" : origin}${BASE}`,
   headers: { Accept: "application/json" },
   // Looked up for each request, so that tests can replace it.
   fetch: (request) => takeEarly(request) ?? fetch(request),
@@ -49,22 +50,45 @@ function takeEarly(request: Request): Promise<Response> | null {
   return answer ?? null;
 }
 
-interface Outcome<T> {
-  readonly data?: T;
+type Asked<Method extends HttpMethod> = <
+  Path extends PathsWithMethod<Routes, Method>,
+  Init extends MaybeOptionalInit<Routes[Path], Method>,
+>(
+  path: Path,
+  ...init: RequiredKeysOf<Init> extends never ? [Init?] : [Init]
+) => Promise<NonNullable<FetchResponse<NonNullable<Routes[Path][Method]>, Init, "application/json">["data"]>>;
+
+interface Outcome {
+  readonly data?: unknown;
   readonly error?: unknown;
   readonly response: Response;
 }
 
-/** Return the body of the answer. Raises: ApiError, also where the server cannot be reached. */
-export async function answered<T>(asked: Promise<Outcome<T>>): Promise<T> {
-  const { data, error, response } = await asked.catch((reason: unknown) => {
-    throw reason instanceof TypeError ? unreachable() : reason;
-  });
-  if (!response.ok) {
-    throw toApiError(response.status, response.headers.get("X-Request-Id") ?? "", error);
-  }
-  return data as T;
+function asking<Method extends "GET" | "POST" | "PUT" | "PATCH" | "DELETE">(method: Method): Asked<Lowercase<Method>> {
+  const ask = client[method] as (path: string, init?: object) => Promise<Outcome>;
+  const answered = async (path: string, init?: object): Promise<unknown> => {
+    const { data, error, response } = await ask(path, init).catch((reason: unknown) => {
+      throw reason instanceof TypeError ? unreachable() : reason;
+    });
+    if (!response.ok) {
+      throw toApiError(response.status, response.headers.get("X-Request-Id") ?? "", error);
+    }
+    return data;
+  };
+  return answered as Asked<Lowercase<Method>>;
 }
+
+/**
+ * The API: each method takes a route with its parameters and body, and returns the body of the answer. All are checked against
+ * the generated OpenAPI types. Raises: ApiError, also where the server cannot be reached.
+ */
+export const api = {
+  GET: asking("GET"),
+  POST: asking("POST"),
+  PUT: asking("PUT"),
+  PATCH: asking("PATCH"),
+  DELETE: asking("DELETE"),
+};
 
 export type Params = Readonly<Record<string, string | number | readonly string[] | null | undefined>>;
 

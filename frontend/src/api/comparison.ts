@@ -1,23 +1,10 @@
-/** Comparisons: endpoints and query keys. */
+/** Queries of comparisons, saved comparisons, mutes and bands. */
 
 import { keepPreviousData, type QueryClient, queryOptions, skipToken } from "@tanstack/react-query";
 import type { ComparisonInputs } from "../logic/against";
-import type {
-  BandInfo,
-  ErrorBody,
-  Comparison,
-  AskedSeriesPage,
-  SavedComparison,
-  SavedComparisonCreate,
-  SavedComparisonInfo,
-  SavedComparisonList,
-  SavedComparisonUpdate,
-  MuteCreate,
-  MuteInfo,
-  MuteList,
-} from "../logic/api";
+import type { ErrorBody, Comparison, SavedComparisonCreate, SavedComparisonInfo } from "../logic/api";
 import { toIso, type Window } from "../logic/time";
-import { addressOf, answered, ApiError, client, readLines } from "./client";
+import { addressOf, api, ApiError, readLines } from "./client";
 import type { paths } from "./types.gen";
 
 type ComparisonParams = paths["/api/v1/comparison"]["get"]["parameters"]["query"];
@@ -97,8 +84,8 @@ async function compare(
   const found: Comparison[] = [];
   try {
     const headers = { Accept: "application/x-ndjson" };
-    const asked = client.GET("/api/v1/comparison/stream", { params: { query: params }, headers, signal, parseAs: "stream" });
-    await readLines(await answered(asked), signal, (line) => {
+    const lines = await api.GET("/comparison/stream", { params: { query: params }, headers, signal, parseAs: "stream" });
+    await readLines(lines, signal, (line) => {
       if (isProgress(line)) {
         onProgress(line.progress);
       } else if (isResult(line)) {
@@ -115,7 +102,7 @@ async function compare(
       throw error;
     }
   }
-  return found[0] ?? answered(client.GET("/api/v1/comparison", { params: { query: params }, signal }));
+  return found[0] ?? api.GET("/comparison", { params: { query: params }, signal });
 }
 
 function progressKey(inputs: ComparisonInputs) {
@@ -153,10 +140,8 @@ export function seriesQuery(inputs: ComparisonInputs | null, request: SeriesRequ
     queryFn:
       inputs === null
         ? skipToken
-        : ({ signal }): Promise<AskedSeriesPage> =>
-            answered(
-              client.GET("/api/v1/comparison/series", { signal, params: { query: { ...comparisonParams(inputs), ...request } } }),
-            ),
+        : ({ signal }) =>
+            api.GET("/comparison/series", { signal, params: { query: { ...comparisonParams(inputs), ...request } } }),
     staleTime: 300_000,
     placeholderData: keepPreviousData,
   });
@@ -171,14 +156,13 @@ export function reportAddress(kind: "html" | "csv" | "pdf", of: ComparisonInputs
 
 export const savedComparisonsQuery = queryOptions({
   queryKey: ["saved"],
-  queryFn: ({ signal }): Promise<SavedComparisonList> => answered(client.GET("/api/v1/comparisons", { signal })),
+  queryFn: ({ signal }) => api.GET("/comparisons", { signal }),
 });
 
 export function savedComparisonQuery(id: number) {
   return queryOptions({
     queryKey: ["saved", id],
-    queryFn: ({ signal }): Promise<SavedComparison> =>
-      answered(client.GET("/api/v1/comparisons/{id}", { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) => api.GET("/comparisons/{id}", { params: { path: { id } }, signal }),
     staleTime: 300_000,
   });
 }
@@ -189,31 +173,12 @@ export function saveComparison({
 }: Omit<SavedComparisonCreate, "inputs"> & { readonly inputs: ComparisonParams }): Promise<SavedComparisonInfo> {
   // The generated types also require members with a default.
   const body = { ...rest, inputs: inputs as SavedComparisonCreate["inputs"] };
-  return answered(client.POST("/api/v1/comparisons", { body }));
-}
-
-export function updateSaved(id: number, body: SavedComparisonUpdate): Promise<SavedComparisonInfo> {
-  return answered(client.PATCH("/api/v1/comparisons/{id}", { body, params: { path: { id } } }));
-}
-
-export function deleteSaved(id: number): Promise<unknown> {
-  return answered(client.DELETE("/api/v1/comparisons/{id}", { params: { path: { id } } }));
+  return api.POST("/comparisons", { body });
 }
 
 // --- muted series ---
 
-export const mutesQuery = queryOptions({
-  queryKey: ["mutes"],
-  queryFn: ({ signal }): Promise<MuteList> => answered(client.GET("/api/v1/mutes", { signal })),
-});
-
-export function createMute(body: MuteCreate): Promise<MuteInfo> {
-  return answered(client.POST("/api/v1/mutes", { body }));
-}
-
-export function deleteMute(id: number): Promise<unknown> {
-  return answered(client.DELETE("/api/v1/mutes/{id}", { params: { path: { id } } }));
-}
+export const mutesQuery = queryOptions({ queryKey: ["mutes"], queryFn: ({ signal }) => api.GET("/mutes", { signal }) });
 
 /** Queries to refetch after a change of mutes. */
 export const MUTE_KEYS = [["mutes"], ["comparison"]] as const;
@@ -232,13 +197,8 @@ export interface BandQuery {
 export function bandQuery({ window, ...query }: BandQuery) {
   return queryOptions({
     queryKey: ["band", query, window],
-    queryFn: ({ signal }): Promise<BandInfo> =>
-      answered(
-        client.GET("/api/v1/band", {
-          signal,
-          params: { query: { ...query, start: toIso(window.start), end: toIso(window.end) } },
-        }),
-      ),
+    queryFn: ({ signal }) =>
+      api.GET("/band", { signal, params: { query: { ...query, start: toIso(window.start), end: toIso(window.end) } } }),
     staleTime: 300_000,
     gcTime: 60_000,
   });

@@ -1,9 +1,9 @@
-/** Endpoints and queries of events. The events of a host in a window, for graphs, are in queries.ts. */
+/** Queries of events. The events of a host in a window, for graphs, are in queries.ts. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { EventCreate, EventPage, EventUpdate, HostEvent } from "../logic/api";
+import type { HostEvent } from "../logic/api";
 import { type EpochMs, toIso } from "../logic/time";
-import { addressOf, answered, client } from "./client";
+import { addressOf, api } from "./client";
 
 const REFRESH_MS = 30_000;
 
@@ -32,8 +32,7 @@ function paramsOf({ hosts, start, end, kinds, tags, search }: EventFilter) {
 export function eventListQuery(filter: EventFilter, offset: number, limit: number) {
   return queryOptions({
     queryKey: ["event-list", filter, offset, limit],
-    queryFn: ({ signal }): Promise<EventPage> =>
-      answered(client.GET("/api/v1/events", { signal, params: { query: { ...paramsOf(filter), offset, limit } } })),
+    queryFn: ({ signal }) => api.GET("/events", { signal, params: { query: { ...paramsOf(filter), offset, limit } } }),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
@@ -42,22 +41,6 @@ export function eventListQuery(filter: EventFilter, offset: number, limit: numbe
 /** Return the URL of the CSV export of a list. */
 export function eventsCsvAddress(filter: EventFilter): string {
   return addressOf("/events.csv", paramsOf(filter));
-}
-
-export function createEvent(body: EventCreate): Promise<HostEvent> {
-  return answered(client.POST("/api/v1/events", { body }));
-}
-
-export function updateEvent(id: number, body: EventUpdate): Promise<HostEvent> {
-  return answered(client.PUT("/api/v1/events/{id}", { body, params: { path: { id } } }));
-}
-
-export function deleteEvent(id: number): Promise<unknown> {
-  return answered(client.DELETE("/api/v1/events/{id}", { params: { path: { id } } }));
-}
-
-export function restoreEvent(id: number): Promise<HostEvent> {
-  return answered(client.POST("/api/v1/events/{id}/restore", { params: { path: { id } } }));
 }
 
 /** The queries that a change of an event invalidates. */

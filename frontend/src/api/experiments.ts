@@ -1,18 +1,7 @@
-/** Endpoints and queries of experiments and their runs. */
+/** Queries of experiments and their runs. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type {
-  ArtefactRunsCreate,
-  Experiment,
-  ExperimentAnalysis,
-  ExperimentDetails,
-  ExperimentPage,
-  ExperimentRun,
-  ExperimentUpdate,
-  RunCreate,
-  RunUpdate,
-} from "../logic/api";
-import { addressOf, answered, client } from "./client";
+import { addressOf, api } from "./client";
 
 const REFRESH_MS = 15_000;
 
@@ -22,8 +11,7 @@ export const EXPERIMENT_KEYS = [["experiments"], ["experiment"], ["experiment-an
 export function experimentsQuery(search: string) {
   return queryOptions({
     queryKey: ["experiments", search],
-    queryFn: ({ signal }): Promise<ExperimentPage> =>
-      answered(client.GET("/api/v1/experiments", { signal, params: { query: { search, limit: 500 } } })),
+    queryFn: ({ signal }) => api.GET("/experiments", { signal, params: { query: { search, limit: 500 } } }),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
@@ -32,8 +20,7 @@ export function experimentsQuery(search: string) {
 export function experimentQuery(id: number) {
   return queryOptions({
     queryKey: ["experiment", id],
-    queryFn: ({ signal }): Promise<ExperimentDetails> =>
-      answered(client.GET("/api/v1/experiments/{id}", { signal, params: { path: { id } } })),
+    queryFn: ({ signal }) => api.GET("/experiments/{id}", { signal, params: { path: { id } } }),
     refetchInterval: REFRESH_MS,
   });
 }
@@ -54,8 +41,8 @@ export function experimentAnalysisQuery(id: number, choice: AnalysisChoice) {
   const query = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   return queryOptions({
     queryKey: ["experiment-analysis", id, given, work],
-    queryFn: ({ signal }): Promise<ExperimentAnalysis> =>
-      answered(client.GET("/api/v1/experiments/{id}/analysis", { signal, params: { path: { id }, query: { ...query, work } } })),
+    queryFn: ({ signal }) =>
+      api.GET("/experiments/{id}/analysis", { signal, params: { path: { id }, query: { ...query, work } } }),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
@@ -64,36 +51,4 @@ export function experimentAnalysisQuery(id: number, choice: AnalysisChoice) {
 /** Return the URL of the runs as CSV. */
 export function runsCsvAddress(id: number): string {
   return addressOf(`/experiments/${String(id)}/runs.csv`, {});
-}
-
-export function createRun(body: RunCreate): Promise<ExperimentRun> {
-  return answered(client.POST("/api/v1/experiments/runs", { body }));
-}
-
-export function createArtefactRuns(body: ArtefactRunsCreate): Promise<Experiment> {
-  return answered(client.POST("/api/v1/experiments/artefact-runs", { body }));
-}
-
-export function updateExperiment(id: number, body: ExperimentUpdate): Promise<Experiment> {
-  return answered(client.PUT("/api/v1/experiments/{id}", { body, params: { path: { id } } }));
-}
-
-export function deleteExperiment(id: number): Promise<unknown> {
-  return answered(client.DELETE("/api/v1/experiments/{id}", { params: { path: { id } } }));
-}
-
-export function restoreExperiment(id: number): Promise<unknown> {
-  return answered(client.POST("/api/v1/experiments/{id}/restore", { params: { path: { id } } }));
-}
-
-export function updateRun(id: number, body: RunUpdate): Promise<ExperimentRun> {
-  return answered(client.PUT("/api/v1/experiments/runs/{id}", { body, params: { path: { id } } }));
-}
-
-export function deleteRun(id: number): Promise<unknown> {
-  return answered(client.DELETE("/api/v1/experiments/runs/{id}", { params: { path: { id } } }));
-}
-
-export function restoreRun(id: number): Promise<unknown> {
-  return answered(client.POST("/api/v1/experiments/runs/{id}/restore", { params: { path: { id } } }));
 }

@@ -2,7 +2,7 @@
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { FlameView as FlameState } from "../state/flame";
-import { answered, client } from "./client";
+import { api } from "./client";
 
 export interface StackReference {
   readonly artefact: number;
@@ -40,9 +40,7 @@ export function flameQuery({ artefact, part }: StackReference, view: FlameState,
   return queryOptions({
     queryKey: ["flame", artefact, part, query],
     queryFn: ({ signal }) =>
-      answered(
-        client.GET("/api/v1/artefacts/{id}/parts/{part}/flame", { params: { path: { id: artefact, part }, query }, signal }),
-      ),
+      api.GET("/artefacts/{id}/parts/{part}/flame", { params: { path: { id: artefact, part }, query }, signal }),
     placeholderData: keepPreviousData,
     staleTime: KEPT_MS,
   });
@@ -53,9 +51,7 @@ export function functionsQuery({ artefact, part }: StackReference, view: FlameSt
   return queryOptions({
     queryKey: ["flame functions", artefact, part, query],
     queryFn: ({ signal }) =>
-      answered(
-        client.GET("/api/v1/artefacts/{id}/parts/{part}/functions", { params: { path: { id: artefact, part }, query }, signal }),
-      ),
+      api.GET("/artefacts/{id}/parts/{part}/functions", { params: { path: { id: artefact, part }, query }, signal }),
     placeholderData: keepPreviousData,
     staleTime: KEPT_MS,
   });
@@ -75,7 +71,7 @@ export function flameDiffQuery(
   const query = { ...sides(before, after, view), ...growth(view, direction) };
   return queryOptions({
     queryKey: ["flame diff", query],
-    queryFn: ({ signal }) => answered(client.GET("/api/v1/artefacts/diff/flame", { params: { query }, signal })),
+    queryFn: ({ signal }) => api.GET("/artefacts/diff/flame", { params: { query }, signal }),
     placeholderData: keepPreviousData,
     staleTime: KEPT_MS,
   });
@@ -90,7 +86,7 @@ export function functionsDiffQuery(before: StackReference, after: StackReference
   };
   return queryOptions({
     queryKey: ["flame diff functions", query],
-    queryFn: ({ signal }) => answered(client.GET("/api/v1/artefacts/diff/functions", { params: { query }, signal })),
+    queryFn: ({ signal }) => api.GET("/artefacts/diff/functions", { params: { query }, signal }),
     placeholderData: keepPreviousData,
     staleTime: KEPT_MS,
   });

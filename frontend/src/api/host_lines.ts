@@ -1,12 +1,12 @@
 /** One metric of many hosts. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { HostMetrics, HostSeriesAnswer } from "../logic/api";
+import type { HostSeriesAnswer } from "../logic/api";
 import type { Across, HostRun, Reduction } from "../logic/host_lines";
 import { SECOND, toIso, type Window } from "../logic/time";
 import { readNow } from "../state/clock";
-import { answered, client } from "./client";
-import { type Signal, span } from "./endpoints";
+import { api } from "./client";
+import { span } from "./addresses";
 
 const REFRESH_MS = 5_000;
 const SETTLED_MS = 30_000;
@@ -38,30 +38,23 @@ function toQuery({ hosts, group, tag }: HostChoice) {
   };
 }
 
-function listHostMetrics(choice: HostChoice, options: Signal): Promise<HostMetrics> {
-  const query = toQuery(choice);
-  return answered(client.GET("/api/v1/host-metrics", { ...options, params: { query } }));
-}
-
-async function readHostLines(asked: HostLinesQuery, options: Signal): Promise<HostSeriesAnswer> {
+async function readHostLines(asked: HostLinesQuery, signal: AbortSignal): Promise<HostSeriesAnswer> {
   const { runs, metric, instance, across, over, top, window, width } = asked;
-  const answer = await answered(
-    client.GET("/api/v1/series/hosts", {
-      ...options,
-      params: {
-        query: {
-          ...span(window),
-          width,
-          metric,
-          across,
-          ...(runs.length > 0 ? { run: runs.map(({ host, start }) => `${host}@${toIso(start)}`) } : toQuery(asked)),
-          ...(instance === null ? {} : { instance }),
-          ...(over === null ? {} : { over }),
-          ...(top === null ? {} : { top }),
-        },
+  const answer = await api.GET("/series/hosts", {
+    signal,
+    params: {
+      query: {
+        ...span(window),
+        width,
+        metric,
+        across,
+        ...(runs.length > 0 ? { run: runs.map(({ host, start }) => `${host}@${toIso(start)}`) } : toQuery(asked)),
+        ...(instance === null ? {} : { instance }),
+        ...(over === null ? {} : { over }),
+        ...(top === null ? {} : { top }),
       },
-    }),
-  );
+    },
+  });
   // The client's types turn the pair [index, by] of a jump into a list of numbers.
   return answer as HostSeriesAnswer;
 }
@@ -70,7 +63,7 @@ async function readHostLines(asked: HostLinesQuery, options: Signal): Promise<Ho
 export function hostMetricsQuery(choice: HostChoice) {
   return queryOptions({
     queryKey: ["host-metrics", choice],
-    queryFn: ({ signal }) => listHostMetrics(choice, { signal }),
+    queryFn: ({ signal }) => api.GET("/host-metrics", { signal, params: { query: toQuery(choice) } }),
     placeholderData: keepPreviousData,
     staleTime: 60 * SECOND,
   });
@@ -85,7 +78,7 @@ function subjectOf({ window: _, width: __, ...rest }: HostLinesQuery): string {
 export function hostLinesQuery(asked: HostLinesQuery) {
   return queryOptions({
     queryKey: ["host-lines", asked],
-    queryFn: ({ signal }) => readHostLines(asked, { signal }),
+    queryFn: ({ signal }) => readHostLines(asked, signal),
     placeholderData: (previous, previousQuery) => {
       const before = previousQuery?.queryKey[1] as HostLinesQuery | undefined;
       return before !== undefined && subjectOf(before) === subjectOf(asked) ? previous : undefined;

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { type DurationMs, type EpochMs, parseIso, toEpochMs } from "../logic/time";
 import { readNow } from "../state/clock";
 import { markMoment } from "../state/moment";
-import { liveAddress } from "./endpoints";
+import { liveAddress } from "./addresses";
 
 export type Connection = "off" | "connecting" | "open" | "lost";
 

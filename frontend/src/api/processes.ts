@@ -1,12 +1,11 @@
 /** Commands and processes of a host. */
 
 import { queryOptions } from "@tanstack/react-query";
-import type { ProcessDetail, ProcessList, ProcessReport } from "../logic/api";
 import type { ShownInstant } from "../logic/process_report";
 import { toIso, type Window } from "../logic/time";
 import { readNow } from "../state/clock";
-import { answered, client } from "./client";
-import { type Signal, span } from "./endpoints";
+import { api } from "./client";
+import { span } from "./addresses";
 
 /** Commands of a host in a window, or the processes of one of them. */
 export interface ProcessesQuery {
@@ -20,48 +19,27 @@ export interface ProcessesQuery {
   readonly limit: number;
 }
 
-export function listProcesses(query: ProcessesQuery, options: Signal): Promise<ProcessList> {
-  const { host, window, by, command, search, sort, stat, limit } = query;
-  return answered(
-    client.GET("/api/v1/hosts/{host}/processes", {
-      ...options,
-      params: {
-        path: { host },
-        query: {
-          ...span(window),
-          by,
-          search,
-          limit,
-          ...(command === null ? {} : { command }),
-          ...(sort === null ? {} : { sort }),
-          ...(stat === null ? {} : { stat }),
-        },
-      },
-    }),
-  );
-}
-
-/** What is known of a command, or of a process. */
-export function readProcess(
-  host: string,
-  window: Window,
-  process: { readonly command: string; readonly pid: number | null },
-  options: Signal,
-): Promise<ProcessDetail> {
-  const { command, pid } = process;
-  return answered(
-    client.GET("/api/v1/hosts/{host}/process", {
-      ...options,
-      params: { path: { host }, query: { ...span(window), command, ...(pid === null ? {} : { pid }) } },
-    }),
-  );
-}
-
 /** While the window moves, the list keeps its rows. */
 export function processesQuery(query: ProcessesQuery) {
+  const { host, window, by, command, search, sort, stat, limit } = query;
   return queryOptions({
     queryKey: ["processes", query],
-    queryFn: ({ signal }) => listProcesses(query, { signal }),
+    queryFn: ({ signal }) =>
+      api.GET("/hosts/{host}/processes", {
+        signal,
+        params: {
+          path: { host },
+          query: {
+            ...span(window),
+            by,
+            search,
+            limit,
+            ...(command === null ? {} : { command }),
+            ...(sort === null ? {} : { sort }),
+            ...(stat === null ? {} : { stat }),
+          },
+        },
+      }),
     placeholderData: (previous, previousQuery) => {
       const before = previousQuery?.queryKey[1] as ProcessesQuery | undefined;
       return before?.host === query.host && before.by === query.by && before.command === query.command ? previous : undefined;
@@ -72,9 +50,14 @@ export function processesQuery(query: ProcessesQuery) {
 }
 
 export function processQuery(host: string, window: Window, process: { readonly command: string; readonly pid: number | null }) {
+  const { command, pid } = process;
   return queryOptions({
     queryKey: ["process", host, process, window],
-    queryFn: ({ signal }) => readProcess(host, window, process, { signal }),
+    queryFn: ({ signal }) =>
+      api.GET("/hosts/{host}/process", {
+        signal,
+        params: { path: { host }, query: { ...span(window), command, ...(pid === null ? {} : { pid }) } },
+      }),
     placeholderData: (previous, previousQuery) => {
       const [, ownHost, own] = previousQuery?.queryKey ?? [];
       return ownHost === host && JSON.stringify(own) === JSON.stringify(process) ? previous : undefined;
@@ -97,28 +80,24 @@ const NEXT_REPORT_MS = 5_000;
 // A report may still be coming in.
 const RECENT_MS = 120_000;
 
-export function readProcessReport({ host, instant, baseline }: ReportQuery, options: Signal): Promise<ProcessReport> {
-  return answered(
-    client.GET("/api/v1/hosts/{host}/process-report", {
-      ...options,
-      params: {
-        path: { host },
-        query: {
-          at: toIso(instant.at),
-          limit: MAX_REPORTED,
-          ...(instant.stat === null ? {} : { stat: instant.stat }),
-          ...(baseline === null ? {} : { baseline }),
-        },
-      },
-    }),
-  );
-}
-
 /** From instant to instant the table keeps its rows until the next ones are there. */
 export function processReportQuery(query: ReportQuery) {
+  const { host, instant, baseline } = query;
   return queryOptions({
     queryKey: ["process-report", query],
-    queryFn: ({ signal }) => readProcessReport(query, { signal }),
+    queryFn: ({ signal }) =>
+      api.GET("/hosts/{host}/process-report", {
+        signal,
+        params: {
+          path: { host },
+          query: {
+            at: toIso(instant.at),
+            limit: MAX_REPORTED,
+            ...(instant.stat === null ? {} : { stat: instant.stat }),
+            ...(baseline === null ? {} : { baseline }),
+          },
+        },
+      }),
     placeholderData: (previous, previousQuery) =>
       (previousQuery?.queryKey[1] as ReportQuery | undefined)?.host === query.host ? previous : undefined,
     refetchInterval: ({ state }) =>

@@ -2,15 +2,16 @@
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { withShownNames } from "../logic/against";
+import type { SeriesAnswer } from "../logic/api";
+import { decodeSeries } from "../logic/block";
 import { isActive } from "../logic/job";
+import type { InstanceChoice } from "../logic/panel";
 import { isAnyRunning } from "../logic/storage";
-import type { EpochMs, Window } from "../logic/time";
+import type { SharedSubject } from "../logic/share_link";
+import { type EpochMs, toIso, type Window } from "../logic/time";
 import { readNow } from "../state/clock";
-import * as endpoints from "./endpoints";
-import { listJoinTokens } from "./join_tokens";
-import * as imports from "./imports";
-import { ApiError } from "./client";
-import { listReferences } from "./references";
+import { span } from "./addresses";
+import { api, ApiError } from "./client";
 
 const REFRESH_MS = 5_000;
 const ACCOUNTS_MS = 10_000;
@@ -28,19 +29,19 @@ export function isWorthRetrying(nFailures: number, error: Error): boolean {
 
 export const meQuery = queryOptions({
   queryKey: ["me"],
-  queryFn: ({ signal }) => endpoints.getMe({ signal }),
+  queryFn: ({ signal }) => api.GET("/auth/me", { signal }),
   staleTime: 60_000,
 });
 
 export const healthQuery = queryOptions({
   queryKey: ["health"],
-  queryFn: ({ signal }) => endpoints.getHealth({ signal }),
+  queryFn: ({ signal }) => api.GET("/health", { signal }),
   staleTime: 600_000,
 });
 
 export const hostsQuery = queryOptions({
   queryKey: ["hosts"],
-  queryFn: ({ signal }) => endpoints.listHosts({ signal }),
+  queryFn: ({ signal }) => api.GET("/hosts", { signal }),
   refetchInterval: REFRESH_MS,
 });
 
@@ -48,7 +49,7 @@ export const hostsQuery = queryOptions({
 export function fleetQuery(at: EpochMs | null) {
   return queryOptions({
     queryKey: ["fleet", at],
-    queryFn: ({ signal }) => endpoints.readFleet(at, { signal }),
+    queryFn: ({ signal }) => api.GET("/fleet", { signal, params: { query: at === null ? {} : { at: toIso(at) } } }),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
       state.data !== undefined && state.data.n_minutes_read < state.data.n_minutes
@@ -64,7 +65,7 @@ export function fleetQuery(at: EpochMs | null) {
 export function hostQuery(host: string) {
   return queryOptions({
     queryKey: ["host", host],
-    queryFn: ({ signal }) => endpoints.getHost(host, { signal }),
+    queryFn: ({ signal }) => api.GET("/hosts/{host}", { signal, params: { path: { host } } }),
     refetchInterval: REFRESH_MS,
   });
 }
@@ -72,7 +73,7 @@ export function hostQuery(host: string) {
 export function factsQuery(host: string) {
   return queryOptions({
     queryKey: ["facts", host],
-    queryFn: ({ signal }) => endpoints.readFacts(host, { signal }),
+    queryFn: ({ signal }) => api.GET("/hosts/{host}/facts", { signal, params: { path: { host } } }),
     refetchInterval: IDLE_MS,
   });
 }
@@ -81,27 +82,47 @@ export function factsQuery(host: string) {
 export function eventsQuery(host: string, window: Window) {
   return queryOptions({
     queryKey: ["events", host, window],
-    queryFn: ({ signal }) => endpoints.readEvents(host, window, { signal }),
+    queryFn: ({ signal }) => api.GET("/hosts/{host}/events", { signal, params: { path: { host }, query: span(window) } }),
     placeholderData: (previous, previousQuery) => (previousQuery?.queryKey[1] === host ? previous : undefined),
     staleTime: 60_000,
     gcTime: 60_000,
   });
 }
 
-export function rejectedQuery(query: endpoints.RejectedQuery) {
+/** Selects rejected lines of a host: all, those of a stream, or those with one reason. */
+export interface RejectedQuery {
+  readonly host: string;
+  readonly streamId: number | null;
+  readonly reason: string | null;
+  readonly limit: number;
+}
+
+export function rejectedQuery(query: RejectedQuery) {
+  const { host, streamId, reason, limit } = query;
   return queryOptions({
     queryKey: ["rejected", query],
-    queryFn: ({ signal }) => endpoints.listRejectedLines(query, { signal }),
+    queryFn: ({ signal }) =>
+      api.GET("/hosts/{host}/rejected", { signal, params: { path: { host }, query: { stream_id: streamId, reason, limit } } }),
     placeholderData: keepPreviousData,
   });
 }
 
-export function accountsQuery(query: endpoints.AccountsQuery) {
+/** Selects streams of a host: one, or those that match a filter. */
+export interface AccountsQuery {
+  readonly host: string;
+  readonly only: "rejected" | "outdated" | "lost" | null;
+  readonly streamId: number | null;
+  readonly limit: number;
+}
+
+export function accountsQuery(query: AccountsQuery) {
+  const { host, only, streamId, limit } = query;
   return queryOptions({
     queryKey: ["accounts", query],
-    queryFn: ({ signal }) => endpoints.readAccounts(query, { signal }),
+    queryFn: ({ signal }) =>
+      api.GET("/hosts/{host}/accounts", { signal, params: { path: { host }, query: { only, stream_id: streamId, limit } } }),
     placeholderData: (previous, previousQuery) => {
-      const before = previousQuery?.queryKey[1] as endpoints.AccountsQuery | undefined;
+      const before = previousQuery?.queryKey[1] as AccountsQuery | undefined;
       return before?.host === query.host && before.streamId === query.streamId ? previous : undefined;
     },
     // The server counts the reasons of all rejected lines on each request.
@@ -109,13 +130,25 @@ export function accountsQuery(query: endpoints.AccountsQuery) {
   });
 }
 
+/** A position in a stream's raw output, with the number of lines before and after it. */
+export interface ContextQuery {
+  readonly streamId: number;
+  readonly offset: number;
+  readonly around: number;
+}
+
 /** The stored bytes of a stream never change. */
-export function contextQuery(query: endpoints.ContextQuery) {
+export function contextQuery(query: ContextQuery) {
+  const { streamId, offset, around } = query;
   return queryOptions({
     queryKey: ["context", query],
-    queryFn: ({ signal }) => endpoints.readContext(query, { signal }),
+    queryFn: ({ signal }) =>
+      api.GET("/streams/{id}/context", {
+        signal,
+        params: { path: { id: streamId }, query: { offset, before: around, after: around } },
+      }),
     placeholderData: (previous, previousQuery) => {
-      const before = previousQuery?.queryKey[1] as endpoints.ContextQuery | undefined;
+      const before = previousQuery?.queryKey[1] as ContextQuery | undefined;
       return before?.streamId === query.streamId && before.offset === query.offset ? previous : undefined;
     },
     staleTime: 60_000,
@@ -125,13 +158,13 @@ export function contextQuery(query: endpoints.ContextQuery) {
 /** Polled while a reparse runs. */
 export const reparsesQuery = queryOptions({
   queryKey: ["reparses"],
-  queryFn: ({ signal }) => endpoints.listReparses({ signal }),
+  queryFn: ({ signal }) => api.GET("/reparses", { signal }),
   refetchInterval: ({ state }) => (state.data?.reparses.some(isActive) === true ? PROGRESS_MS : IDLE_MS),
 });
 
 export const jobsQuery = queryOptions({
   queryKey: ["jobs"],
-  queryFn: ({ signal }) => endpoints.listJobs({ signal }),
+  queryFn: ({ signal }) => api.GET("/jobs", { signal }),
   refetchInterval: ({ state }) => (state.data?.jobs.some(isActive) === true ? PROGRESS_MS : IDLE_MS),
 });
 
@@ -149,7 +182,7 @@ export const REPARSE_KEYS = [
 
 export const statsQuery = queryOptions({
   queryKey: ["stats"],
-  queryFn: ({ signal }) => endpoints.listStats(null, { signal }),
+  queryFn: ({ signal }) => api.GET("/stats", { signal, params: { query: { host: null } } }),
   staleTime: 300_000,
 });
 
@@ -157,7 +190,7 @@ export const statsQuery = queryOptions({
 export function hostStatsQuery(host: string) {
   return queryOptions({
     queryKey: ["stats", host],
-    queryFn: ({ signal }) => endpoints.listStats(host, { signal }),
+    queryFn: ({ signal }) => api.GET("/stats", { signal, params: { query: { host } } }),
     staleTime: 300_000,
   });
 }
@@ -165,7 +198,8 @@ export function hostStatsQuery(host: string) {
 export function instancesQuery(host: string, stat: string, window: Window) {
   return queryOptions({
     queryKey: ["instances", host, stat, window],
-    queryFn: ({ signal }) => endpoints.listInstances(host, stat, window, { signal }),
+    queryFn: ({ signal }) =>
+      api.GET("/hosts/{host}/stats/{stat}/instances", { signal, params: { path: { host, stat }, query: span(window) } }),
     staleTime: 60_000,
   });
 }
@@ -173,24 +207,51 @@ export function instancesQuery(host: string, stat: string, window: Window) {
 export function coverageQuery(host: string, window: Window, width: number) {
   return queryOptions({
     queryKey: ["coverage", host, window, width],
-    queryFn: ({ signal }) => endpoints.readCoverage(host, window, width, { signal }),
+    queryFn: ({ signal }) =>
+      api.GET("/hosts/{host}/coverage", { signal, params: { path: { host }, query: { ...span(window), width } } }),
     placeholderData: keepPreviousData,
     gcTime: 30_000,
   });
 }
 
+/** The parameters of a graph's request. */
+export interface SeriesQuery {
+  readonly host: string;
+  readonly stat: string;
+  readonly fields: readonly string[];
+  readonly choice: InstanceChoice;
+  readonly window: Window;
+  readonly width: number;
+}
+
+/** Return the lines that a graph asks for, as the API takes them. */
+function linesOf({ host, stat, fields, choice, window }: Omit<SeriesQuery, "width">) {
+  return {
+    host,
+    stat,
+    ...span(window),
+    field: [...fields],
+    ...(choice.kind === "only" ? { instance: [...choice.names] } : {}),
+    ...(choice.kind === "top" ? { instances: `top:${String(choice.n)}` } : {}),
+  };
+}
+
 /** The identity of a graph, independent of its window. */
-function subjectOf({ host, stat, fields, choice }: Omit<endpoints.SeriesQuery, "width">): string {
+function subjectOf({ host, stat, fields, choice }: Omit<SeriesQuery, "width">): string {
   return JSON.stringify([host, stat, fields, choice]);
 }
 
 /** While a window moves, a graph keeps its previous data, but never that of another graph. */
-export function seriesQuery(query: endpoints.SeriesQuery) {
+export function seriesQuery(query: SeriesQuery) {
   return queryOptions({
     queryKey: ["series", query],
-    queryFn: ({ signal }) => endpoints.readSeries(query, { signal }),
+    queryFn: async ({ signal }) => {
+      const answer = await api.GET("/series", { signal, params: { query: { ...linesOf(query), width: query.width } } });
+      // The client's types turn the pair [index, by] of a jump into a list of numbers.
+      return decodeSeries(answer as SeriesAnswer);
+    },
     placeholderData: (previous, previousQuery) => {
-      const before = previousQuery?.queryKey[1] as endpoints.SeriesQuery | undefined;
+      const before = previousQuery?.queryKey[1] as SeriesQuery | undefined;
       return before !== undefined && subjectOf(before) === subjectOf(query) ? previous : undefined;
     },
     staleTime: 60_000,
@@ -202,16 +263,41 @@ export function seriesQuery(query: endpoints.SeriesQuery) {
 
 /** They change with the server's version only. */
 export const referencesQuery = (host: string) =>
-  queryOptions({ queryKey: ["references", host], queryFn: ({ signal }) => listReferences(host, { signal }), staleTime: 60_000 });
+  queryOptions({
+    queryKey: ["references", host],
+    queryFn: ({ signal }) => api.GET("/references", { signal, params: { query: { host } } }),
+    staleTime: 60_000,
+  });
+
+export type StatisticsQuery = Omit<SeriesQuery, "width"> & {
+  /** A baseline or another window to set beside; null for none. */
+  readonly against:
+    | { readonly kind: "baseline"; readonly id: number }
+    | { readonly kind: "window"; readonly window: Window }
+    | null;
+};
 
 /** Statistics of the same lines of another window stay until the new ones are there. */
-export function statisticsQuery(query: endpoints.StatisticsQuery) {
+export function statisticsQuery(query: StatisticsQuery) {
+  const { against } = query;
   return queryOptions({
     queryKey: ["statistics", query],
-    queryFn: ({ signal }) => endpoints.readStatistics(query, { signal }),
+    queryFn: ({ signal }) =>
+      api.GET("/statistics", {
+        signal,
+        params: {
+          query: {
+            ...linesOf(query),
+            ...(against?.kind === "baseline" ? { baseline: against.id } : {}),
+            ...(against?.kind === "window"
+              ? { baseline_start: toIso(against.window.start), baseline_end: toIso(against.window.end) }
+              : {}),
+          },
+        },
+      }),
     placeholderData: (previous, previousQuery) => {
-      const before = previousQuery?.queryKey[1] as endpoints.StatisticsQuery | undefined;
-      return before !== undefined && subjectOf(before) === subjectOf(query) && query.against === null ? previous : undefined;
+      const before = previousQuery?.queryKey[1] as StatisticsQuery | undefined;
+      return before !== undefined && subjectOf(before) === subjectOf(query) && against === null ? previous : undefined;
     },
     staleTime: 60_000,
     refetchInterval: () => (readNow() - query.window.end < SETTLED_MS ? REFRESH_MS : false),
@@ -222,20 +308,20 @@ export function statisticsQuery(query: endpoints.StatisticsQuery) {
 /** Measured by the server at most once a minute. */
 export const storageQuery = queryOptions({
   queryKey: ["storage"],
-  queryFn: ({ signal }) => endpoints.getStorage({ signal }),
+  queryFn: ({ signal }) => api.GET("/storage", { signal }),
   refetchInterval: 60_000,
 });
 
 /** Polled while data is being deleted. */
 export const retentionQuery = queryOptions({
   queryKey: ["retention"],
-  queryFn: ({ signal }) => endpoints.getRetention({ signal }),
+  queryFn: ({ signal }) => api.GET("/retention", { signal }),
   refetchInterval: ({ state }) => (isAnyRunning(state.data) ? PROGRESS_MS : IDLE_MS),
 });
 
 export const hostDeletionsQuery = queryOptions({
   queryKey: ["host-deletions"],
-  queryFn: ({ signal }) => endpoints.listHostDeletions({ signal }),
+  queryFn: ({ signal }) => api.GET("/host-deletions", { signal }),
   refetchInterval: ({ state }) => (state.data?.deletions.some(isActive) === true ? PROGRESS_MS : IDLE_MS),
 });
 
@@ -245,28 +331,31 @@ export const DELETION_KEYS = [["host-deletions"], ["hosts"], ["fleet"], ["host"]
 /** The list, which may be long; running imports are polled one by one. */
 export const importsQuery = queryOptions({
   queryKey: ["imports"],
-  queryFn: ({ signal }) => imports.listImports({ signal }),
+  queryFn: ({ signal }) => api.GET("/imports", { signal }),
   refetchInterval: IDLE_MS,
 });
 
 export function importQuery(id: number) {
   return queryOptions({
     queryKey: ["import", id],
-    queryFn: ({ signal }) => imports.getImport(id, { signal }),
+    queryFn: ({ signal }) => api.GET("/imports/{id}", { signal, params: { path: { id } } }),
     refetchInterval: ({ state }) => (state.data !== undefined && isActive(state.data) ? PROGRESS_MS : false),
   });
 }
 
-export const specsQuery = queryOptions({ queryKey: ["specs"], queryFn: ({ signal }) => endpoints.listSpecs({ signal }) });
+export const specsQuery = queryOptions({ queryKey: ["specs"], queryFn: ({ signal }) => api.GET("/specs", { signal }) });
 
 export function specQuery(spec: string) {
-  return queryOptions({ queryKey: ["specs", spec], queryFn: ({ signal }) => endpoints.getSpec(spec, { signal }) });
+  return queryOptions({
+    queryKey: ["specs", spec],
+    queryFn: ({ signal }) => api.GET("/specs/{name}", { signal, params: { path: { name: spec } } }),
+  });
 }
 
 export function previewQuery(toml: string, sample: string) {
   return queryOptions({
     queryKey: ["preview", toml, sample],
-    queryFn: ({ signal }) => endpoints.previewSpec(toml, sample, { signal }),
+    queryFn: ({ signal }) => api.POST("/specs/preview", { signal, body: { toml, sample } }),
     placeholderData: keepPreviousData,
     staleTime: Infinity,
     gcTime: 60_000,
@@ -276,18 +365,26 @@ export function previewQuery(toml: string, sample: string) {
 export function baselinesQuery(host: string | null) {
   return queryOptions({
     queryKey: ["baselines", host],
-    queryFn: ({ signal }) => endpoints.listBaselines(host, { signal }),
+    queryFn: ({ signal }) => api.GET("/baselines", { signal, params: { query: { host } } }),
     select: withShownNames,
   });
 }
 
-export const usersQuery = queryOptions({ queryKey: ["users"], queryFn: ({ signal }) => endpoints.listUsers({ signal }) });
-export const apiTokensQuery = queryOptions({
-  queryKey: ["api-tokens"],
-  queryFn: ({ signal }) => endpoints.listApiTokens({ signal }),
+export const viewsQuery = queryOptions({
+  queryKey: ["views"],
+  queryFn: ({ signal }) => api.GET("/views", { signal }),
+  staleTime: 30_000,
 });
-export const joinTokensQuery = queryOptions({ queryKey: ["join-tokens"], queryFn: ({ signal }) => listJoinTokens({ signal }) });
-export const agentTokensQuery = queryOptions({
-  queryKey: ["agent-tokens"],
-  queryFn: ({ signal }) => endpoints.listAgentTokens({ signal }),
+
+export const installationQuery = queryOptions({
+  queryKey: ["installation"],
+  queryFn: ({ signal }) => api.GET("/doctor", { signal }),
+  staleTime: 30_000,
+  refetchOnWindowFocus: false,
 });
+
+export const shareLinksQuery = (of: SharedSubject) =>
+  queryOptions({
+    queryKey: ["share-links", of],
+    queryFn: ({ signal }) => api.GET("/share-links", { params: { query: of }, signal }),
+  });

@@ -1,9 +1,8 @@
 /** The search of the palette: its route and its cache. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { SearchAnswer, SearchKind } from "../logic/api";
-import { answered, client } from "./client";
-import type { Signal } from "./endpoints";
+import type { SearchKind } from "../logic/api";
+import { api } from "./client";
 
 export interface SearchQuery {
   readonly query: string;
@@ -12,16 +11,13 @@ export interface SearchQuery {
   readonly kinds: readonly SearchKind[];
 }
 
-function search({ query, host, kinds }: SearchQuery, options: Signal): Promise<SearchAnswer> {
-  return answered(client.GET("/api/v1/search", { ...options, params: { query: { q: query, host, kind: [...kinds] } } }));
-}
-
 /** While a query is typed, the hits of the one before it stay. */
 export function searchQuery(query: SearchQuery) {
+  const { query: q, host, kinds } = query;
   return queryOptions({
     queryKey: ["search", query],
-    queryFn: ({ signal }) => search(query, { signal }),
-    enabled: query.query.trim() !== "",
+    queryFn: ({ signal }) => api.GET("/search", { signal, params: { query: { q, host, kind: [...kinds] } } }),
+    enabled: q.trim() !== "",
     placeholderData: keepPreviousData,
     staleTime: 10_000,
     gcTime: 60_000,

@@ -1,12 +1,7 @@
 /** The tags of hosts. */
 
 import type { QueryClient } from "@tanstack/react-query";
-import type { Fleet, HostTagsUpdate, TaggedHosts } from "../logic/api";
-import { answered, client } from "./client";
-
-export function updateHostTags(body: HostTagsUpdate): Promise<TaggedHosts> {
-  return answered(client.POST("/api/v1/host-tags", { body }));
-}
+import type { Fleet, TaggedHosts } from "../logic/api";
 
 /** Show the changed tags. The server repeats its answer of the fleet for some seconds, so that one is changed here. */
 export async function showTags(queries: QueryClient, { hosts }: TaggedHosts): Promise<void> {

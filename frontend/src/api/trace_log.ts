@@ -1,8 +1,7 @@
 /** Queries of the logs of traces. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { BlockingList, LogEvents, LogLanes, LogLatencies } from "../logic/api";
-import { addressOf, answered, client } from "./client";
+import { addressOf, api } from "./client";
 
 /** Which events of a log: an expression, and a window in nanoseconds of the log's clock as decimal digits. */
 export interface LogChoice {
@@ -24,13 +23,11 @@ function queryOf({ where, start, end }: LogChoice) {
 export function logEventsQuery(choice: LogChoice, offset: number, limit: number) {
   return queryOptions({
     queryKey: ["log-events", choice, offset, limit],
-    queryFn: ({ signal }): Promise<LogEvents> =>
-      answered(
-        client.GET("/api/v1/artefacts/{id}/parts/{part}/log", {
-          signal,
-          params: { path: pathOf(choice), query: { ...queryOf(choice), offset, limit } },
-        }),
-      ),
+    queryFn: ({ signal }) =>
+      api.GET("/artefacts/{id}/parts/{part}/log", {
+        signal,
+        params: { path: pathOf(choice), query: { ...queryOf(choice), offset, limit } },
+      }),
     placeholderData: keepPreviousData,
   });
 }
@@ -38,13 +35,11 @@ export function logEventsQuery(choice: LogChoice, offset: number, limit: number)
 export function logLatenciesQuery(choice: LogChoice, pair: string) {
   return queryOptions({
     queryKey: ["log-latencies", choice, pair],
-    queryFn: ({ signal }): Promise<LogLatencies> =>
-      answered(
-        client.GET("/api/v1/artefacts/{id}/parts/{part}/log/latencies", {
-          signal,
-          params: { path: pathOf(choice), query: { ...queryOf(choice), pair, limit: 50 } },
-        }),
-      ),
+    queryFn: ({ signal }) =>
+      api.GET("/artefacts/{id}/parts/{part}/log/latencies", {
+        signal,
+        params: { path: pathOf(choice), query: { ...queryOf(choice), pair, limit: 50 } },
+      }),
     placeholderData: keepPreviousData,
   });
 }
@@ -52,13 +47,11 @@ export function logLatenciesQuery(choice: LogChoice, pair: string) {
 export function logLanesQuery(choice: LogChoice, by: string, width: number) {
   return queryOptions({
     queryKey: ["log-lanes", choice, by, width],
-    queryFn: ({ signal }): Promise<LogLanes> =>
-      answered(
-        client.GET("/api/v1/artefacts/{id}/parts/{part}/log/lanes", {
-          signal,
-          params: { path: pathOf(choice), query: { ...queryOf(choice), by, width } },
-        }),
-      ),
+    queryFn: ({ signal }) =>
+      api.GET("/artefacts/{id}/parts/{part}/log/lanes", {
+        signal,
+        params: { path: pathOf(choice), query: { ...queryOf(choice), by, width } },
+      }),
     placeholderData: keepPreviousData,
     gcTime: 60_000,
   });
@@ -67,13 +60,11 @@ export function logLanesQuery(choice: LogChoice, by: string, width: number) {
 export function logBlockingQuery(choice: LogChoice) {
   return queryOptions({
     queryKey: ["log-blocking", choice],
-    queryFn: ({ signal }): Promise<BlockingList> =>
-      answered(
-        client.GET("/api/v1/artefacts/{id}/parts/{part}/log/blocking", {
-          signal,
-          params: { path: pathOf(choice), query: { ...queryOf(choice), limit: 50 } },
-        }),
-      ),
+    queryFn: ({ signal }) =>
+      api.GET("/artefacts/{id}/parts/{part}/log/blocking", {
+        signal,
+        params: { path: pathOf(choice), query: { ...queryOf(choice), limit: 50 } },
+      }),
     placeholderData: keepPreviousData,
   });
 }

@@ -1,7 +1,8 @@
+import { api } from "../api/client";
 import { Autocomplete, Text, Textarea } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { createArtefactRuns, createRun, EXPERIMENT_KEYS, experimentsQuery } from "../api/experiments";
+import { EXPERIMENT_KEYS, experimentsQuery } from "../api/experiments";
 import { parseFactorLines } from "../logic/experiment";
 import { toIso, type Window } from "../logic/time";
 import { undo } from "../state/undo";
@@ -87,18 +88,20 @@ export function AddRunDialog({ host, window: marked, onClose }: AddRunDialogProp
       action="Add run"
       onClose={onClose}
       onAdd={(experiment, factors) =>
-        createRun({
-          experiment,
-          host,
-          start: toIso(marked.start),
-          end: toIso(marked.end),
-          factors,
-          command: "",
-          note: "",
-          results: [{ name: "real", value: (marked.end - marked.start) / 1000, unit: "s" }],
-          artefacts: [],
-          reads_artefacts: false,
-          source: "page",
+        api.POST("/experiments/runs", {
+          body: {
+            experiment,
+            host,
+            start: toIso(marked.start),
+            end: toIso(marked.end),
+            factors,
+            command: "",
+            note: "",
+            results: [{ name: "real", value: (marked.end - marked.start) / 1000, unit: "s" }],
+            artefacts: [],
+            reads_artefacts: false,
+            source: "page",
+          },
         })
       }
     />
@@ -118,7 +121,7 @@ export function ArtefactRunsDialog({ artefact, onClose }: ArtefactRunsDialogProp
       action="Make runs"
       explain="Each row of IOzone or time becomes a run with its factors and results."
       onClose={onClose}
-      onAdd={(experiment, factors) => createArtefactRuns({ experiment, artefact, factors })}
+      onAdd={(experiment, factors) => api.POST("/experiments/artefact-runs", { body: { experiment, artefact, factors } })}
     />
   );
 }

@@ -1,9 +1,10 @@
+import { api } from "../api/client";
 import { Button, Select, TextInput } from "@mantine/core";
 import { IconReport } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { addNote, createReport, reportQuery, reportsQuery } from "../api/reports";
+import { addNote, reportQuery, reportsQuery } from "../api/reports";
 import type { NoteContent } from "../logic/api";
 import { undo } from "../state/undo";
 import { FormDialog } from "./FormDialog";
@@ -52,7 +53,10 @@ export function AddToReportDialog({ note, onClose }: { readonly note: NoteConten
   const report = chosen ?? (reports[0] === undefined ? NEW : String(reports[0].id));
   const adding = useMutation({
     mutationFn: async () => {
-      const id = report === NEW ? (await createReport(newTitle.trim(), null)).report.id : Number(report);
+      const id =
+        report === NEW
+          ? (await api.POST("/reports", { body: { title: newTitle.trim(), template: null, hosts: [] } })).report.id
+          : Number(report);
       return addNote(id, { ...note, title });
     },
     onSuccess: async (details) => {

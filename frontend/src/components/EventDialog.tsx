@@ -1,7 +1,8 @@
+import { api } from "../api/client";
 import { Group, MultiSelect, Radio, Select, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { createEvent, EVENT_KEYS, updateEvent } from "../api/events";
+import { EVENT_KEYS } from "../api/events";
 import { hostsQuery } from "../api/queries";
 import type { HostEvent } from "../logic/api";
 import { EVENT_KINDS, kindLabel, MAX_EVENT_TEXT, MAX_TAG, toTags, TYPED_KINDS } from "../logic/event";
@@ -47,7 +48,9 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
         end: times.end === null ? null : toIso(times.end),
         hosts: isForAll ? null : [...names],
       };
-      return event?.id == null ? createEvent(body) : updateEvent(event.id, body);
+      return event?.id == null
+        ? api.POST("/events", { body })
+        : api.PUT("/events/{id}", { body, params: { path: { id: event.id } } });
     },
     onSuccess: async (saved) => {
       if (saved !== null) {

@@ -1,7 +1,8 @@
+import { api } from "../api/client";
 import { Button, Group, Modal, Radio, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { createExclusion, EXCLUSION_KEYS } from "../api/baselines";
+import { EXCLUSION_KEYS } from "../api/baselines";
 import { toIso, type Window } from "../logic/time";
 import type { Zone } from "../logic/zone";
 import { NameField, NoteField } from "./NameAndNote";
@@ -28,12 +29,8 @@ export function ExcludeDialog({ host, window: marked, zone, onClose }: ExcludeDi
     mutationFn: async () =>
       window === null
         ? null
-        : createExclusion({
-            name,
-            note,
-            start: toIso(window.start),
-            end: toIso(window.end),
-            host: scope === "host" ? host : null,
+        : api.POST("/exclusions", {
+            body: { name, note, start: toIso(window.start), end: toIso(window.end), host: scope === "host" ? host : null },
           }),
     onSuccess: () => Promise.all(EXCLUSION_KEYS.map((queryKey) => client.invalidateQueries({ queryKey }))),
   });

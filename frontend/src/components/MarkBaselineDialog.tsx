@@ -1,7 +1,8 @@
+import { api } from "../api/client";
 import { Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { createBaseline } from "../api/baselines";
+
 import { toNamedZone } from "../logic/host_zone";
 import type { BaselineInfo } from "../logic/api";
 import { describeDuration, lengthOf, toIso, type Window } from "../logic/time";
@@ -35,12 +36,14 @@ export function MarkBaselineDialog({ hosts, window: marked, zone, onClose, onDon
   const [note, setNote] = useState("");
   const marking = useMutation({
     mutationFn: () =>
-      createBaseline({
-        name,
-        note,
-        hosts: [...hosts],
-        windows: [{ start: toIso(marked.start), end: toIso(marked.end) }],
-        time_zone: toNamedZone(zone),
+      api.POST("/baselines", {
+        body: {
+          name,
+          note,
+          hosts: [...hosts],
+          windows: [{ start: toIso(marked.start), end: toIso(marked.end) }],
+          time_zone: toNamedZone(zone),
+        },
       }),
     onSuccess: (baseline) => {
       void client.invalidateQueries({ queryKey: ["baselines"] });

@@ -1,8 +1,9 @@
+import { api } from "../api/client";
 import { Button, Group, Progress, Text, Tooltip } from "@mantine/core";
 import { IconRefresh } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { createReparse, stopReparse } from "../api/endpoints";
+
 import { REPARSE_KEYS, reparsesQuery } from "../api/queries";
 import type { Reparse, ReparseCreate } from "../logic/api";
 import { describeReparse, findReparse, isActive, percentDone, progressInBytes } from "../logic/job";
@@ -25,14 +26,14 @@ export function ReparseButton({ request, what, label = "Reparse" }: ReparseButto
   const list = useQuery({ ...reparsesQuery, enabled: mayWrite(me) });
   const reparse = findReparse(list.data?.reparses ?? [], request, startedId);
   const starting = useMutation({
-    mutationFn: () => createReparse(request),
+    mutationFn: () => api.POST("/reparses", { body: request }),
     onSuccess: (made) => {
       setStartedId(made.id);
       void client.invalidateQueries({ queryKey: reparsesQuery.queryKey });
     },
   });
   const stopping = useMutation({
-    mutationFn: stopReparse,
+    mutationFn: (id: number) => api.DELETE("/reparses/{id}", { params: { path: { id } } }),
     onSuccess: () => client.invalidateQueries({ queryKey: reparsesQuery.queryKey }),
   });
   const isOver = reparse !== null && !isActive(reparse);

@@ -1,14 +1,9 @@
+import { api } from "../api/client";
 import { Alert, Button, Group, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { meQuery } from "../api/queries";
-import {
-  beginSecondFactor,
-  confirmSecondFactor,
-  removeSecondFactor,
-  renewRecoveryCodes,
-  secondFactorQuery,
-} from "../api/second_factor";
+import { secondFactorQuery } from "../api/accounts";
 import type { Me, SecondFactorSetup, SecondFactorState } from "../logic/api";
 import { CopyBox } from "./CopyBox";
 import { FormDialog } from "./FormDialog";
@@ -101,7 +96,7 @@ interface SetupProps {
 function Setup({ me, isRequired, onDone }: SetupProps) {
   const [password, setPassword] = useState("");
   const beginning = useMutation({
-    mutationFn: () => beginSecondFactor(me.has_password ? password : null),
+    mutationFn: () => api.POST("/auth/second-factor", { body: { password: me.has_password ? password : null } }),
     onSettled: () => {
       setPassword("");
     },
@@ -142,7 +137,7 @@ function Setup({ me, isRequired, onDone }: SetupProps) {
 function Confirmation({ setup, onDone }: { readonly setup: SecondFactorSetup; readonly onDone: SetupProps["onDone"] }) {
   const [code, setCode] = useState("");
   const confirming = useMutation({
-    mutationFn: () => confirmSecondFactor(code),
+    mutationFn: () => api.POST("/auth/second-factor/confirmation", { body: { code } }),
     onSuccess: (made) => onDone(made.recovery_codes),
   });
   return (
@@ -200,9 +195,12 @@ function Active({ state, onCodes, onRemoved }: ActiveProps) {
     renewing.reset();
     removing.reset();
   };
-  const renewing = useMutation({ mutationFn: () => renewRecoveryCodes(code), onSuccess: (made) => onCodes(made.recovery_codes) });
+  const renewing = useMutation({
+    mutationFn: () => api.POST("/auth/second-factor/recovery-codes", { body: { code } }),
+    onSuccess: (made) => onCodes(made.recovery_codes),
+  });
   const removing = useMutation({
-    mutationFn: () => removeSecondFactor(code),
+    mutationFn: () => api.POST("/auth/second-factor/removal", { body: { code } }),
     onSuccess: async () => {
       await onRemoved();
       setDialog(null);

@@ -1,8 +1,9 @@
+import { api } from "../api/client";
 import { Alert, Button, Group, Modal, Select, Stack, Table, Text } from "@mantine/core";
 import { IconShare } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { createShareLink, revokeShareLink, shareLinksQuery } from "../api/share_links";
+import { shareLinksQuery } from "../api/queries";
 import { linkLifetimes, openLinks, type SharedSubject, usualLifetime, utcMinute } from "../logic/share_link";
 import { describeDuration, MINUTE, SECOND, toDurationMs } from "../logic/time";
 import { useNow } from "../state/clock";
@@ -49,8 +50,14 @@ function Links({ of }: ShareButtonProps) {
   const query = useQuery(shareLinksQuery(of));
   const [chosen, setChosen] = useState<number | null>(null);
   const renew = () => client.invalidateQueries({ queryKey: shareLinksQuery(of).queryKey });
-  const making = useMutation({ mutationFn: (lifetimeS: number) => createShareLink(of, lifetimeS), onSuccess: renew });
-  const ending = useMutation({ mutationFn: revokeShareLink, onSuccess: renew });
+  const making = useMutation({
+    mutationFn: (lifetimeS: number) => api.POST("/share-links", { body: { ...of, lifetime_s: lifetimeS } }),
+    onSuccess: renew,
+  });
+  const ending = useMutation({
+    mutationFn: (id: number) => api.DELETE("/share-links/{id}", { params: { path: { id } } }),
+    onSuccess: renew,
+  });
   if (query.data === undefined) {
     return <PendingView query={query} what="share links" />;
   }

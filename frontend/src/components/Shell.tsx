@@ -14,8 +14,8 @@ import { IconHelp, IconMoon, IconSun, IconUser } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef } from "react";
-import { ApiError } from "../api/client";
-import { logOut } from "../api/login_methods";
+import { api, ApiError } from "../api/client";
+
 import { healthQuery, meQuery } from "../api/queries";
 import { ROLE_LABELS } from "../logic/account";
 import { HELP_KEYS, PALETTE_KEYS } from "../logic/keys";
@@ -66,7 +66,7 @@ function AccountMenu({ me }: { readonly me: Me }) {
   const version = useQuery(healthQuery).data;
   const density = useDensity();
   const leaving = useMutation({
-    mutationFn: logOut,
+    mutationFn: () => api.POST("/auth/logout"),
     onSettled: (left) => {
       client.clear();
       if (left?.provider_logout_url != null) {

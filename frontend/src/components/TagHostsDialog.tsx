@@ -1,7 +1,8 @@
+import { api } from "../api/client";
 import { Checkbox, Group, TagsInput, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { showTags, updateHostTags } from "../api/tags";
+import { showTags } from "../api/tags";
 import type { HostInfo } from "../logic/api";
 import { MAX_TAG, toTags } from "../logic/event";
 import { removableTags } from "../logic/fleet";
@@ -23,7 +24,8 @@ export function TagHostsDialog({ hosts, known, onClose }: TagHostsDialogProps) {
   const [remove, setRemove] = useState<readonly string[]>([]);
   const { given, ofAgents } = removableTags(hosts);
   const saving = useMutation({
-    mutationFn: () => updateHostTags({ hosts: hosts.map(({ name }) => name), add: [...add], remove: [...remove] }),
+    mutationFn: () =>
+      api.POST("/host-tags", { body: { hosts: hosts.map(({ name }) => name), add: [...add], remove: [...remove] } }),
     onSuccess: async (saved) => {
       await showTags(client, saved);
       onClose();

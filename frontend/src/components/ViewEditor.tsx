@@ -1,8 +1,9 @@
+import { api } from "../api/client";
 import { ActionIcon, Checkbox, Group, SegmentedControl, Table, Text, TextInput } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconGripVertical, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type DragEvent, useState } from "react";
-import { createView, updateView, viewsQuery } from "../api/views";
+import { viewsQuery } from "../api/queries";
 import type { StatInfo, ViewInfo, ViewPanel } from "../logic/api";
 import { describePanel, moveItem, type ViewFile } from "../logic/view";
 import { mayWrite, useMe } from "./me";
@@ -32,7 +33,9 @@ export function ViewEditor({ title, initial, viewKey, stats, onSaved, onClose }:
   const saving = useMutation({
     mutationFn: () => {
       const body = { name: name.trim(), description, is_shared: isShared, panels: [...panels] };
-      return viewKey === null ? createView(body) : updateView(viewKey, body);
+      return viewKey === null
+        ? api.POST("/views", { body })
+        : api.PATCH("/views/{key}", { body, params: { path: { key: viewKey } } });
     },
     onSuccess: async (view) => {
       await client.invalidateQueries({ queryKey: viewsQuery.queryKey });

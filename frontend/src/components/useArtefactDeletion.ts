@@ -1,5 +1,6 @@
+import { api } from "../api/client";
 import { useQueryClient } from "@tanstack/react-query";
-import { ARTEFACT_KEYS, deleteArtefact, restoreArtefact } from "../api/artefacts";
+import { ARTEFACT_KEYS } from "../api/artefacts";
 import type { Artefact } from "../logic/api";
 import { nameOf } from "../logic/artefact";
 import { undo } from "../state/undo";
@@ -28,10 +29,14 @@ export function useArtefactDeletion(): ArtefactDeletion {
       const full = nameOf(artefact);
       const name = full.length <= MAX_SHOWN ? full : `${full.slice(0, MAX_SHOWN)}…`;
       void change(
-        () => deleteArtefact(artefact.id),
+        () => api.DELETE("/artefacts/{id}", { params: { path: { id: artefact.id } } }),
         `Deleted the artefact “${name}”`,
         () => {
-          void change(() => restoreArtefact(artefact.id), `Restored the artefact “${name}”`, null);
+          void change(
+            () => api.POST("/artefacts/{id}/restore", { params: { path: { id: artefact.id } } }),
+            `Restored the artefact “${name}”`,
+            null,
+          );
         },
       );
     },

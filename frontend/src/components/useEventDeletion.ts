@@ -1,5 +1,6 @@
+import { api } from "../api/client";
 import { useQueryClient } from "@tanstack/react-query";
-import { deleteEvent, EVENT_KEYS, restoreEvent } from "../api/events";
+import { EVENT_KEYS } from "../api/events";
 import type { HostEvent } from "../logic/api";
 import { undo } from "../state/undo";
 
@@ -25,11 +26,11 @@ export function useEventDeletion(): (event: HostEvent) => void {
   return (event) => {
     const id = event.id ?? 0;
     void change(
-      () => deleteEvent(id),
+      () => api.DELETE("/events/{id}", { params: { path: { id } } }),
       "Deleted",
       event,
       () => {
-        void change(() => restoreEvent(id), "Restored", event, null);
+        void change(() => api.POST("/events/{id}/restore", { params: { path: { id } } }), "Restored", event, null);
       },
     );
   };

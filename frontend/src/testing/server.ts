@@ -2,7 +2,7 @@
 
 import { expect, vi } from "vitest";
 import type { ErrorBody, Me } from "../logic/api";
-import type { paths } from "../api/types.gen";
+import type { Routes as Operations } from "../api/client";
 
 type Method = "get" | "post" | "put" | "patch" | "delete";
 type Json<Responses, Status extends number> =
@@ -10,7 +10,6 @@ type Json<Responses, Status extends number> =
 type BodyOf<Operation> = Operation extends { responses: infer Responses }
   ? Json<Responses, 200> | Json<Responses, 201> | Json<Responses, 202>
   : never;
-type Operations = { [Path in keyof paths as Path extends `/api/v1${infer Rest}` ? Rest : never]: paths[Path] };
 /** Routes such as `GET /hosts/{host}`, with the bodies of their answers as the server's OpenAPI document has them. */
 type Routes = { [Path in keyof Operations as `${Uppercase<Method & keyof Operations[Path]>} ${Path}`]: unknown };
 type BodyOfRoute<Route> = Route extends `${infer Verb} ${infer Path}`

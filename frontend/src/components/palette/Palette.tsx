@@ -18,9 +18,8 @@ import {
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
-import { hostsQuery } from "../../api/queries";
+import { hostsQuery, viewsQuery } from "../../api/queries";
 import { searchQuery } from "../../api/search";
-import { viewsQuery } from "../../api/views";
 import type { SearchKind } from "../../logic/api";
 import { groupItems, type ItemKind, nextRow, type PaletteItem, rankOwn } from "../../logic/finder";
 import { formatCount } from "../../logic/number";

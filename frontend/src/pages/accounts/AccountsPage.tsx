@@ -1,14 +1,15 @@
+import type { AgentTokenCreate, ApiTokenCreate } from "../../logic/api";
+import { api } from "../../api/client";
 import { Group, Tabs, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { agentTokensQuery, apiTokensQuery } from "../../api/queries";
+import { agentTokensQuery, apiTokensQuery } from "../../api/accounts";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { SecondFactor } from "../../components/SecondFactor";
 import { useMe } from "../../components/me";
 import { useZone } from "../../components/zone";
-import { createAgentToken, createApiToken, revokeAgentToken, revokeApiToken } from "../../api/endpoints";
-import { rotateAgentToken } from "../../api/join_tokens";
+
 import { ACCOUNT_TABS, type AccountTab, decodeAccountsView, encodeAccountsView } from "../../state/url";
 import { AuditLog } from "./AuditLog";
 import { JoinTokens } from "./JoinTokens";
@@ -79,8 +80,8 @@ export function AccountsPage() {
             query={apiTokensQuery}
             zone={zone}
             help="For scripts: send the token as “Authorization: Bearer …”. A token acts for the account that created it, with the token's role or the account's, whichever is lower."
-            create={createApiToken}
-            revoke={revokeApiToken}
+            create={(body: ApiTokenCreate) => api.POST("/api-tokens", { body })}
+            revoke={(id: number) => api.DELETE("/api-tokens/{id}", { params: { path: { id } } })}
             form={(submit, isPending) => <ApiTokenForm me={me} isPending={isPending} onSubmit={submit} />}
           />
         </Tabs.Panel>
@@ -94,9 +95,9 @@ export function AccountsPage() {
             query={agentTokensQuery}
             zone={zone}
             help="For agents: the token only allows sending data. After it is revoked, the agent keeps collecting and sends its data once it has a new token."
-            create={createAgentToken}
-            revoke={revokeAgentToken}
-            rotate={rotateAgentToken}
+            create={(body: AgentTokenCreate) => api.POST("/agent-tokens", { body })}
+            revoke={(id: number) => api.DELETE("/agent-tokens/{id}", { params: { path: { id } } })}
+            rotate={(id: number) => api.POST("/agent-tokens/{id}/rotation", { params: { path: { id } }, body: {} })}
             form={(submit, isPending) => <AgentTokenForm isPending={isPending} onSubmit={submit} />}
           />
         </Tabs.Panel>

@@ -1,8 +1,9 @@
+import { api } from "../../api/client";
 import { MultiSelect, Radio, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { hostGroupsQuery } from "../../api/baselines";
-import { updateUser } from "../../api/endpoints";
+
 import { FormDialog } from "../../components/FormDialog";
 import { ErrorLine } from "../../components/StateView";
 import type { UserInfo } from "../../logic/api";
@@ -20,7 +21,11 @@ export function HostAccessDialog({ user, onClose, onDone }: HostAccessDialogProp
   const [isLimited, setLimited] = useState(user.host_groups !== null);
   const [chosen, setChosen] = useState<readonly string[]>(user.host_groups ?? []);
   const saving = useMutation({
-    mutationFn: () => updateUser(user.name, { host_groups: isLimited ? [...chosen] : null }),
+    mutationFn: () =>
+      api.PATCH("/users/{name}", {
+        body: { host_groups: isLimited ? [...chosen] : null },
+        params: { path: { name: user.name } },
+      }),
     onSuccess: async () => {
       await onDone();
       onClose();

@@ -1,8 +1,10 @@
+import type { JoinTokenCreate, JoinTokenInfo, NewJoinToken } from "../../logic/api";
+import { api } from "../../api/client";
 import { Alert, Stack, Table, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { createJoinToken, revokeJoinToken } from "../../api/join_tokens";
-import { joinTokensQuery } from "../../api/queries";
+
+import { joinTokensQuery } from "../../api/accounts";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { CopyBox } from "../../components/CopyBox";
 import { Instant } from "../../components/Instant";
@@ -10,7 +12,6 @@ import { JoinTokenForm } from "../../components/JoinTokenForm";
 import { RevokeButton } from "../../components/RevokeButton";
 import { ScrollCard } from "../../components/ScrollCard";
 import { PendingView, StateView } from "../../components/StateView";
-import type { JoinTokenInfo, NewJoinToken } from "../../logic/api";
 import { joinTokenState } from "../../logic/join_token";
 import { fromApi, MINUTE } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
@@ -26,9 +27,9 @@ export function JoinTokens({ zone }: { readonly zone: Zone }) {
   const tokens = useQuery(joinTokensQuery);
   const [revoking, setRevoking] = useState<JoinTokenInfo | null>(null);
   const renew = () => client.invalidateQueries({ queryKey: joinTokensQuery.queryKey });
-  const making = useMutation({ mutationFn: createJoinToken, onSuccess: renew });
+  const making = useMutation({ mutationFn: (body: JoinTokenCreate) => api.POST("/join-tokens", { body }), onSuccess: renew });
   const ending = useMutation({
-    mutationFn: revokeJoinToken,
+    mutationFn: (id: number) => api.DELETE("/join-tokens/{id}", { params: { path: { id } } }),
     onSuccess: async () => {
       await renew();
       setRevoking(null);

@@ -1,8 +1,10 @@
+import { api } from "../../api/client";
 import { Alert, Button, Checkbox, Paper, PasswordInput, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { changePassword } from "../../api/endpoints";
-import { apiTokensQuery, meQuery } from "../../api/queries";
+
+import { meQuery } from "../../api/queries";
+import { apiTokensQuery } from "../../api/accounts";
 import { ErrorLine } from "../../components/StateView";
 import { newPasswordProblem, PASSWORD_HELP } from "../../logic/account";
 import type { Me } from "../../logic/api";
@@ -16,11 +18,13 @@ export function PasswordForm({ me }: { readonly me: Me }) {
   const [isRevoking, setRevoking] = useState(true);
   const changing = useMutation({
     mutationFn: () =>
-      changePassword({
-        old_password: me.has_password ? old : null,
-        new_password: next,
-        // A first password replaces no password that might have been stolen.
-        revoke_api_tokens: me.has_password && isRevoking,
+      api.PUT("/auth/password", {
+        body: {
+          old_password: me.has_password ? old : null,
+          new_password: next,
+          // A first password replaces no password that might have been stolen.
+          revoke_api_tokens: me.has_password && isRevoking,
+        },
       }),
     onSuccess: (changed) => {
       client.setQueryData(meQuery.queryKey, changed);

@@ -1,6 +1,6 @@
 import { Badge, Button, Group, Stack, Table, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { endSession, endSessions, sessionsQuery } from "../../api/sessions";
+import { endSession, endSessions, sessionsQuery } from "../../api/accounts";
 import { Age, Instant } from "../../components/Instant";
 import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine, PendingView, StateView } from "../../components/StateView";

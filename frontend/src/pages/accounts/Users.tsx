@@ -1,9 +1,10 @@
+import { api } from "../../api/client";
 import { Button, Checkbox, Group, Modal, PasswordInput, Select, Stack, Table, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { createUser, deleteUser, updateUser } from "../../api/endpoints";
-import { usersQuery } from "../../api/queries";
-import { resetSecondFactor } from "../../api/second_factor";
+
+import { usersQuery } from "../../api/accounts";
+
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { Instant } from "../../components/Instant";
 import { ScrollCard } from "../../components/ScrollCard";
@@ -32,18 +33,19 @@ export function Users({ zone, me }: UsersProps) {
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const renew = () => client.invalidateQueries({ queryKey: usersQuery.queryKey });
   const changing = useMutation({
-    mutationFn: ({ name, change }: { readonly name: string; readonly change: UserUpdate }) => updateUser(name, change),
+    mutationFn: ({ name, change }: { readonly name: string; readonly change: UserUpdate }) =>
+      api.PATCH("/users/{name}", { body: change, params: { path: { name } } }),
     onSettled: renew,
   });
   const deleting = useMutation({
-    mutationFn: deleteUser,
+    mutationFn: (account: string) => api.DELETE("/users/{name}", { params: { path: { name: account } } }),
     onSuccess: async () => {
       await renew();
       setDialog(null);
     },
   });
   const resetting = useMutation({
-    mutationFn: resetSecondFactor,
+    mutationFn: (account: string) => api.DELETE("/users/{name}/second-factor", { params: { path: { name: account } } }),
     onSuccess: async () => {
       await renew();
       setDialog(null);
@@ -236,7 +238,7 @@ function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
   const [password, setPassword] = useState("");
   const [role, setRole] = useState<Role>("viewer");
   const making = useMutation({
-    mutationFn: () => createUser({ name, password, role }),
+    mutationFn: () => api.POST("/users", { body: { name, password, role } }),
     onSuccess: async () => {
       setName("");
       setPassword("");
@@ -304,7 +306,8 @@ function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
   const [password, setPassword] = useState("");
   const [isRevoking, setRevoking] = useState(true);
   const setting = useMutation({
-    mutationFn: () => updateUser(user.name, { password, revoke_api_tokens: isRevoking }),
+    mutationFn: () =>
+      api.PATCH("/users/{name}", { body: { password, revoke_api_tokens: isRevoking }, params: { path: { name: user.name } } }),
     onSuccess: async () => {
       await onDone();
       onClose();

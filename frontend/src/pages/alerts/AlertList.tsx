@@ -1,7 +1,8 @@
+import { api } from "../../api/client";
 import { Button, Table, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { acknowledgeAlert, alertsQuery, retryMessage, takeBackAlert } from "../../api/alerts";
+import { alertsQuery } from "../../api/alerts";
 import { ColourBadge } from "../../components/ColourBadge";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
@@ -119,7 +120,10 @@ function AlertRow({ alert, isLinked, zone, clock }: AlertRowProps) {
   const renew = () => Promise.all([["alerts"], ["watch"]].map((queryKey) => client.invalidateQueries({ queryKey })));
   const isAcknowledged = alert.acknowledged_at !== null;
   const acknowledging = useMutation({
-    mutationFn: () => (isAcknowledged ? takeBackAlert(alert.id) : acknowledgeAlert(alert.id)),
+    mutationFn: () =>
+      isAcknowledged
+        ? api.DELETE("/alerts/{id}/acknowledge", { params: { path: { id: alert.id } } })
+        : api.POST("/alerts/{id}/acknowledge", { body: { note: "" }, params: { path: { id: alert.id } } }),
     onSuccess: renew,
   });
   const about = `${alert.hosts.join(", ")} ${alert.title}`;
@@ -206,7 +210,7 @@ function MessageLine({ message, zone }: { readonly message: AlertMessageInfo; re
   const me = useMe();
   const client = useQueryClient();
   const retrying = useMutation({
-    mutationFn: () => retryMessage(message.id),
+    mutationFn: () => api.POST("/alert-messages/{id}/retry", { params: { path: { id: message.id } } }),
     onSuccess: () => client.invalidateQueries({ queryKey: ["alerts"] }),
   });
   const { channel, kind, state, n_tries, answer, sent_at, next_try_at } = message;

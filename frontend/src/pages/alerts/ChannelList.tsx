@@ -1,7 +1,8 @@
+import { api } from "../../api/client";
 import { Button, Group, Table, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { deleteChannel, testChannel } from "../../api/alerts";
+
 import { Instant } from "../../components/Instant";
 import { isAdministrator, useMe } from "../../components/me";
 import { ErrorLine } from "../../components/StateView";
@@ -86,7 +87,9 @@ interface ChannelRowProps {
 }
 
 function ChannelRow({ channel, zone, mayChange, onEdit }: ChannelRowProps) {
-  const testing = useMutation({ mutationFn: () => testChannel(channel.id) });
+  const testing = useMutation({
+    mutationFn: () => api.POST("/alert-channels/{id}/test", { params: { path: { id: channel.id } } }),
+  });
   const kind = toKind(channel.kind);
   const { name, settings } = channel;
   return (
@@ -129,7 +132,7 @@ function ChannelRow({ channel, zone, mayChange, onEdit }: ChannelRowProps) {
               onEdit={() => {
                 onEdit(channel);
               }}
-              onDelete={() => deleteChannel(channel.id)}
+              onDelete={() => api.DELETE("/alert-channels/{id}", { params: { path: { id: channel.id } } })}
             />
           </Group>
         )}

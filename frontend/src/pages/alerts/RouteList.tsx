@@ -1,8 +1,9 @@
+import { api } from "../../api/client";
 import { ActionIcon, Group, Table, Text } from "@mantine/core";
 import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { deleteRoute, orderRoutes } from "../../api/alerts";
+
 import { isAdministrator, useMe } from "../../components/me";
 import { ErrorLine } from "../../components/StateView";
 import { describeMatch, describeSending, moved } from "../../logic/alert";
@@ -29,7 +30,7 @@ export function RouteList({ routes, channels, zone }: RouteListProps) {
   const [edited, setEdited] = useState<AlertRouteInfo | null | undefined>();
   const ids = routes.map(({ id }) => id);
   const ordering = useMutation({
-    mutationFn: orderRoutes,
+    mutationFn: (ids: number[]) => api.PUT("/alert-routes/order", { body: { ids } }),
     onSettled: () => client.invalidateQueries({ queryKey: ["alerts", "routes"] }),
   });
   return (
@@ -144,7 +145,7 @@ function RouteRow({ route, channels, mayChange, isFirst, isLast, onEdit, onMove 
               onEdit={() => {
                 onEdit(route);
               }}
-              onDelete={() => deleteRoute(route.id)}
+              onDelete={() => api.DELETE("/alert-routes/{id}", { params: { path: { id: route.id } } })}
             />
           </Group>
         )}

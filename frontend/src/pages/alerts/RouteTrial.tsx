@@ -1,7 +1,8 @@
+import { api } from "../../api/client";
 import { Button, Group, Table, Text, Title } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { tryRoute } from "../../api/alerts";
+
 import { Instant } from "../../components/Instant";
 import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine } from "../../components/StateView";
@@ -29,7 +30,7 @@ export function RouteTrial({ settings, zone }: RouteTrialProps) {
     mutationFn: () => {
       const now = readNow();
       const { start, end } = wholeSeconds({ start: toEpochMs(now - 7 * DAY), end: now });
-      return tryRoute({ settings, start: toIso(start), end: toIso(end) });
+      return api.POST("/alert-routes/try", { body: { settings, start: toIso(start), end: toIso(end) } });
     },
   });
   return !mayWrite(me) ? null : (

@@ -1,7 +1,8 @@
+import { api } from "../../api/client";
 import { Button, Table, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { retryWebhookDelivery, webhookDeliveriesQuery, WEBHOOKS_KEY } from "../../api/webhooks";
+import { webhookDeliveriesQuery, WEBHOOKS_KEY } from "../../api/webhooks";
 import { Instant } from "../../components/Instant";
 import { ScrollCard } from "../../components/ScrollCard";
 import { ErrorLine, PendingView, StateView } from "../../components/StateView";
@@ -100,7 +101,7 @@ interface DeliveryRowProps {
 function DeliveryRow({ delivery, zone, mayRetry }: DeliveryRowProps) {
   const client = useQueryClient();
   const retrying = useMutation({
-    mutationFn: () => retryWebhookDelivery(delivery.id),
+    mutationFn: () => api.POST("/webhook-deliveries/{id}/retry", { params: { path: { id: delivery.id } } }),
     onSuccess: () => client.invalidateQueries({ queryKey: WEBHOOKS_KEY }),
   });
   const { topic, state, n_tries, sent_at, next_try_at, answer } = delivery;

@@ -1,6 +1,7 @@
+import { api } from "../../api/client";
 import { Button, Group, Table, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { deleteWebhook, testWebhook, WEBHOOKS_KEY } from "../../api/webhooks";
+import { WEBHOOKS_KEY } from "../../api/webhooks";
 import { Instant } from "../../components/Instant";
 import { PageLink } from "../../components/PageLink";
 import { ErrorLine } from "../../components/StateView";
@@ -65,7 +66,7 @@ export function WebhookRow({ webhook, topics, isAlone, zone, clock, mayChange, o
 
 function Actions({ webhook, onEdit }: Pick<WebhookRowProps, "webhook" | "onEdit">) {
   const { id, name } = webhook;
-  const testing = useMutation({ mutationFn: () => testWebhook(id) });
+  const testing = useMutation({ mutationFn: () => api.POST("/webhooks/{id}/test", { params: { path: { id } } }) });
   return (
     <>
       <Group gap={4} justify="flex-end">
@@ -88,7 +89,7 @@ function Actions({ webhook, onEdit }: Pick<WebhookRowProps, "webhook" | "onEdit"
           onEdit={() => {
             onEdit(webhook);
           }}
-          onDelete={() => deleteWebhook(id)}
+          onDelete={() => api.DELETE("/webhooks/{id}", { params: { path: { id } } })}
         />
       </Group>
       {testing.isPending && (

@@ -1,7 +1,8 @@
+import { api } from "../../api/client";
 import { Group, Select, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ARTEFACT_KEYS, updateArtefact } from "../../api/artefacts";
+import { ARTEFACT_KEYS } from "../../api/artefacts";
 import { FormDialog } from "../../components/FormDialog";
 import type { Artefact } from "../../logic/api";
 import { type ArtefactEffect, EFFECTS, parseSeconds } from "../../logic/artefact";
@@ -36,14 +37,17 @@ export function EditArtefactDialog({ artefact, zone, onClose }: EditArtefactDial
     mutationFn: async () =>
       start === null
         ? null
-        : updateArtefact(artefact.id, {
-            title,
-            question,
-            command,
-            effect,
-            start: toIso(start),
-            end: end === null ? null : toIso(end),
-            duration_s: seconds,
+        : api.PUT("/artefacts/{id}", {
+            body: {
+              title,
+              question,
+              command,
+              effect,
+              start: toIso(start),
+              end: end === null ? null : toIso(end),
+              duration_s: seconds,
+            },
+            params: { path: { id: artefact.id } },
           }),
     onSuccess: async () => {
       await Promise.all(ARTEFACT_KEYS.map((queryKey) => client.invalidateQueries({ queryKey })));

@@ -1,7 +1,8 @@
+import { api } from "../../api/client";
 import { Select, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { ARTEFACT_KEYS, reparseArtefact } from "../../api/artefacts";
+import { ARTEFACT_KEYS } from "../../api/artefacts";
 import { specsQuery } from "../../api/queries";
 import { FormDialog } from "../../components/FormDialog";
 import type { Artefact } from "../../logic/api";
@@ -17,7 +18,7 @@ export function ReparseDialog({ artefact, onClose }: ReparseDialogProps) {
   const specs = useQuery(specsQuery).data?.specs.map(({ name }) => name) ?? [];
   const [spec, setSpec] = useState<string | null>(null);
   const reading = useMutation({
-    mutationFn: () => reparseArtefact(artefact.id, spec),
+    mutationFn: () => api.POST("/artefacts/{id}/reparse", { body: { spec }, params: { path: { id: artefact.id } } }),
     onSuccess: async () => {
       await Promise.all(ARTEFACT_KEYS.map((queryKey) => client.invalidateQueries({ queryKey })));
       onClose();

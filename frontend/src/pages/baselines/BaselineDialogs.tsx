@@ -1,8 +1,8 @@
+import { api } from "../../api/client";
 import { Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { archiveBaseline, copyBaseline } from "../../api/baselines";
-import { updateBaseline } from "../../api/baselines";
+
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { FormDialog } from "../../components/FormDialog";
 import type { BaselineInfo } from "../../logic/api";
@@ -39,15 +39,18 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
     (!isRuleChanged || rule !== null);
   const saving = useMutation({
     mutationFn: () =>
-      updateBaseline(baseline.id, {
-        name: subject.name,
-        note: subject.note,
-        ...(isSameHosts ? {} : subject.group === null ? { hosts: [...subject.hosts] } : { group: subject.group }),
-        ...(text === before || typeof windows === "string"
-          ? {}
-          : { windows: windows.map(({ start, end }) => ({ start: toIso(start), end: toIso(end) })) }),
-        ...(isRuleChanged && draft !== null && rule !== null ? { rule, time_zone: draft.zone } : {}),
-        ...(reason.trim() === "" ? {} : { reason }),
+      api.PATCH("/baselines/{id}", {
+        body: {
+          name: subject.name,
+          note: subject.note,
+          ...(isSameHosts ? {} : subject.group === null ? { hosts: [...subject.hosts] } : { group: subject.group }),
+          ...(text === before || typeof windows === "string"
+            ? {}
+            : { windows: windows.map(({ start, end }) => ({ start: toIso(start), end: toIso(end) })) }),
+          ...(isRuleChanged && draft !== null && rule !== null ? { rule, time_zone: draft.zone } : {}),
+          ...(reason.trim() === "" ? {} : { reason }),
+        },
+        params: { path: { id: baseline.id } },
       }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["baselines"] });
@@ -115,7 +118,7 @@ export function CopyBaselineDialog({ baseline, onClose }: DialogProps) {
   const client = useQueryClient();
   const [name, setName] = useState(`Copy of ${baseline.name}`);
   const copying = useMutation({
-    mutationFn: () => copyBaseline(baseline.id, name),
+    mutationFn: () => api.POST("/baselines/{id}/copy", { body: { name }, params: { path: { id: baseline.id } } }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["baselines"] });
       onClose();
@@ -152,7 +155,8 @@ export function ArchiveBaselineDialog({ baseline, onClose }: DialogProps) {
   const client = useQueryClient();
   const isArchived = baseline.archived_at !== null;
   const archiving = useMutation({
-    mutationFn: () => archiveBaseline(baseline.id, !isArchived),
+    mutationFn: () =>
+      api.POST("/baselines/{id}/archive", { body: { is_archived: !isArchived }, params: { path: { id: baseline.id } } }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["baselines"] });
       onClose();

@@ -1,8 +1,9 @@
+import { api } from "../../api/client";
 import { ActionIcon, Button, Group, Progress, Table, Text, Tooltip } from "@mantine/core";
 import { IconArchive, IconArchiveOff, IconCopy, IconPencil, IconPlayerRecordFilled, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { stopRecording } from "../../api/baselines";
+
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
@@ -17,7 +18,7 @@ import {
   totalLength,
 } from "../../logic/baseline";
 import { toWindow } from "../../logic/comparison";
-import { deleteBaseline } from "../../api/baselines";
+
 import { useDeletion } from "../../components/useDeletion";
 import { useZone } from "../../components/zone";
 import { surroundings } from "../../logic/range";
@@ -131,7 +132,7 @@ function Actions({ baseline, onOpen }: ActionsProps) {
   );
   const remove = (): void => {
     const text = `Deleted the baseline “${baseline.name}”; links to comparisons with it stop working`;
-    deletion.remove(baseline.id, text, () => deleteBaseline(baseline.id));
+    deletion.remove(baseline.id, text, () => api.DELETE("/baselines/{id}", { params: { path: { id: baseline.id } } }));
   };
   return (
     <Group gap={2} wrap="nowrap" justify="flex-end">
@@ -220,7 +221,7 @@ function Recording({ baseline }: { readonly baseline: BaselineInfo }) {
   const client = useQueryClient();
   const now = useNow(toDurationMs(10 * SECOND));
   const stopping = useMutation({
-    mutationFn: () => stopRecording(baseline.id),
+    mutationFn: () => api.DELETE("/baselines/{id}/recording", { params: { path: { id: baseline.id } } }),
     onSuccess: () => client.invalidateQueries({ queryKey: ["baselines"] }),
   });
   const left = recordingLeft(baseline, now);

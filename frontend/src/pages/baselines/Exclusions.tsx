@@ -1,8 +1,9 @@
+import { api } from "../../api/client";
 import { ActionIcon, Button, Group, Table, Text, Tooltip } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { deleteExclusion, EXCLUSION_KEYS, exclusionsQuery } from "../../api/baselines";
+import { EXCLUSION_KEYS, exclusionsQuery } from "../../api/baselines";
 import { ExcludeDialog } from "../../components/ExcludeDialog";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
@@ -84,7 +85,7 @@ export function Exclusions({ zone }: { readonly zone: Zone }) {
                           aria-label={`Include ${exclusion.name} again`}
                           onClick={() => {
                             deletion.remove(exclusion.id, `Baselines include “${exclusion.name}” again`, () =>
-                              deleteExclusion(exclusion.id),
+                              api.DELETE("/exclusions/{id}", { params: { path: { id: exclusion.id } } }),
                             );
                           }}
                         >

@@ -1,8 +1,9 @@
+import { api } from "../../api/client";
 import { ActionIcon, Button, Group, MultiSelect, Table, Text } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { createHostGroup, deleteHostGroup, hostGroupsQuery, updateHostGroup } from "../../api/baselines";
+import { hostGroupsQuery } from "../../api/baselines";
 import { hostsQuery } from "../../api/queries";
 import { mayWrite, useMe } from "../../components/me";
 import { ScrollCard } from "../../components/ScrollCard";
@@ -88,7 +89,7 @@ export function HostGroups() {
                             deletion.remove(
                               group.id,
                               `Deleted the host group “${group.name}”; its baselines keep their hosts`,
-                              () => deleteHostGroup(group.id),
+                              () => api.DELETE("/host-groups/{id}", { params: { path: { id: group.id } } }),
                             );
                           }}
                         >
@@ -117,7 +118,9 @@ function GroupDialog({ group, onClose }: { readonly group: HostGroupInfo | null;
   const saving = useMutation({
     mutationFn: () => {
       const body = { name, note, hosts: [...hosts] };
-      return group === null ? createHostGroup(body) : updateHostGroup(group.id, body);
+      return group === null
+        ? api.POST("/host-groups", { body })
+        : api.PATCH("/host-groups/{id}", { body, params: { path: { id: group.id } } });
     },
     onSuccess: async () => {
       await Promise.all([["host-groups"], ["baselines"]].map((queryKey) => client.invalidateQueries({ queryKey })));

@@ -1,7 +1,8 @@
+import { api } from "../../api/client";
 import { Group, NumberInput, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { createBaseline } from "../../api/baselines";
+
 import { FormDialog } from "../../components/FormDialog";
 import { toNamedZone } from "../../logic/host_zone";
 import type { BaselineCreate } from "../../logic/api";
@@ -80,12 +81,8 @@ function NewBaseline({ title, action, zone, how, onClose, children }: NewBaselin
   const { name, note, hosts, group } = subject;
   const making = useMutation({
     mutationFn: () =>
-      createBaseline({
-        name,
-        note,
-        time_zone: toNamedZone(zone),
-        ...(group === null ? { hosts: [...hosts] } : { group }),
-        ...how,
+      api.POST("/baselines", {
+        body: { name, note, time_zone: toNamedZone(zone), ...(group === null ? { hosts: [...hosts] } : { group }), ...how },
       }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["baselines"] });

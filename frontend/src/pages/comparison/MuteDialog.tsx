@@ -1,7 +1,8 @@
+import { api } from "../../api/client";
 import { Radio, Stack } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { createMute, MUTE_KEYS } from "../../api/comparison";
+import { MUTE_KEYS } from "../../api/comparison";
 import { FormDialog } from "../../components/FormDialog";
 import { ReasonField } from "../../components/NameAndNote";
 import type { FindingGroup } from "../../logic/api";
@@ -23,7 +24,7 @@ export function MuteDialog({ group, instanceTitle, onClose }: MuteDialogProps) {
     mutationFn: async () => {
       const choice = choices[Number(index)];
       if (choice !== undefined) {
-        await createMute({ ...choice.mute, reason });
+        await api.POST("/mutes", { body: { ...choice.mute, reason } });
       }
     },
     onSuccess: async () => {

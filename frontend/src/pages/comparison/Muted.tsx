@@ -1,6 +1,7 @@
+import { api } from "../../api/client";
 import { Button, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { deleteMute, MUTE_KEYS, mutesQuery } from "../../api/comparison";
+import { MUTE_KEYS, mutesQuery } from "../../api/comparison";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
@@ -110,7 +111,9 @@ function MuteRules({ zone }: { readonly zone: Zone }) {
                       variant="default"
                       aria-label={`Unmute ${describeMute(mute)}`}
                       onClick={() => {
-                        deletion.remove(mute.id, `Unmuted ${describeMute(mute)}`, () => deleteMute(mute.id));
+                        deletion.remove(mute.id, `Unmuted ${describeMute(mute)}`, () =>
+                          api.DELETE("/mutes/{id}", { params: { path: { id: mute.id } } }),
+                        );
                       }}
                     >
                       Unmute

@@ -1,8 +1,9 @@
+import { api } from "../../api/client";
 import { ActionIcon, Modal, Table } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { comparisonParams, deleteSaved, saveComparison, savedComparisonsQuery, updateSaved } from "../../api/comparison";
+import { comparisonParams, saveComparison, savedComparisonsQuery } from "../../api/comparison";
 import { NameField, NoteField } from "../../components/NameAndNote";
 import { useDeletion } from "../../components/useDeletion";
 import { FormDialog } from "../../components/FormDialog";
@@ -30,7 +31,9 @@ export function SaveDialog({ of, suggested, onClose, onDone }: SaveDialogProps) 
   const [note, setNote] = useState(isSaved ? of.note : "");
   const saving = useMutation({
     mutationFn: () =>
-      isSaved ? updateSaved(of.id, { name, note }) : saveComparison({ name, note, inputs: comparisonParams(of) }),
+      isSaved
+        ? api.PATCH("/comparisons/{id}", { body: { name, note }, params: { path: { id: of.id } } })
+        : saveComparison({ name, note, inputs: comparisonParams(of) }),
     onSuccess: async (saved) => {
       await client.invalidateQueries({ queryKey: ["saved"] });
       onDone(saved);
@@ -120,7 +123,9 @@ export function SavedList({ zone, onClose, onOpen }: SavedListProps) {
                     <ActionIcon
                       aria-label={`Delete ${each.name}`}
                       onClick={() => {
-                        deletion.remove(each.id, `Deleted the comparison “${each.name}”`, () => deleteSaved(each.id));
+                        deletion.remove(each.id, `Deleted the comparison “${each.name}”`, () =>
+                          api.DELETE("/comparisons/{id}", { params: { path: { id: each.id } } }),
+                        );
                       }}
                     >
                       <IconTrash size={15} />

@@ -2,7 +2,7 @@ import { Group as Row, Text } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { csvAddress } from "../../api/endpoints";
+import { csvAddress } from "../../api/addresses";
 import { baselinesQuery } from "../../api/queries";
 import { PageLink } from "../../components/PageLink";
 import { baselineTitle, newerVersion } from "../../logic/against";

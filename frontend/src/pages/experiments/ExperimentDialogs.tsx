@@ -1,7 +1,8 @@
+import { api } from "../../api/client";
 import { Text, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { EXPERIMENT_KEYS, updateExperiment, updateRun } from "../../api/experiments";
+import { EXPERIMENT_KEYS } from "../../api/experiments";
 import { FormDialog } from "../../components/FormDialog";
 import type { Experiment, ExperimentRun } from "../../logic/api";
 import { formatFactors, formatResultLines, parseFactorLines, parseResultLines } from "../../logic/experiment";
@@ -28,7 +29,10 @@ export function EditExperimentDialog({ experiment, onClose }: EditExperimentDial
   const [title, setTitle] = useState(experiment.title);
   const [note, setNote] = useState(experiment.note);
   const done = useRefresh(onClose);
-  const saving = useMutation({ mutationFn: () => updateExperiment(experiment.id, { name, title, note }), onSuccess: done });
+  const saving = useMutation({
+    mutationFn: () => api.PUT("/experiments/{id}", { body: { name, title, note }, params: { path: { id: experiment.id } } }),
+    onSuccess: done,
+  });
   return (
     <FormDialog
       title="Edit experiment"
@@ -88,12 +92,15 @@ export function EditRunDialog({ run, onClose }: RunDialogProps) {
   const done = useRefresh(onClose);
   const saving = useMutation({
     mutationFn: () =>
-      updateRun(run.id, {
-        factors: typeof factors === "string" ? run.factors : factors,
-        note,
-        excluded_reason: run.excluded_reason,
-        // What was measured keeps all of its digits where nobody touched it.
-        results: isSame || typeof results === "string" ? null : [...results],
+      api.PUT("/experiments/runs/{id}", {
+        body: {
+          factors: typeof factors === "string" ? run.factors : factors,
+          note,
+          excluded_reason: run.excluded_reason,
+          // What was measured keeps all of its digits where nobody touched it.
+          results: isSame || typeof results === "string" ? null : [...results],
+        },
+        params: { path: { id: run.id } },
       }),
     onSuccess: done,
   });
@@ -156,7 +163,11 @@ export function ExcludeRunDialog({ run, onClose }: RunDialogProps) {
   const [reason, setReason] = useState("");
   const done = useRefresh(onClose);
   const saving = useMutation({
-    mutationFn: () => updateRun(run.id, { factors: run.factors, note: run.note, excluded_reason: reason.trim() }),
+    mutationFn: () =>
+      api.PUT("/experiments/runs/{id}", {
+        body: { factors: run.factors, note: run.note, excluded_reason: reason.trim() },
+        params: { path: { id: run.id } },
+      }),
     onSuccess: done,
   });
   return (

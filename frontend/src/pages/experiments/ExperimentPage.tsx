@@ -1,16 +1,11 @@
+import { api } from "../../api/client";
 import { Button, Group, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { IconDownload, IconPencil, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import {
-  deleteExperiment,
-  experimentAnalysisQuery,
-  experimentQuery,
-  restoreExperiment,
-  runsCsvAddress,
-} from "../../api/experiments";
+import { experimentAnalysisQuery, experimentQuery, runsCsvAddress } from "../../api/experiments";
 import { AddToReport } from "../../components/AddToReport";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
@@ -114,8 +109,8 @@ function ShownExperiment({ details, view, onView }: ShownExperimentProps) {
                 leftSection={<IconTrash size={14} />}
                 onClick={() => {
                   remove(
-                    () => deleteExperiment(experiment.id),
-                    () => restoreExperiment(experiment.id),
+                    () => api.DELETE("/experiments/{id}", { params: { path: { id: experiment.id } } }),
+                    () => api.POST("/experiments/{id}/restore", { params: { path: { id: experiment.id } } }),
                     `Deleted experiment ${experiment.name}`,
                     `Restored experiment ${experiment.name}`,
                   );

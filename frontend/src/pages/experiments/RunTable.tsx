@@ -1,9 +1,10 @@
+import { api } from "../../api/client";
 import { ActionIcon, Checkbox, Menu, Table, Text, Tooltip } from "@mantine/core";
 import { IconDots } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { deleteRun, EXPERIMENT_KEYS, restoreRun, updateRun } from "../../api/experiments";
+import { EXPERIMENT_KEYS } from "../../api/experiments";
 import { Instant } from "../../components/Instant";
 import { MarkBaselineDialog } from "../../components/MarkBaselineDialog";
 import { ScrollCard } from "../../components/ScrollCard";
@@ -165,7 +166,10 @@ function RunMenu({ run, view, writes, onDialog }: RunMenuProps) {
   const remove = useRunDeletion();
   const window = windowOfRun(run);
   const include = async (): Promise<void> => {
-    await updateRun(run.id, { factors: run.factors, note: run.note, excluded_reason: "" });
+    await api.PUT("/experiments/runs/{id}", {
+      body: { factors: run.factors, note: run.note, excluded_reason: "" },
+      params: { path: { id: run.id } },
+    });
     await Promise.all(EXPERIMENT_KEYS.map((queryKey) => client.invalidateQueries({ queryKey })));
   };
   return (
@@ -225,8 +229,8 @@ function RunMenu({ run, view, writes, onDialog }: RunMenuProps) {
               color="red"
               onClick={() => {
                 remove(
-                  () => deleteRun(run.id),
-                  () => restoreRun(run.id),
+                  () => api.DELETE("/experiments/runs/{id}", { params: { path: { id: run.id } } }),
+                  () => api.POST("/experiments/runs/{id}/restore", { params: { path: { id: run.id } } }),
                   `Deleted run ${String(run.id)}`,
                   `Restored run ${String(run.id)}`,
                 );

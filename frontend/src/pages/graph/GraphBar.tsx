@@ -1,7 +1,6 @@
 import { Group, MultiSelect, SegmentedControl, Select, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { instancesQuery, statsQuery } from "../../api/queries";
-import { viewsQuery } from "../../api/views";
+import { instancesQuery, statsQuery, viewsQuery } from "../../api/queries";
 import { CopyLink } from "../../components/CopyLink";
 import { RangePicker } from "../../components/RangePicker";
 import { useZone } from "../../components/zone";

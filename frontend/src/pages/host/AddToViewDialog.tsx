@@ -1,8 +1,9 @@
+import { api } from "../../api/client";
 import { Button, Group, Modal, Select, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { createView, updateView, viewsQuery } from "../../api/views";
+import { viewsQuery } from "../../api/queries";
 import { FormDialog } from "../../components/FormDialog";
 import { PendingView } from "../../components/StateView";
 import type { ViewPanel } from "../../logic/api";
@@ -30,8 +31,8 @@ export function AddToViewDialog({ panel, host, onClose }: AddToViewDialogProps) 
   const saving = useMutation({
     mutationFn: () =>
       view === undefined
-        ? createView({ name: name.trim(), description: "", is_shared: false, panels: [panel] })
-        : updateView(view.key, { panels: [...view.panels, panel] }),
+        ? api.POST("/views", { body: { name: name.trim(), description: "", is_shared: false, panels: [panel] } })
+        : api.PATCH("/views/{key}", { body: { panels: [...view.panels, panel] }, params: { path: { key: view.key } } }),
     onSuccess: () => client.invalidateQueries({ queryKey: viewsQuery.queryKey }),
   });
   const saved = saving.data;

@@ -1,8 +1,9 @@
+import { api } from "../../api/client";
 import { Button, Group, Select, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SyntheticEvent, useState } from "react";
 import { referencesQuery } from "../../api/queries";
-import { putExpected } from "../../api/references";
+
 import { ErrorLine } from "../../components/StateView";
 import type { ExpectedValuePut, ReferenceRule } from "../../logic/api";
 import { parseBound } from "../../logic/look";
@@ -27,7 +28,7 @@ export function ExpectedForm({ host, plan, rules }: ExpectedFormProps) {
   const value = text.trim() === "" ? null : parseBound(text);
   const isWrong = text.trim() !== "" && value === null;
   const saving = useMutation({
-    mutationFn: (body: ExpectedValuePut) => putExpected(body),
+    mutationFn: (body: ExpectedValuePut) => api.PUT("/references", { body }),
     onSuccess: (list) => {
       client.setQueryData(referencesQuery(host).queryKey, list);
       setTyped(null);

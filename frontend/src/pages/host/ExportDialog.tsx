@@ -1,7 +1,6 @@
 import { Button, Group, Modal, Stack, Table, Text } from "@mantine/core";
 import { IconDownload, IconPackage } from "@tabler/icons-react";
-import { bundleAddress } from "../../api/bundles";
-import { csvAddress, parquetAddress } from "../../api/endpoints";
+import { bundleAddress, csvAddress, parquetAddress } from "../../api/addresses";
 import type { StatInfo } from "../../logic/api";
 import { describeDuration, lengthOf, type Window } from "../../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../../logic/zone";

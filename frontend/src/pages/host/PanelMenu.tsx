@@ -1,6 +1,6 @@
 import { ActionIcon, Menu, Text, useComputedColorScheme } from "@mantine/core";
 import { IconDots } from "@tabler/icons-react";
-import { parquetAddress, csvAddress } from "../../api/endpoints";
+import { parquetAddress, csvAddress } from "../../api/addresses";
 import { mayWrite, useMe } from "../../components/me";
 import type { PanelPlan } from "../../logic/panel";
 import type { Window } from "../../logic/time";

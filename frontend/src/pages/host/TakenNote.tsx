@@ -2,7 +2,7 @@ import { Text } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { type RefObject, useState } from "react";
-import { linesAddress } from "../../api/endpoints";
+import { linesAddress } from "../../api/addresses";
 import { fieldsAsked, type PanelPlan } from "../../logic/panel";
 import { seriesKey } from "../../logic/series";
 import type { Window } from "../../logic/time";

@@ -1,9 +1,10 @@
+import { api } from "../../api/client";
 import { Button, Menu } from "@mantine/core";
 import { IconCheck, IconLayoutGrid, IconStarFilled } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
-import { updateView, viewsQuery } from "../../api/views";
+import { viewsQuery } from "../../api/queries";
 import { ErrorLine } from "../../components/StateView";
 import type { StatInfo, ViewInfo, ViewPanel } from "../../logic/api";
 import type { PanelLook } from "../../logic/look";
@@ -44,7 +45,8 @@ export function ViewMenu({ viewKeys, plans, looks, stats, clock, onChoose, onSiz
   const resized = only !== undefined && chosen.length === 1 && only.may_change ? resizedPanels(only, plans, looks) : null;
   const client = useQueryClient();
   const sizing = useMutation({
-    mutationFn: (view: ViewInfo) => updateView(view.key, { panels: panelsOf(view) }),
+    mutationFn: (view: ViewInfo) =>
+      api.PATCH("/views/{key}", { body: { panels: panelsOf(view) }, params: { path: { key: view.key } } }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: viewsQuery.queryKey });
       onSized();

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { viewsQuery } from "../../api/views";
+import { viewsQuery } from "../../api/queries";
 import type { HostInfo, StatInfo } from "../../logic/api";
 import { lackingPanels, planSections } from "../../logic/panel";
 import { chooseViews, planViews } from "../../logic/view";

@@ -1,12 +1,14 @@
+import type { JoinTokenCreate } from "../../logic/api";
+import { api } from "../../api/client";
 import { List, Paper, Stack, Text, Title } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { createJoinToken } from "../../api/join_tokens";
+
 import { CopyBox } from "../../components/CopyBox";
 import { JoinTokenForm } from "../../components/JoinTokenForm";
 
 /** The install command for hosts; administrators get a new join token in it. */
 export function AddHost({ isAdministrator }: { readonly isAdministrator: boolean }) {
-  const making = useMutation({ mutationFn: createJoinToken });
+  const making = useMutation({ mutationFn: (body: JoinTokenCreate) => api.POST("/join-tokens", { body }) });
   return (
     <Paper className="card" p="md" mb="md">
       <Title order={2} mb={6}>

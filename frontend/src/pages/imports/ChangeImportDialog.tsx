@@ -1,7 +1,8 @@
+import { api } from "../../api/client";
 import { Autocomplete, Button, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { changeImport, undoImportChange } from "../../api/imports";
+
 import { hostsQuery, importQuery, importsQuery } from "../../api/queries";
 import { FormDialog } from "../../components/FormDialog";
 import type { Import, ImportUpdate } from "../../logic/api";
@@ -32,8 +33,14 @@ export function ChangeImportDialog({ item, zone, onClose }: ChangeImportDialogPr
     void client.invalidateQueries({ queryKey: importsQuery.queryKey });
     onClose();
   };
-  const changing = useMutation({ mutationFn: (change: ImportUpdate) => changeImport(item.id, change), onSuccess });
-  const undoing = useMutation({ mutationFn: () => undoImportChange(item.id), onSuccess });
+  const changing = useMutation({
+    mutationFn: (change: ImportUpdate) => api.PUT("/imports/{id}", { params: { path: { id: item.id } }, body: change }),
+    onSuccess,
+  });
+  const undoing = useMutation({
+    mutationFn: () => api.POST("/imports/{id}/undo-change", { params: { path: { id: item.id } } }),
+    onSuccess,
+  });
   return (
     <FormDialog
       title={`Change ${item.name}`}

@@ -1,8 +1,9 @@
+import { api } from "../../api/client";
 import { ActionIcon, Group, Progress, Table, Text, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconChevronDown, IconChevronRight, IconHandStop, IconPencil, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
-import { deleteImport, undoImport } from "../../api/imports";
+
 import { importQuery, importsQuery } from "../../api/queries";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { Instant } from "../../components/Instant";
@@ -231,7 +232,7 @@ function UndoButton({ item }: { readonly item: Import }) {
   const client = useQueryClient();
   const [isAsking, setAsking] = useState(false);
   const undoing = useMutation({
-    mutationFn: () => undoImport(item.id),
+    mutationFn: () => api.POST("/imports/{id}/undo", { params: { path: { id: item.id } } }),
     onSuccess: () => {
       setAsking(false);
       void client.invalidateQueries({ queryKey: importQuery(item.id).queryKey });
@@ -284,7 +285,10 @@ function ImportProgress({ item }: { readonly item: Import }) {
 }
 
 function StopButton({ item, onGone }: { readonly item: Import; readonly onGone: () => void }) {
-  const stopping = useMutation({ mutationFn: () => deleteImport(item.id), onSuccess: onGone });
+  const stopping = useMutation({
+    mutationFn: () => api.DELETE("/imports/{id}", { params: { path: { id: item.id } } }),
+    onSuccess: onGone,
+  });
   return (
     <>
       <Tooltip label="Stop and remove from this list; loaded data is kept">
@@ -321,7 +325,7 @@ interface ForgetDialogProps {
 
 function ForgetDialog({ item, onGone, onClose }: ForgetDialogProps) {
   const forgetting = useMutation({
-    mutationFn: () => deleteImport(item.id),
+    mutationFn: () => api.DELETE("/imports/{id}", { params: { path: { id: item.id } } }),
     onSuccess: () => {
       onGone();
       onClose();

@@ -1,7 +1,8 @@
+import { api } from "../../api/client";
 import { Autocomplete, Button, Group, Select, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type SyntheticEvent, useState } from "react";
-import { retryImport } from "../../api/imports";
+
 import { importQuery, importsQuery, specsQuery } from "../../api/queries";
 import { ErrorLine } from "../../components/StateView";
 import { useZoneGroups } from "../../components/zone";
@@ -31,7 +32,7 @@ export function RetryForm({ item, file, zone }: RetryFormProps) {
   const [values, setValues] = useState<RetryValues>(NO_VALUES);
   const [problems, setProblems] = useState<OptionProblems>({});
   const trying = useMutation({
-    mutationFn: (request: RetryRequest) => retryImport(item.id, request),
+    mutationFn: (request: RetryRequest) => api.POST("/imports/{id}/retry", { params: { path: { id: item.id } }, body: request }),
     onSuccess: () => {
       void client.invalidateQueries({ queryKey: importQuery(item.id).queryKey });
       void client.invalidateQueries({ queryKey: importsQuery.queryKey });

@@ -4,7 +4,7 @@ import { IconRefresh } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { installationQuery } from "../../api/installation";
+import { installationQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { Instant } from "../../components/Instant";
 import { isAdministrator, useMe } from "../../components/me";

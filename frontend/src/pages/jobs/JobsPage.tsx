@@ -1,10 +1,11 @@
+import { api } from "../../api/client";
 import { ActionIcon, Group, Progress, Table, Text, TextInput, Title, Tooltip } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { IconHandStop, IconRefresh, IconSearch } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { retryJob, stopJob } from "../../api/endpoints";
+
 import { jobsQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { Instant } from "../../components/Instant";
@@ -164,8 +165,14 @@ function JobProgress({ job, zone }: { readonly job: Job; readonly zone: Zone }) 
 function JobActions({ job }: { readonly job: Job }) {
   const client = useQueryClient();
   const onSuccess = () => client.invalidateQueries();
-  const stopping = useMutation({ mutationFn: () => stopJob(job.id), onSuccess });
-  const retrying = useMutation({ mutationFn: () => retryJob(job.id), onSuccess });
+  const stopping = useMutation({
+    mutationFn: () => api.POST("/jobs/{id}/stop", { params: { path: { id: job.id } } }),
+    onSuccess,
+  });
+  const retrying = useMutation({
+    mutationFn: () => api.POST("/jobs/{id}/retry", { params: { path: { id: job.id } } }),
+    onSuccess,
+  });
   return (
     <Group gap={4} wrap="nowrap">
       {job.is_stoppable && (

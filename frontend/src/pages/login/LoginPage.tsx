@@ -3,9 +3,9 @@ import { useDocumentTitle } from "@mantine/hooks";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
 import { type SyntheticEvent, useEffect, useRef, useState } from "react";
-import { ApiError } from "../../api/client";
-import { logIn, redeemLinkToken } from "../../api/endpoints";
-import { loginMethodsQuery, providerLoginAddress } from "../../api/login_methods";
+import { api, ApiError } from "../../api/client";
+
+import { loginMethodsQuery, providerLoginAddress } from "../../api/accounts";
 import { meQuery } from "../../api/queries";
 import { ErrorLine, StateView } from "../../components/StateView";
 import type { Me } from "../../logic/api";
@@ -42,7 +42,7 @@ function useOpenAfterLogin(): (me: Me) => void {
 export function LoginPage() {
   useDocumentTitle("Log in · normstat");
   const enter = useOpenAfterLogin();
-  const link = useMutation({ mutationFn: redeemLinkToken, onSuccess: enter });
+  const link = useMutation({ mutationFn: (token: string) => api.POST("/auth/link", { body: { token } }), onSuccess: enter });
   const { mutate } = link;
   const isSent = useRef(false);
   useEffect(() => {
@@ -122,7 +122,7 @@ function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void;
   const [code, setCode] = useState("");
   const [isAsked, setAsked] = useState(false);
   const login = useMutation({
-    mutationFn: () => logIn(account, password, isAsked ? code : null),
+    mutationFn: () => api.POST("/auth/login", { body: { name: account, password, code: isAsked ? code : null } }),
     onSuccess: onEnter,
     onError: (error) => {
       if (error instanceof ApiError && error.code === "second_factor_needed") {

@@ -1,8 +1,9 @@
+import { api } from "../../api/client";
 import { ActionIcon, Badge, Button, Group, Menu, Paper, Text, Title } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconDots, IconGripVertical } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { deleteNote, reportFileAddress, reportQuery, restoreNote, updateNote } from "../../api/reports";
+import { reportFileAddress, reportQuery, updateNote } from "../../api/reports";
 import type { NoteContent, ReportNote } from "../../logic/api";
 import { isComplete, NOTE_KIND_LABELS } from "../../logic/note";
 import { undo } from "../../state/undo";
@@ -33,13 +34,15 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
     },
   });
   const removing = useMutation({
-    mutationFn: () => deleteNote(report, note.id),
+    mutationFn: () => api.DELETE("/reports/{id}/notes/{note}", { params: { path: { id: report, note: note.id } } }),
     onSuccess: (details) => {
       client.setQueryData(queryKey, details);
       undo.say("Deleted the note", () => {
-        void restoreNote(report, note.id).then((restored) => {
-          client.setQueryData(queryKey, restored);
-        });
+        void api
+          .POST("/reports/{id}/notes/{note}/restore", { params: { path: { id: report, note: note.id } } })
+          .then((restored) => {
+            client.setQueryData(queryKey, restored);
+          });
       });
     },
   });

@@ -1,11 +1,12 @@
+import { api } from "../../api/client";
 import { Button, Group, SegmentedControl, Stack, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { IconDownload, IconFileTypePdf, IconPackage, IconPlus } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { bundleAddress } from "../../api/bundles";
-import { orderNotes, reportExport, reportQuery, saveAsTemplate } from "../../api/reports";
+import { bundleAddress } from "../../api/addresses";
+import { reportExport, reportQuery } from "../../api/reports";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
@@ -51,7 +52,7 @@ function Loaded({ details, view }: { readonly details: ReportDetails; readonly v
   const mayEdit = mayWrite(useMe());
   const [isRenaming, setRenaming] = useState(false);
   const templating = useMutation({
-    mutationFn: () => saveAsTemplate(report.id, report.title),
+    mutationFn: () => api.POST("/reports/{id}/template", { params: { path: { id: report.id } }, body: { title: report.title } }),
     onSuccess: () => {
       undo.say("Saved as a template; New report offers it", null);
     },
@@ -176,7 +177,11 @@ function Notes({ details, mayEdit }: { readonly details: ReportDetails; readonly
   const [dragged, setDragged] = useState<number | null>(null);
   const ids = notes.map(({ id }) => id);
   const ordering = useMutation({
-    mutationFn: (order: readonly number[]) => orderNotes(report.id, report.revision, order),
+    mutationFn: (order: readonly number[]) =>
+      api.PUT("/reports/{id}/order", {
+        params: { path: { id: report.id } },
+        body: { revision: report.revision, notes: [...order] },
+      }),
     onSuccess: (changed) => {
       client.setQueryData(reportQuery(report.id).queryKey, changed);
     },

@@ -1,10 +1,11 @@
+import { api } from "../../api/client";
 import { Button, Group, Select, Table, Text, TextInput, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { createReport, deleteReport, reportExport, reportsQuery, reportTemplatesQuery } from "../../api/reports";
+import { reportExport, reportsQuery, reportTemplatesQuery } from "../../api/reports";
 import { FormDialog } from "../../components/FormDialog";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
@@ -114,7 +115,9 @@ function ReportTable({ reports, mayEdit }: { readonly reports: readonly ReportIn
                     color="red"
                     aria-label={`Delete ${report.title}`}
                     onClick={() => {
-                      deletion.remove(report.id, `Deleted ${report.title}`, () => deleteReport(report.id));
+                      deletion.remove(report.id, `Deleted ${report.title}`, () =>
+                        api.DELETE("/reports/{id}", { params: { path: { id: report.id } } }),
+                      );
                     }}
                   >
                     <IconTrash size={14} />
@@ -136,7 +139,7 @@ function NewReport({ onClose }: { readonly onClose: () => void }) {
   const [title, setTitle] = useState("");
   const [template, setTemplate] = useState<string | null>("incident");
   const creating = useMutation({
-    mutationFn: () => createReport(title, template),
+    mutationFn: () => api.POST("/reports", { body: { title, template, hosts: [] } }),
     onSuccess: async ({ report }) => {
       await client.invalidateQueries({ queryKey: reportsQuery.queryKey });
       await navigate({ to: "/reports/$report", params: { report: String(report.id) }, search: {} });

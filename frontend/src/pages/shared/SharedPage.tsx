@@ -1,8 +1,9 @@
+import { api } from "../../api/client";
 import { Group, Paper, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { openShareLink } from "../../api/share_links";
+
 import { StateView } from "../../components/StateView";
 import type { SharedContent } from "../../logic/api";
 import { utcMinute } from "../../logic/share_link";
@@ -15,7 +16,7 @@ const CONTENT_MAY = ["allow-downloads", "allow-popups"].join(" ");
 /** Where a share link leads (`/shared#token=...`): the comparison or report, and who shared it until when. No login is needed. */
 export function SharedPage() {
   const [token, setToken] = useState<string | null>(null);
-  const opening = useMutation({ mutationFn: openShareLink });
+  const opening = useMutation({ mutationFn: (token: string) => api.POST("/share-links/open", { body: { token } }) });
   const { mutate } = opening;
   const isTaken = useRef(false);
   useDocumentTitle(`${opening.data?.title ?? "Shared with you"} - normstat`);

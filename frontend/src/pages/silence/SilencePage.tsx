@@ -1,8 +1,9 @@
+import { api } from "../../api/client";
 import { Button, Group, Paper, Select, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { checkSilence, muteBySilenceLink } from "../../api/alerts";
+
 import { ErrorLine, StateView } from "../../components/StateView";
 import type { SilenceOffer } from "../../logic/api";
 import { takeLoginToken } from "../../state/url";
@@ -18,7 +19,7 @@ const LENGTHS = [
 export function SilencePage() {
   useDocumentTitle("Mute · normstat");
   const [token, setToken] = useState<string | null>(null);
-  const checking = useMutation({ mutationFn: checkSilence });
+  const checking = useMutation({ mutationFn: (token: string) => api.POST("/alert-silences/check", { body: { token } }) });
   const { mutate } = checking;
   const isTaken = useRef(false);
   useEffect(() => {
@@ -63,7 +64,9 @@ export function SilencePage() {
 function Offer({ offer, token }: { readonly offer: SilenceOffer; readonly token: string }) {
   const [minutes, setMinutes] = useState("60");
   const [reason, setReason] = useState("");
-  const muting = useMutation({ mutationFn: () => muteBySilenceLink(token, Number(minutes), reason.trim()) });
+  const muting = useMutation({
+    mutationFn: () => api.POST("/alert-silences", { body: { token, minutes: Number(minutes), reason: reason.trim() } }),
+  });
   if (muting.data !== undefined) {
     return (
       <Text role="status">

@@ -1,8 +1,9 @@
+import { api } from "../../api/client";
 import { Button, Group, Paper, Radio, Stack, Text, Textarea, TextInput, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type SyntheticEvent, useState } from "react";
-import { draftSpec } from "../../api/endpoints";
+
 import { specsQuery } from "../../api/queries";
 import { isAdministrator, useMe } from "../../components/me";
 import { ErrorLine, StateView } from "../../components/StateView";
@@ -28,7 +29,7 @@ export function NewSpecPage() {
   const [instanceColumn, setInstanceColumn] = useState("");
   const [sample, setSample] = useState("");
   const [isTried, setTried] = useState(false);
-  const drafting = useMutation({ mutationFn: draftSpec });
+  const drafting = useMutation({ mutationFn: (body: SpecDraftRequest) => api.POST("/specs/draft", { body }) });
   const wrongName = nameProblem(name, known);
 
   const submit = (event: SyntheticEvent): void => {

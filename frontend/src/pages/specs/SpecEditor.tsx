@@ -1,9 +1,10 @@
+import { api } from "../../api/client";
 import { Button, Group, Paper, Tabs, Text, Textarea, Title } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { saveSpec } from "../../api/endpoints";
+
 import { specsQuery, statsQuery } from "../../api/queries";
 import { ErrorLine } from "../../components/StateView";
 import { ColumnsTable } from "./ColumnsTable";
@@ -27,7 +28,7 @@ export function SpecEditor({ name, toml: given, sample }: SpecEditorProps) {
   const [settledSample] = useDebouncedValue(sample, SETTLE_MS);
   const [isSaved, setSaved] = useState(false);
   const saving = useMutation({
-    mutationFn: () => saveSpec(name, toml),
+    mutationFn: () => api.PUT("/specs/{name}", { body: { toml }, params: { path: { name } } }),
     onSuccess: () => {
       setSaved(true);
       void client.invalidateQueries({ queryKey: specsQuery.queryKey });

@@ -3,8 +3,8 @@ import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { ApiError } from "../../api/client";
-import { deleteSpec } from "../../api/endpoints";
+import { api, ApiError } from "../../api/client";
+
 import { specQuery, specsQuery, statsQuery } from "../../api/queries";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { CopyBox } from "../../components/CopyBox";
@@ -157,7 +157,7 @@ function DeleteSpecDialog({ detail, onClose }: { readonly detail: SpecDetail; re
   const client = useQueryClient();
   const navigate = useNavigate();
   const deleting = useMutation({
-    mutationFn: () => deleteSpec(detail.name),
+    mutationFn: () => api.DELETE("/specs/{name}", { params: { path: { name: detail.name } } }),
     onSuccess: () => {
       client.removeQueries({ queryKey: specQuery(detail.name).queryKey });
       void client.invalidateQueries({ queryKey: specsQuery.queryKey });

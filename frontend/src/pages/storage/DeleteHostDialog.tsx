@@ -1,6 +1,7 @@
+import { api } from "../../api/client";
 import { Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { deleteHost } from "../../api/endpoints";
+
 import { DELETION_KEYS } from "../../api/queries";
 import { TypedConfirmDialog } from "../../components/TypedConfirmDialog";
 import type { HostStorage } from "../../logic/api";
@@ -19,7 +20,7 @@ interface DeleteHostDialogProps {
 export function DeleteHostDialog({ host, zone, onClose }: DeleteHostDialogProps) {
   const client = useQueryClient();
   const deleting = useMutation({
-    mutationFn: () => deleteHost(host.host),
+    mutationFn: () => api.DELETE("/hosts/{host}", { params: { path: { host: host.host } } }),
     onSuccess: async () => {
       await Promise.all(DELETION_KEYS.map((queryKey) => client.invalidateQueries({ queryKey })));
       onClose();

@@ -1,8 +1,9 @@
+import { api } from "../../api/client";
 import { ActionIcon, Button, Group, Select, Stack, Text, TextInput, Title, Tooltip } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { putRetention } from "../../api/endpoints";
+
 import { retentionQuery, statsQuery, storageQuery } from "../../api/queries";
 import { ErrorLine, PendingView } from "../../components/StateView";
 import type { Retention, RetentionRule } from "../../logic/api";
@@ -91,7 +92,7 @@ function RulesForm({ retention }: { readonly retention: Retention }) {
   const consequences = rules === null ? [] : consequencesOf(retention.rules, rules, readNow());
   const isChanged = rules !== null && !isSameRules(retention.rules, rules);
   const saving = useMutation({
-    mutationFn: () => putRetention({ rules: [...(rules ?? [])] }),
+    mutationFn: () => api.PUT("/retention", { body: { rules: [...(rules ?? [])] } }),
     onSuccess: (saved) => {
       client.setQueryData(retentionQuery.queryKey, saved);
       setAsking(false);

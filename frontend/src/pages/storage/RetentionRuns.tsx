@@ -1,7 +1,8 @@
+import { api } from "../../api/client";
 import { Button, Group, Table, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { runRetention } from "../../api/endpoints";
+
 import { retentionQuery } from "../../api/queries";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { Instant } from "../../components/Instant";
@@ -25,7 +26,7 @@ export function RetentionRuns({ runs, zone, mayRun }: RetentionRunsProps) {
   const client = useQueryClient();
   const [isAsking, setAsking] = useState(false);
   const running = useMutation({
-    mutationFn: runRetention,
+    mutationFn: () => api.POST("/retention/runs"),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: retentionQuery.queryKey });
       setAsking(false);

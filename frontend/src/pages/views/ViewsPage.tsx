@@ -1,3 +1,4 @@
+import { api } from "../../api/client";
 import { ActionIcon, Badge, Button, FileButton, Group, Select, Table, Text, TextInput, Title, Tooltip } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import {
@@ -13,8 +14,7 @@ import {
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { hostsQuery, statsQuery } from "../../api/queries";
-import { deleteView, starView, viewsQuery } from "../../api/views";
+import { hostsQuery, statsQuery, viewsQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
@@ -193,7 +193,8 @@ function ViewTable({ views, host, clock, onDialog }: ViewTableProps) {
 function Star({ view }: { readonly view: ViewInfo }) {
   const client = useQueryClient();
   const starring = useMutation({
-    mutationFn: () => starView(view.key, !view.is_starred),
+    mutationFn: () =>
+      api.PUT("/views/{key}/star", { body: { is_starred: !view.is_starred }, params: { path: { key: view.key } } }),
     onSettled: () => client.invalidateQueries({ queryKey: viewsQuery.queryKey }),
   });
   return (
@@ -252,7 +253,7 @@ function ViewActions({ view, onDialog }: { readonly view: ViewInfo; readonly onD
             aria-label={`Delete ${view.name}`}
             onClick={() => {
               deletion.remove(view.key, `Deleted the view “${view.name}”${view.is_shared ? " for all accounts" : ""}`, () =>
-                deleteView(view.key),
+                api.DELETE("/views/{key}", { params: { path: { key: view.key } } }),
               );
             }}
           >

@@ -1,9 +1,10 @@
+import { api } from "../../api/client";
 import { Button, Group, MultiSelect, Paper, Progress, Stack, Table, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { stopJob } from "../../api/endpoints";
+
 import { hostsQuery } from "../../api/queries";
-import { backtestQuery, backtestsQuery, createBacktest } from "../../api/watch";
+import { backtestQuery, backtestsQuery } from "../../api/watch";
 import { Instant } from "../../components/Instant";
 import { JobState } from "../../components/JobState";
 import { mayWrite, useMe } from "../../components/me";
@@ -38,7 +39,8 @@ export function BacktestPanel({ toml, rule, zone }: BacktestPanelProps) {
   const [first] = useState(() => lastWeek());
   const latest = earlier.data?.backtests[0]?.id ?? null;
   const starting = useMutation({
-    mutationFn: (window: Window) => createBacktest({ toml, hosts: chosen, start: toIso(window.start), end: toIso(window.end) }),
+    mutationFn: (window: Window) =>
+      api.POST("/backtests", { body: { toml, hosts: chosen, start: toIso(window.start), end: toIso(window.end) } }),
     onSuccess: async ({ id }) => {
       setOpened(id);
       await client.invalidateQueries({ queryKey: ["watch", "backtests", rule] });
@@ -94,7 +96,10 @@ function lastWeek(): Window {
 function OneBacktest({ id, zone }: { readonly id: number; readonly zone: Zone }) {
   const client = useQueryClient();
   const backtest = useQuery(backtestQuery(id));
-  const stopping = useMutation({ mutationFn: stopJob, onSuccess: () => client.invalidateQueries({ queryKey: ["watch"] }) });
+  const stopping = useMutation({
+    mutationFn: (id: number) => api.POST("/jobs/{id}/stop", { params: { path: { id } } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["watch"] }),
+  });
   // A rule that has been tried can be enabled.
   const isDone = backtest.data?.state === "done";
   useEffect(() => {

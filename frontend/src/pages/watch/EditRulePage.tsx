@@ -1,9 +1,10 @@
+import { api } from "../../api/client";
 import { Button, Group, Paper, Stack, Text, Textarea, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { checkRule, ruleQuery, saveRule } from "../../api/watch";
+import { ruleQuery } from "../../api/watch";
 import { ErrorLine, PendingView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import { copyOfRule, ruleNameOf } from "../../logic/rule_text";
@@ -51,9 +52,9 @@ function RuleEditor({ title, given }: { readonly title: string; readonly given: 
   const [toml, setToml] = useState(given);
   const [isSaved, setSaved] = useState(false);
   const name = ruleNameOf(toml);
-  const checking = useMutation({ mutationFn: () => checkRule(toml) });
+  const checking = useMutation({ mutationFn: () => api.POST("/rules/check", { body: { toml } }) });
   const saving = useMutation({
-    mutationFn: () => saveRule(name, toml),
+    mutationFn: () => api.PUT("/rules/{rule}", { body: { toml }, params: { path: { rule: name } } }),
     onSuccess: async () => {
       setSaved(true);
       await client.invalidateQueries({ queryKey: ["watch"] });

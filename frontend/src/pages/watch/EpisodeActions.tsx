@@ -1,9 +1,9 @@
+import { api } from "../../api/client";
 import { Button, Group, Menu, Popover, TextInput } from "@mantine/core";
 import { IconArrowBackUp, IconBellOff, IconCheck, IconFlag } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { deleteExclusion } from "../../api/baselines";
-import { acknowledgeEpisode, createWatchMute, endWatchMute, markIncident, takeBackAcknowledgement } from "../../api/watch";
+
 import { mayWrite, useMe } from "../../components/me";
 import { ErrorLine } from "../../components/StateView";
 import type { OnNow } from "../../logic/api";
@@ -32,24 +32,32 @@ export function EpisodeActions({ entry }: { readonly entry: OnNow }) {
     }
     await client.invalidateQueries();
   };
-  const takeBack = () => Promise.all(entry.episodes.map(({ id }) => takeBackAcknowledgement(id)));
+  const takeBack = () =>
+    Promise.all(entry.episodes.map(({ id }) => api.DELETE("/episodes/{id}/acknowledge", { params: { path: { id } } })));
   const takingBack = useMutation({ mutationFn: takeBack, onSuccess: renew });
   const muting = useMutation({
     mutationFn: (length: number) =>
-      createWatchMute({ host: entry.host, source: entry.source, end: toIso(toEpochMs(readNow() + length)), reason: "" }),
+      api.POST("/watch/mutes", {
+        body: { host: entry.host, source: entry.source, end: toIso(toEpochMs(readNow() + length)), reason: "" },
+      }),
     onSuccess: async ({ id }) => {
-      undo.say(`Muted: ${name}`, () => void goBack(() => endWatchMute(id)));
+      undo.say(`Muted: ${name}`, () => void goBack(() => api.DELETE("/watch/mutes/{id}", { params: { path: { id } } })));
       await renew();
     },
   });
   const marking = useMutation({
     mutationFn: () =>
-      Promise.all(entry.episodes.filter(({ exclusion_id }) => exclusion_id === null).map(({ id }) => markIncident(id))),
+      Promise.all(
+        entry.episodes
+          .filter(({ exclusion_id }) => exclusion_id === null)
+          .map(({ id }) => api.POST("/episodes/{id}/incident", { body: { note: "" }, params: { path: { id } } })),
+      ),
     onSuccess: async (marked) => {
       const made = marked.flatMap(({ exclusion_id }) => (exclusion_id === null ? [] : [exclusion_id]));
       undo.say(
         `Marked as incident: ${name}. Baselines leave its time out.`,
-        () => void goBack(() => Promise.all(made.map(deleteExclusion))),
+        () =>
+          void goBack(() => Promise.all(made.map((id: number) => api.DELETE("/exclusions/{id}", { params: { path: { id } } })))),
       );
       await client.invalidateQueries();
     },
@@ -136,7 +144,12 @@ function Acknowledge({ entry, name, onDone }: AcknowledgeProps) {
   const [isOpen, setOpen] = useState(false);
   const [note, setNote] = useState("");
   const acknowledging = useMutation({
-    mutationFn: () => Promise.all(entry.episodes.map(({ id }) => acknowledgeEpisode(id, note.trim()))),
+    mutationFn: () =>
+      Promise.all(
+        entry.episodes.map(({ id }) =>
+          api.POST("/episodes/{id}/acknowledge", { body: { note: note.trim() }, params: { path: { id } } }),
+        ),
+      ),
     onSuccess: async () => {
       setOpen(false);
       onDone();

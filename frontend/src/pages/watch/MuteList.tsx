@@ -1,8 +1,9 @@
+import { api } from "../../api/client";
 import { Button, Paper, Select, Table, Text, TextInput, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { hostsQuery } from "../../api/queries";
-import { createWatchMute, endWatchMute, rulesQuery, watchMutesQuery } from "../../api/watch";
+import { rulesQuery, watchMutesQuery } from "../../api/watch";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { ScrollCard } from "../../components/ScrollCard";
@@ -51,7 +52,10 @@ function MuteTable({ mutes, zone }: { readonly mutes: readonly WatchMute[]; read
   const me = useMe();
   const now = useNow(SECOND);
   const client = useQueryClient();
-  const ending = useMutation({ mutationFn: endWatchMute, onSuccess: () => client.invalidateQueries({ queryKey: ["watch"] }) });
+  const ending = useMutation({
+    mutationFn: (id: number) => api.DELETE("/watch/mutes/{id}", { params: { path: { id } } }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["watch"] }),
+  });
   return (
     <>
       <ErrorLine error={ending.error} />
@@ -121,13 +125,8 @@ function MuteForm({ zone }: { readonly zone: Zone }) {
   const [reason, setReason] = useState("");
   const creating = useMutation({
     mutationFn: ({ start, end }: Window) =>
-      createWatchMute({
-        host,
-        tag: tag.trim() === "" ? null : tag.trim(),
-        source: rule,
-        start: toIso(start),
-        end: toIso(end),
-        reason,
+      api.POST("/watch/mutes", {
+        body: { host, tag: tag.trim() === "" ? null : tag.trim(), source: rule, start: toIso(start), end: toIso(end), reason },
       }),
     onSuccess: async () => {
       setReason("");

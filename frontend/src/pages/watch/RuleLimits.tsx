@@ -1,8 +1,9 @@
+import { api } from "../../api/client";
 import { ActionIcon, Code, NumberInput, Paper, SegmentedControl, Select, Table, Text, TextInput, Title } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { removeRuleLimit, setRuleLimit } from "../../api/watch";
+
 import { mayWrite, useMe } from "../../components/me";
 import { ErrorLine } from "../../components/StateView";
 import type { RuleDetail, RuleReading } from "../../logic/api";
@@ -23,7 +24,10 @@ export function RuleLimits({ detail, limits }: RuleLimitsProps) {
   const me = useMe();
   const client = useQueryClient();
   const onSuccess = () => client.invalidateQueries({ queryKey: ["watch", "rule", detail.info.name] });
-  const removing = useMutation({ mutationFn: removeRuleLimit, onSuccess });
+  const removing = useMutation({
+    mutationFn: (id: number) => api.DELETE("/rule-limits/{id}", { params: { path: { id } } }),
+    onSuccess,
+  });
   return (
     <Paper className="card" p="md">
       <Title order={2} fz="md" mb="xs">
@@ -92,7 +96,11 @@ function LimitForm({ detail, limits }: RuleLimitsProps) {
   const [place, setPlace] = useState("");
   const [reason, setReason] = useState("");
   const setting = useMutation({
-    mutationFn: () => setRuleLimit(detail.info.name, { name, value: Number(value), reason, [kind]: place }),
+    mutationFn: () =>
+      api.POST("/rules/{rule}/limits", {
+        body: { name, value: Number(value), reason, [kind]: place },
+        params: { path: { rule: detail.info.name } },
+      }),
     onSuccess: async () => {
       setPlace("");
       setReason("");

@@ -1,9 +1,10 @@
+import { api } from "../../api/client";
 import { Button, Code, Group, Paper, Stack, Table, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { deleteRule, enableRule, ruleQuery } from "../../api/watch";
+import { ruleQuery } from "../../api/watch";
 import { ColourBadge } from "../../components/ColourBadge";
 import { DeleteButton } from "../../components/DeleteButton";
 import { Instant } from "../../components/Instant";
@@ -92,7 +93,11 @@ function RuleButtons({ detail, clock }: { readonly detail: RuleDetail; readonly 
   const client = useQueryClient();
   const navigate = useNavigate();
   const onSuccess = () => client.invalidateQueries({ queryKey: ["watch"] });
-  const enabling = useMutation({ mutationFn: (isEnabled: boolean) => enableRule(info.name, isEnabled), onSuccess });
+  const enabling = useMutation({
+    mutationFn: (isEnabled: boolean) =>
+      api.PUT("/rules/{rule}/enabled", { body: { is_enabled: isEnabled }, params: { path: { rule: info.name } } }),
+    onSuccess,
+  });
   if (!mayWrite(me)) {
     return null;
   }
@@ -117,7 +122,7 @@ function RuleButtons({ detail, clock }: { readonly detail: RuleDetail; readonly 
         {!info.is_builtin && (
           <DeleteButton
             title="Delete the rule?"
-            onDelete={() => deleteRule(info.name)}
+            onDelete={() => api.DELETE("/rules/{rule}", { params: { path: { rule: info.name } } })}
             onDeleted={async () => {
               await navigate({ to: "/watch", search: { tab: "rules" } });
               await onSuccess();
