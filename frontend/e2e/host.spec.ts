@@ -252,7 +252,7 @@ test("nothing moves while a host's graphs arrive with a baseline, an event and w
   });
   await page.goto(`${HOST_URL}&band=${String(id)}`);
   await drawnPanel(page, "mpstat_linux.cpu");
-  await expect(page.locator(".strip").getByText("Still")).toBeVisible();
+  await expect(page.locator(".strip").getByText("Still", { exact: true })).toBeVisible();
   await expect(page.getByText(/\d+ events? in this window/)).toBeVisible();
   await expect(page.locator(".panel-notes").first()).toContainText("band of “Still”");
   await page.waitForLoadState("networkidle");
