@@ -12,7 +12,7 @@ readonly SAMPLER_SYSTEM='@sampler-system.awk@'
 
 readonly SAMPLER_PROCESSES='@sampler-processes.awk@'
 
-# The other half of it.
+# Its second part.
 readonly SAMPLER_CGROUPS='@sampler-cgroups.awk@'
 
 # Sets sample_error and returns 1 if stats.conf may not have the line NAME COMMAND.

@@ -1,7 +1,7 @@
-# Control groups, for the sampler of processes: prints the counters of the groups that hold processes, under the heading of the group
-# and behind the names of their files. Of a group whose lines are as they were printed last, only the heading is printed; the awk that
-# takes over after sixty lines prints all again. The root, which is the whole host, is left out too. A container is described once by each awk,
-# by a line that no kernel prints: its name, where a file of its engine has it.
+# Control groups, for the sampler of processes: prints the counters of the groups that hold processes, under the heading of the group,
+# each line after the name of its file. A group whose lines did not change since they were printed has only its heading; the awk that
+# takes over after sixty lines prints all again. The root group, which is the whole host, is left out. A container is described once
+# by each awk, by a line that no kernel prints: its name, where a file of its engine has it.
 function find_mounts(    mounted, words, options, n, k) {
     while ((getline mounted < "/proc/mounts") > 0) {
         split(mounted, words, " ")

@@ -85,7 +85,7 @@ class Backtest(Documented):
     """Stop it by the job."""
     rule: str
     version: int | None
-    """Of the stored rule; null for a text that was not stored."""
+    """Version of the stored rule; null if the text was never stored."""
     hosts: list[str]
     start: datetime
     end: datetime

@@ -1,4 +1,4 @@
-/** Queries of webhooks: who is told of changes, and what was sent. */
+/** Queries of webhooks and of their deliveries. */
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { WebhookInfo, WebhookPut } from "../logic/api";

@@ -80,6 +80,7 @@ def _choose_unit(line: LedgerLine, told: Sequence[LedgerPart]) -> LedgerPart | N
 
 
 def _choose_processes(line: LedgerLine) -> list[LedgerPart]:
+    """Return the processes and commands that made the change. Empty: none"""
     outside = [part for part in line.parts if part.is_outside and part.kind not in ("others", "remainder")]
     # On a host that is less busy than normal, a process may have begun, too.
     only_rose = bool(outside) and all(part.change > 0 for part in outside)

@@ -165,10 +165,8 @@ def _to_parts(judged: Sequence[tuple[LedgerSplit, list[tuple[str, ResourceUser, 
             if abs(change) < split.least:
                 continue
             share = abs(change) / same[1 if change > 0 else -1]
-            kind: PartKind = "kernel" if not user.command else "process" if len(user.pids) == 1 else "command"
-            kind = "unit" if split.is_by_unit else kind
             part = replace(
-                _part(name, kind, split, user.amounts),
+                _part(name, _kind_of(split, user), split, user.amounts),
                 stat=user.stat,
                 instance=user.instance,
                 command="" if split.is_by_unit else user.command,
@@ -189,6 +187,14 @@ def _to_parts(judged: Sequence[tuple[LedgerSplit, list[tuple[str, ResourceUser, 
         if split.is_whole and (rest := [user.amounts for _, user, _ in parts if id(user) not in told])
     ]
     return [*(part for *_, part in shown), *others]
+
+
+def _kind_of(split: LedgerSplit, user: ResourceUser) -> PartKind:
+    if split.is_by_unit:
+        return "unit"
+    if not user.command:
+        return "kernel"
+    return "process" if len(user.pids) == 1 else "command"
 
 
 def _remainder(total: Amounts, splits: Sequence[LedgerSplit]) -> LedgerPart | None:

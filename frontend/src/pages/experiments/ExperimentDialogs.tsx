@@ -97,7 +97,7 @@ export function EditRunDialog({ run, onClose }: RunDialogProps) {
           factors: typeof factors === "string" ? run.factors : factors,
           note,
           excluded_reason: run.excluded_reason,
-          // What was measured keeps all of its digits where nobody touched it.
+          // A measured value keeps all its digits unless it was edited.
           results: isSame || typeof results === "string" ? null : [...results],
         },
         params: { path: { id: run.id } },

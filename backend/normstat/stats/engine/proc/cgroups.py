@@ -52,7 +52,7 @@ RATES: Final = {
     "io_full_pct": ("io_full_us", 1e-4),
 }  # fmt: skip
 INSTANTS: Final = ("memory_kb", "anon_kb", "file_kb", "shmem_kb", "tasks")
-LIMITS: Final = ("cpu_limit_pct", "memory_limit_kb", "tasks_limit")
+WHOLE_NUMBERS: Final = frozenset({*INSTANTS, "memory_limit_kb", "tasks_limit"})
 # Lines of a word and a number: the counters and amounts that they have, by file.
 PAIRS: Final[Mapping[str, Mapping[str, str]]] = {
     "cpu.stat": {
@@ -73,6 +73,7 @@ SINGLES: Final = {
     "memory.max": "memory_limit_kb", "memory.limit_in_bytes": "memory_limit_kb", "pids.current": "tasks", "pids.max": "tasks_limit",
     "cpu.cfs_quota_us": "quota_us", "cpu.cfs_period_us": "period_us",
 }  # fmt: skip
+IO_STAT: Final = "io.stat"
 DEVICE: Final = re.compile(r"\d+:\d+")
 IO_WORDS: Final = {"rbytes": "read_bytes", "wbytes": "written_bytes", "rios": "reads", "wios": "writes"}
 BLKIO: Final = {
@@ -158,11 +159,12 @@ class CgroupTable:
         if file == "name":
             self._names[group] = line
             return LineKind.IGNORED
-        found = _read_device(file, line) if file in ("io.stat", *BLKIO) else _read_line(file, line)
+        is_of_device = file == IO_STAT or file in BLKIO
+        found = _read_device(file, line) if is_of_device else _read_line(file, line)
         if found is None:
             return MALFORMED
-        adds = told.numbers if file in ("io.stat", *BLKIO) else {}
-        told.numbers.update({name: number + adds.get(name, 0) for name, number in found.items()})
+        for name, number in found.items():
+            told.numbers[name] = number + (told.numbers.get(name, 0) if is_of_device else 0)
         return LineKind.SAMPLE if found else LineKind.IGNORED
 
     # Rows.
@@ -182,8 +184,8 @@ class CgroupTable:
                 values[f"{limit.partition('_')[0]}_of_limit_pct"] = 100 * values[used] / values[limit]
         if values:
             keys = tuple(sorted(values))
-            whole = (*INSTANTS, "memory_limit_kb", "tasks_limit")
-            put(unit, keys, [int(values[key]) if key in whole else round(values[key], 2) for key in keys], members[0][1].offset)
+            rounded: list[Value] = [int(values[key]) if key in WHOLE_NUMBERS else round(values[key], 2) for key in keys]
+            put(unit, keys, rounded, members[0][1].offset)
 
     def _rates(self, group: str, told: GroupReport, now: int | None, before: int | None) -> dict[str, float]:
         """Return rates by field, and how many periods there were and how many of them were throttled. Empty: not known yet"""
@@ -234,18 +236,16 @@ def _read_device(file: str, line: str) -> dict[str, int] | None:
     device, *words = line.split(" ")
     if DEVICE.fullmatch(device) is None:
         return None
-    if file == "io.stat":
+    if file == IO_STAT:
         pairs = dict(word.partition("=")[::2] for word in words)
-        return {name: int(pairs[word]) for word, name in IO_WORDS.items() if word in pairs} if is_numeric(pairs) else None
+        # A device that did nothing has no words.
+        if pairs and not is_counters(list(pairs.values())):
+            return None
+        return {name: int(pairs[word]) for word, name in IO_WORDS.items() if word in pairs}
     if len(words) != len(("operation", "number")) or not is_counter(words[1]):
         return None
     name = BLKIO[file].get(words[0], "")
     return {name: int(words[1])} if name else {}
-
-
-def is_numeric(pairs: Mapping[str, str]) -> bool:
-    """Return whether all values are counters; a device that did nothing has none."""
-    return not pairs or is_counters(list(pairs.values()))
 
 
 def _amounts(numbers: Mapping[str, int]) -> dict[str, float]:
