@@ -40,13 +40,17 @@ def compare_arrays(
 
 
 def unusual_of(scores: WindowScores) -> BoolArray:
-    """Return which series are unusual: their change is very rare, or rare and strong. Shape: -> (n_series,)
+    """Return which series are unusual: their change is rare and strong, or very rare. Shape: -> (n_series,)
 
-    A move of eight times the natural variability is not chance, even where the baseline is too short to say how rare it is.
-    A series that never moved has no natural variability, so this does not apply to its first move.
+    A move of a few times the natural variability is not chance, even where the baseline is too short to say how rare it is. A
+    series that never moved has no natural variability, so its first move is judged by how rare it is alone.
     """
-    is_strong = (scores.strength >= method.STRONG) & ~scores.is_constant
-    return np.asarray(scores.significance >= np.where(is_strong, method.LIKELY, UNUSUAL), np.bool_)
+    return np.asarray(scores.significance >= np.where(scores.is_constant, method.UNUSUAL, threshold_of(scores.strength)), np.bool_)
+
+
+def threshold_of(strength: FloatArray) -> FloatArray:
+    """Return from which significance on a change of such a strength is unusual. Shape: (n_series,) -> (n_series,)"""
+    return np.where(strength >= method.STRONG, method.LIKELY, method.VERY_RARE)
 
 
 def likely_of(scores: WindowScores) -> BoolArray:

@@ -8,11 +8,10 @@ from typing import Final
 import numpy as np
 
 from normstat.comparison.findings.wording import format_ratio, to_text
-from normstat.comparison.series_comparison import UNUSUAL
 from normstat.comparison.series_rows import BASELINE, HIGHEST, INCIDENT, LOWEST, MEDIAN, SeriesRows, SeriesVerdict
 from normstat.comparison.unscored_series import MIN_BASELINE, MIN_INCIDENT
 from normstat.scoring.change_scale import KINDS
-from normstat.scoring.significance import LIKELY
+from normstat.scoring.significance import LIKELY, VERY_RARE
 from normstat.stats.spec import Field
 
 # The chance of a change is known no better than this.
@@ -52,9 +51,9 @@ def explain(rows: SeriesRows, row: int, verdict: SeriesVerdict) -> str:
     if verdict in ("likely", "unchanged"):
         how_rare = _how_rare(significance)
         as_normal = "as normal windows do" if how_rare is None else f"as about {how_rare} normal windows does"
-        return f"{both} {moved}, {as_normal}. A change is unusual from {_one_in(UNUSUAL)} on, a strong one from {_one_in(LIKELY)}."
-    enough = f"{_one_in(UNUSUAL)} is enough" if significance >= UNUSUAL else f"{_one_in(LIKELY)} is enough for a strong one"
-    reason = f"{both} {moved}; {_rarer(significance)} normal windows change as much ({enough} to be unusual)."
+        enough = f"A strong change is unusual from {_one_in(LIKELY)} on, others from {_one_in(VERY_RARE)}."
+        return f"{both} {moved}, {as_normal}. {enough}"
+    reason = f"{both} {moved}; {_rarer(significance)} normal windows change as much."
     return f"{reason} It is muted." if verdict == "muted" else reason
 
 
@@ -138,7 +137,7 @@ def _subject(kind: int) -> str:
 
 def _how_rare(significance: float) -> str | None:
     """Return `1 in 200`. Missing: None where every third window moves as much."""
-    limited = min(significance, UNUSUAL)
+    limited = min(significance, VERY_RARE)
     return None if round_count(10**limited) <= 2 else _one_in(limited)
 
 

@@ -32,7 +32,7 @@ from normstat.samples.lookup import require_host
 from normstat.stats.catalogue import load_catalogue
 from normstat.window import Window
 
-METHOD_VERSION: Final = 9
+METHOD_VERSION: Final = 10
 AGO: Final = {"day": timedelta(days=1), "week": timedelta(days=7)}
 DEFAULT_LIMIT: Final = 200
 # Series outside the findings are all counted; each list holds at most this many.

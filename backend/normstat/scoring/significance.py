@@ -46,11 +46,13 @@ GROUPS: Final[Groups] = (
 )
 # Groups depend on each other: a second one is no second proof, only support.
 SECOND_SHARE: Final = 0.2
-# From this significance on a series is unusual: one normal window in a hundred thousand reaches it.
-UNUSUAL: Final = 5.0
-# From this one on, one normal window in ten thousand, it is likely; or unusual, if it is as strong as this.
+# From this significance on, one normal window in ten thousand, a series is likely; or unusual, if it is as strong as this.
 LIKELY: Final = 4.0
-STRONG: Final = 8.0
+STRONG: Final = 3.5
+# From this one on, one normal window in a hundred thousand, the first move of a constant is unusual, which has no size.
+UNUSUAL: Final = 5.0
+# From this one on a series is unusual however weak it is.
+VERY_RARE: Final = 5.5
 # The weight of each kind's change ratio in the order of the series. A level that moved is what people see; movement, stops and
 # samples beyond the ends count half, the ends themselves and a rhythm a fifth: each alone costs hits on published incidents when it
 # counts more. The trend only makes a series unusual.

@@ -152,10 +152,11 @@ def test_a_huge_change_is_unusual_wherever_it_is() -> None:
 @pytest.mark.parametrize(
     ("significance", "strength", "is_constant", "is_unusual"),
     [
-        (5.0, 0.1, False, True),
-        (4.9, 7.9, False, False),
-        (4.9, 8.0, False, True),
+        (5.5, 0.1, False, True),
+        (5.4, 3.4, False, False),
+        (4.0, 3.5, False, True),
         (4.9, 99.0, True, False),
+        (5.0, 0.1, True, True),
         (3.9, 99.0, False, False),
     ],
 )

@@ -7,12 +7,13 @@ from typing import Final
 import numpy as np
 
 from normstat.comparison.findings.classify import round_value
+from normstat.comparison.findings.onset import find_onset
 from normstat.comparison.ledger.readings import Reading
 from normstat.comparison.ledger.windows import Spans
 from normstat.comparison.ledger_model import DrawnTotal
 from normstat.comparison.side_values import SideValues
 from normstat.comparison.sparklines import draw_columns, make_sparkline
-from normstat.scoring.summary import PROBABILITIES, FloatArray, IntArray
+from normstat.scoring.summary import PROBABILITIES, FloatArray
 from normstat.window import Window
 
 # A baseline of a week is drawn more coarsely than by each of its reports.
@@ -41,8 +42,8 @@ def draw_total(baseline: TotalOverTime, incident: TotalOverTime, reading: Readin
     """Return the graph of a total. Missing: None where a side has no value"""
     if not len(baseline.values) or not len(incident.values):
         return None
-    low, high = baseline.values.min(), baseline.values.max()
-    outside = np.flatnonzero((incident.values < low) | (incident.values > high))
+    normal = (float(baseline.values.min()), float(np.median(baseline.values)), float(baseline.values.max()))
+    onset = find_onset(incident.values, normal)
     windows = reading.baseline
     return DrawnTotal(
         baseline=_values_of(baseline.values),
@@ -52,13 +53,13 @@ def draw_total(baseline: TotalOverTime, incident: TotalOverTime, reading: Readin
             draw_columns(incident.times_s, incident.values, reading.incident, len(incident.values)),
             draw_columns(baseline.times_s, baseline.values, windows[0], len(baseline.values)) if len(windows) == 1 else None,
         ),
-        onset_ms=round(1000 * _onset_of(incident, outside, reading.incident)) if len(outside) else None,
+        onset_ms=None if onset is None else round(1000 * _time_of(onset, incident, reading.incident)),
     )
 
 
-def _onset_of(incident: TotalOverTime, outside: IntArray, window: Window) -> float:
-    """Return the time of the first report outside the range; the first one of the incident covers the time from its beginning."""
-    return float(incident.times_s[outside[0]]) if outside[0] else window.start.timestamp()
+def _time_of(report: int, incident: TotalOverTime, window: Window) -> float:
+    """Return the time of a report; the first one of the incident covers the time from its beginning."""
+    return float(incident.times_s[report]) if report else window.start.timestamp()
 
 
 def _values_of(values: FloatArray) -> SideValues:

@@ -156,16 +156,18 @@ def _describe(name: str, actor: Actor, side: StatSide | None, first_s: float | N
         return f"{name}{new} {join_words(clauses)}" if clauses else f"{name} {'are' if is_plural else 'is'} new"
     told: dict[str, str] = {}
     for group, finding, place in sorted(actor.findings, key=lambda item: -item[1].anomaly_score):
+        # A process and its command may both have a finding for the same meaning.
+        _, _, meaning = place.meaning.partition(".")
         # Time in the kernel is a part of CPU time.
-        is_part = any(place.meaning == f"{of}.sys" and f"{of}.cpu" in told for of in ("process", "command"))
+        is_part = meaning == "sys" and "cpu" in told
         # After the first, only what is not as usual on average.
         is_news = not told or not is_in_band(finding.incident.mean, finding.baseline)
-        if place.words and place.meaning not in told and not is_part and is_news and len(told) < MAX_CLAUSES:
+        if place.words and meaning not in told and not is_part and is_news and len(told) < MAX_CLAUSES:
             clause = place.words.format(value=Amount(format_human(finding.incident.mean, group.unit)))
             # A service that stalls: its mean alone does not show that.
             low = describe_end(finding, group.unit) if finding.direction == "down" else ""
             normal = "; ".join(end for end in (low, describe_normal(finding.baseline, group.unit)) if end)
-            told[place.meaning] = f"{clause} ({normal})" if normal else clause
+            told[meaning] = f"{clause} ({normal})" if normal else clause
     if told:
         return f"{name} {join_words(list(told.values()))}"
     group, finding, _ = actor.findings[0]

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-import numpy as np
-
 from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.coming_and_going import is_process_stat
 from normstat.comparison.findings.human import join_words
+from normstat.comparison.findings.onset import find_onset
 from normstat.comparison.io_gap import describe_io_gap
 from normstat.comparison.model import Finding, FindingGroup, Story, StoryLine, StoryProcess
 from normstat.comparison.read_side import StatSide
@@ -293,10 +292,9 @@ def _onset_of(finding: Finding, field: str, side: StatSide) -> float | None:
     if span is None or field not in side.values:
         return None
     values, times = side.part(field, span), side.times_s[side.report[span]]
-    low, high = finding.baseline.lowest, finding.baseline.highest
-    is_out = ~np.isnan(values) if low is None or high is None else (values < low) | (values > high)
-    places = np.flatnonzero(is_out)
-    return float(times[places[0]]) if len(places) else None
+    low, median, high = finding.baseline.lowest, finding.baseline.median, finding.baseline.highest
+    onset = find_onset(values, None if low is None or median is None or high is None else (low, median, high))
+    return None if onset is None else float(times[onset])
 
 
 def _half(score: float) -> float:

@@ -11,7 +11,7 @@ from normstat.comparison.ledger.ledger_words import culprits_of, describe_certai
 from normstat.comparison.ledger_model import Certainty, LedgerLine, LedgerPart, Resource
 from normstat.comparison.model import FindingGroup, ProcessChange, Story, StoryProcess
 from normstat.comparison.steady_processes import STEADY_STATS
-from normstat.comparison.stories.build import MAX_PROCESSES, MAX_PROCESSES_IN_SENTENCE, HostStory
+from normstat.comparison.stories.build import MAX_PROCESSES, MAX_PROCESSES_IN_SENTENCE, MIN_IMPACT, MIN_STEADY_IMPACT, HostStory
 from normstat.comparison.stories.story_table import title_of
 from normstat.comparison.stories.story_words import is_in_band, is_usual, join_clauses, lower_starter, representative
 
@@ -108,14 +108,15 @@ def _weaken(item: HostStory) -> HostStory:
 def _is_news(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
     """Return whether to report a story about a resource whose use is normal.
 
-    It must be certain, or about a process that is always there; it must be outside the normal range; and it must say more than that
-    fewer wait than usual.
+    It must be certain, or about a process that is always there; it must be outside the normal range, by an amount that matters; and
+    it must say more than that fewer wait than usual.
     """
     is_relief = item.story.is_worse is False and not item.story.processes and not item.bouts
     is_failure = any(line.role == "errors" for _, line in item.lines)
     # What one of many processes does hardly moves the sum.
     is_of_process = any(groups[at].stat in STEADY_STATS for at in item.groups)
-    return (_is_sure(item, groups) or is_of_process) and not _is_within(item, groups) and (is_failure or not is_relief)
+    matters = is_failure or bool(item.bouts) or item.story.impact >= (MIN_STEADY_IMPACT if is_of_process else MIN_IMPACT)
+    return (_is_sure(item, groups) or is_of_process) and not _is_within(item, groups) and matters and (is_failure or not is_relief)
 
 
 def _is_within(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
