@@ -289,6 +289,16 @@ def test_system_of_a_host(os: str, specs: list[str], system: System) -> None:
     assert to_system(os, specs) == system
 
 
+@pytest.mark.parametrize("instance", ["nginx.service", "0", "", "docker/web 1", "812/java"])
+def test_every_meaning_is_asked_about_whatever_its_instance_is_called(instance: str) -> None:
+    """Containers and GPUs have plain names, but no command takes one."""
+    for meaning in RULES.meanings.values():
+        for pattern in meaning.patterns:
+            for stat in pattern.stats:
+                for field in pattern.fields:
+                    assert ask([context(stat, field, direction, instance) for direction in ("up", "down")], "linux")
+
+
 def test_few_questions_with_few_commands_each() -> None:
     contexts = [
         context("mpstat_solaris", field.key, direction, "1", of=8, now=95, kind="stall")

@@ -256,7 +256,7 @@ def _values(context: FindingContext, instance: str, kinds: Iterable[str]) -> dic
             value = instance if re.fullmatch(r"\d{1,5}", instance, re.ASCII) else None
         elif kind == "mount":
             value = _mount(context.stat, instance)
-        elif kind:
+        elif PLACE_HOLDERS[kind]:
             value = instance if _PLAIN_NAME.fullmatch(instance) else None
         if value is not None:
             values[PLACE_HOLDERS[kind][0]] = value
