@@ -218,7 +218,7 @@ def test_a_process_that_begins_within_the_incident_has_a_start(late: int, words:
         # It is missing from the first reports.
         times_s = start_s + np.arange(M + late, dtype=np.float64)
         seen[stat] = replace(side, report=side.report + late, times_s=times_s)
-    process = actors.describe_actor("web1", actor, actors.Incident(seen, start_s, actors.find_pids(seen)))
+    process = actors.describe_actor("web1", actor, actors.Incident(seen, start_s, 60.0, actors.find_pids(seen)))
     assert process.sentence.startswith(words)
     assert process.start_ms == (round(1000 * (start_s + late)) if late > 1 else None)
 
@@ -377,13 +377,13 @@ def test_clauses_say_how_far_the_ends_went() -> None:
     spiky[::12] = 97
     sides["iostat_linux"][1]["vda", "util_pct"] = spiky
     group, finding = side_of(sides, "spikes")
-    clause = describe_clause(group, find_place(group.stat, group.field, finding.instance))
+    clause = describe_clause(group, find_place(group.stat, group.field, finding.instance), 60.0)
     assert clause == "vda was busy 9.9 % of the time (up to 97 %; normally 1.8 to 2.2 %)"
 
 
 def clause_of(sides: Given, key: str) -> str:
     group = next(group for group in compare_values(sides).groups if group.field == key)
-    return describe_clause(group, find_place(group.stat, group.field, group.members[0].instance))
+    return describe_clause(group, find_place(group.stat, group.field, group.members[0].instance), 60.0)
 
 
 def test_a_cpu_is_named_as_one_also_where_it_waits_for_a_disk() -> None:
@@ -431,7 +431,31 @@ def test_clauses(stat: str, instance: str, field: str, unit: str, baseline: floa
         incident=replace(finding.incident, median=incident, mean=incident),
     )
     group = replace(group, stat=stat, field=field, unit=unit, members=[finding], n_members=1, n_instances=2)
-    assert describe_clause(group, find_place(stat, field, instance)) == clause
+    assert describe_clause(group, find_place(stat, field, instance), 60.0) == clause
+
+
+@pytest.mark.parametrize(
+    ("field", "per_s", "highest", "clause"),
+    [
+        ("oom_kills_per_s", 3 / 60, 0.0, "the kernel killed 3 processes for lack of memory (normally none)"),
+        ("oom_kills_per_s", 1 / 60, 0.0, "the kernel killed 1 process for lack of memory (normally none)"),
+        # Where some are normal, or there are many, the rate says more.
+        ("oom_kills_per_s", 3 / 60, 0.2, "the kernel killed 0.05 processes/s for lack of memory (normally 0/s)"),
+        ("oom_kills_per_s", 2.0, 0.0, "the kernel killed 2 processes/s for lack of memory (normally 0/s)"),
+    ],
+)
+def test_a_few_errors_that_never_happened_before_are_counted(field: str, per_s: float, highest: float, clause: str) -> None:
+    group, finding = side_of_writer()
+    finding = replace(
+        finding,
+        instance="",
+        kind="level",
+        direction="up",
+        baseline=replace(finding.baseline, p5=0.0, p95=0.0, median=0.0, mean=0.0, highest=highest),
+        incident=replace(finding.incident, median=per_s, mean=per_s),
+    )
+    group = replace(group, stat="linux_memory", field=field, unit="1/s", members=[finding], n_members=1, n_instances=1)
+    assert describe_clause(group, find_place(group.stat, field, ""), 60.0) == clause
 
 
 def test_who_did_little_is_not_blamed() -> None:

@@ -96,10 +96,11 @@ def find_actors(groups: Sequence[FindingGroup]) -> list[Actor]:
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """The incident of a host: the samples of all its stats, its start, and the first sample of each process id by command."""
+    """The incident of a host: the samples of all its stats, when it began, and the first sample of each process id by command."""
 
     sides: Mapping[str, StatSide]
     start_s: float
+    length_s: float
     pids: Mapping[str, Mapping[int, float]]
 
 

@@ -113,7 +113,7 @@ def build_stories(
             # A process that writes belongs to the disk with all that it does.
             topic = topics.pop() if len(topics) == 1 else topic
         by_topic.setdefault(topic, []).append((at, group, place))
-    samples = Incident(sides, incident.start.timestamp(), pids)
+    samples = Incident(sides, incident.start.timestamp(), incident.length_s, pids)
     stories: list[HostStory] = []
     for topic, placed in by_topic.items():
         # The first that repeats, which is the strongest, says what the others do meanwhile.
@@ -201,7 +201,7 @@ def _build(
     ]
     processes = [describe_actor(host, actor, incident) for actor in told_of[:MAX_PROCESSES]]
     resources = [item for item in placed if not is_process_stat(item[1].stat)]
-    lines = _to_lines(resources)
+    lines = _to_lines(resources, incident.length_s)
     best = max((group.anomaly_score for _, group, _ in placed), default=0.0)
     told: list[str] = [process.sentence for process in processes[:MAX_PROCESSES_IN_SENTENCE]]
     others = [item for item in elsewhere if not is_process_stat(item[1].stat)]
@@ -241,7 +241,7 @@ def _bytes_moved(group: FindingGroup, finding: Finding) -> float:
     return BYTES[unit] * abs((finding.incident.mean or 0.0) - (finding.baseline.mean or 0.0))
 
 
-def _to_lines(resources: Sequence[Placed]) -> list[tuple[int, StoryLine]]:
+def _to_lines(resources: Sequence[Placed], length_s: float) -> list[tuple[int, StoryLine]]:
     """Return a clause for each meaning, that of the strongest group that names an instance; in the order of cause and effect."""
     by_meaning: dict[str, list[Placed]] = {}
     for item in resources:
@@ -249,7 +249,7 @@ def _to_lines(resources: Sequence[Placed]) -> list[tuple[int, StoryLine]]:
         by_meaning.setdefault(place.meaning or f"{group.stat}.{group.field}", []).append(item)
     chosen = [max(items, key=_preference) for items in by_meaning.values()]
     chosen.sort(key=lambda item: (ORDER.index(item[2].role), -item[1].anomaly_score))
-    return [(at, StoryLine(place.role, describe_clause(group, place), 0)) for at, group, place in chosen[:MAX_LINES]]
+    return [(at, StoryLine(place.role, describe_clause(group, place, length_s), 0)) for at, group, place in chosen[:MAX_LINES]]
 
 
 def _choose(lines: Sequence[tuple[int, StoryLine]], placed: Sequence[Placed], least: float) -> list[str]:

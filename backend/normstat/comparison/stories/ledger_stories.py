@@ -115,7 +115,8 @@ def _is_news(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
     is_failure = any(line.role == "errors" for _, line in item.lines)
     # What one of many processes does hardly moves the sum.
     is_of_process = any(groups[at].stat in STEADY_STATS for at in item.groups)
-    matters = is_failure or bool(item.bouts) or item.story.impact >= (MIN_STEADY_IMPACT if is_of_process else MIN_IMPACT)
+    # A resource may change strongly and shortly; a process that nothing else shows must use an amount that matters.
+    matters = bool(item.lines) or item.story.impact >= (MIN_STEADY_IMPACT if is_of_process else MIN_IMPACT)
     return (_is_sure(item, groups) or is_of_process) and not _is_within(item, groups) and matters and (is_failure or not is_relief)
 
 

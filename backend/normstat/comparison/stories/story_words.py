@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from normstat.comparison.findings.human import describe_range, format_human
+from normstat.comparison.findings.human import describe_range, format_human, to_singular
 from normstat.comparison.findings.wording import is_moved_by_median, name_instance, tool_of
 from normstat.comparison.model import Finding, FindingGroup
 from normstat.comparison.next_questions.question_rules import load_rules
@@ -20,6 +20,8 @@ HIGH_KINDS: Final = frozenset({"spikes", "zero", "top"})
 LOW_KINDS: Final = frozenset({"stall", "bottom"})
 PLURALS: Final = frozenset({"the CPUs", "both CPUs", "the disks"})
 MAX_NAMES: Final = 2
+# More errors than this are told by their rate.
+MAX_COUNTED: Final = 99
 # Topics whose instances are known by their names alone: vda, eth0, /home.
 NAMED_PLAINLY: Final = frozenset({"disk", "network", "nfs", "filesystem"})
 
@@ -34,6 +36,7 @@ class Amount(str):
         number, _, unit = self.partition(" ")
         if not noun:
             return str(self).replace(" /", "/")
+        noun = to_singular(noun) if str(self) == "1" else noun
         return f"{number} {noun}{unit}" if unit.startswith("/") or not unit else str(self)
 
 
@@ -84,12 +87,17 @@ def describe_normal_of(finding: Finding, unit: str) -> str:
     return f"normally {Amount(middle):}" if rarely == middle else f"normally {Amount(middle):}, at times {Amount(rarely):}"
 
 
-def describe_clause(group: FindingGroup, place: StoryPlace) -> str:
-    """Return the clause of a resource's finding: `vda was busy 86 % of the time (normally 0 to 6 %)`."""
+def describe_clause(group: FindingGroup, place: StoryPlace, length_s: float) -> str:
+    """Return the clause of a resource's finding: `vda was busy 86 % of the time (normally 0 to 6 %)`.
+
+    `length_s`: of the incident. A few errors that never happened before are counted: "3 processes" instead of 0.0691 a second
+    """
     finding = representative(group)
     value = Amount(describe_value(finding, group.unit))
     ends = [describe_end(finding, group.unit), describe_expected(finding, group.unit), describe_normal_of(finding, group.unit)]
     normal = "; ".join(end for end in ends if end)
+    if n_errors := count_errors(finding, group.unit, length_s) if place.role == "errors" else 0:
+        value, normal = Amount(n_errors), "normally none"
     who = name_members(group, finding, place)
     words = _plain(group, finding, place, value)
     if place.words:
@@ -102,6 +110,14 @@ def describe_clause(group: FindingGroup, place: StoryPlace) -> str:
     if finding.kind == "missing" or (finding.kind in ("frozen", "movement", "rhythm") and is_usual(finding)):
         return finding.sentence.partition(";")[0]
     return f"{words} ({normal})" if normal else words
+
+
+def count_errors(finding: Finding, unit: str, length_s: float) -> int:
+    """Return the number of errors in the incident. 0 where the baseline has some, too, or there are too many to count."""
+    if not unit.endswith("/s") or finding.baseline.highest != 0 or finding.incident.mean is None:
+        return 0
+    n_errors = round(finding.incident.mean * length_s)
+    return n_errors if n_errors <= MAX_COUNTED else 0
 
 
 def is_usual(finding: Finding) -> bool:
