@@ -29,8 +29,10 @@ MAX_EFFECTS: Final = 2
 # Bouts of other resources are at the same time if this share of the fewer ones begins within a bout's length of one of the others.
 MIN_TOGETHER: Final = 0.8
 MAX_MEANWHILE: Final = 2
-# Stalls without a period are reported from three on, as two may be chance. A period shorter than four reports is noise.
+# Stalls without a period are reported from three on, as two may be chance, and if they last two reports: a quiet interface has
+# single reports without a packet. A period shorter than four reports is noise.
 MIN_IRREGULAR: Final = 3
+MIN_LENGTH: Final = 2
 MIN_PERIOD: Final = 4
 # Minimum excursion to be reported: points of a percentage, or multiples of what is normal.
 MIN_POINTS: Final = 20.0
@@ -155,10 +157,11 @@ def _find(group: FindingGroup, place: StoryPlace, sides: Mapping[str, StatSide],
     if bouts is None:
         return None
     found = _Bout(group, place, finding, bouts, is_stall)
+    interval_s = float(np.median(np.diff(times)))
     if bouts.period_s is None:
-        is_told = is_stall and found.is_of_device and bouts.n >= MIN_IRREGULAR
+        is_told = is_stall and found.is_of_device and bouts.n >= MIN_IRREGULAR and bouts.length_s >= MIN_LENGTH * interval_s
     else:
-        is_told = bouts.period_s >= MIN_PERIOD * float(np.median(np.diff(times)))
+        is_told = bouts.period_s >= MIN_PERIOD * interval_s
     reached, usual = found.reached or 0.0, finding.baseline.median or 0.0
     # A CPU that is usually 12 % busy and idle meanwhile stalls, though that is only 12 points.
     is_stop = not is_lead and is_stall and reached <= usual / MIN_TIMES

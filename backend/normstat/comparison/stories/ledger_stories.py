@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from normstat.comparison.findings.classify import round_value
+from normstat.comparison.findings.coming_and_going import MIN_BYTES, MIN_BYTES_PER_S, MIN_CPU_PCT, is_process_stat
 from normstat.comparison.findings.human import join_words, name_processes
 from normstat.comparison.ledger.candidates import Candidate
 from normstat.comparison.ledger.ledger_words import culprits_of, describe_certainty
@@ -12,8 +13,9 @@ from normstat.comparison.ledger_model import Certainty, LedgerLine, LedgerPart, 
 from normstat.comparison.model import FindingGroup, ProcessChange, Story, StoryProcess
 from normstat.comparison.steady_processes import STEADY_STATS
 from normstat.comparison.stories.build import MAX_PROCESSES, MAX_PROCESSES_IN_SENTENCE, MIN_IMPACT, MIN_STEADY_IMPACT, HostStory
-from normstat.comparison.stories.story_table import title_of
+from normstat.comparison.stories.story_table import find_place, title_of
 from normstat.comparison.stories.story_words import is_in_band, is_usual, join_clauses, lower_starter, representative
+from normstat.stats.units import BYTES
 
 TOPICS: Final[Mapping[Resource, str]] = {
     "cpu": "cpu",
@@ -30,6 +32,8 @@ MAX_CONSEQUENCES: Final = 2
 MIN_SCORES: Final[Mapping[Certainty, float]] = {"sure": 0.3, "likely": 0.15, "nothing": 0.0}
 # No recorded tool shows whose traffic it was.
 NOBODYS: Final = "network"
+# Page faults, switches or requests of a process.
+MIN_PER_S: Final = 50.0
 # Changes of a resource whose use is normal count for less.
 UNTOLD_FACTOR: Final = 0.5
 
@@ -117,7 +121,29 @@ def _is_news(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
     is_of_process = any(groups[at].stat in STEADY_STATS for at in item.groups)
     # A resource may change strongly and shortly; a process that nothing else shows must use an amount that matters.
     matters = bool(item.lines) or item.story.impact >= (MIN_STEADY_IMPACT if is_of_process else MIN_IMPACT)
+    matters = matters and any(_is_amount_that_matters(groups[at]) for at in item.groups)
     return (_is_sure(item, groups) or is_of_process) and not _is_within(item, groups) and matters and (is_failure or not is_relief)
+
+
+def _is_amount_that_matters(group: FindingGroup) -> bool:
+    """Return whether a change is as large as one that a line of the ledger would report. Latencies and errors always are.
+
+    A service that is always there and stops matters to those who wait for it, however little it used.
+    """
+    finding = representative(group)
+    place = find_place(group.stat, group.field, finding.instance)
+    if place.role in CONSEQUENCES or (group.stat in STEADY_STATS and finding.direction == "down"):
+        return True
+    if place.role == "detail":
+        return False
+    ends = [(getattr(finding.incident, end), getattr(finding.baseline, end)) for end in ("p5", "mean", "p95")]
+    change = max(abs((now or 0.0) - (normal or 0.0)) for now, normal in ends)
+    base, slash, _ = group.unit.partition("/")
+    if base in BYTES:
+        return change * BYTES[base] >= (MIN_BYTES_PER_S if slash else MIN_BYTES)
+    if group.unit == "%":
+        return change >= MIN_CPU_PCT
+    return not is_process_stat(group.stat) or change >= MIN_PER_S
 
 
 def _is_within(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
@@ -172,7 +198,10 @@ def _lead(line: LedgerLine, topic: str, item: HostStory | None, groups: Sequence
     roles = CONSEQUENCES if culprits else CONSEQUENCES | {"work"}
     # Less waiting than usual is not a consequence of more work.
     relief = {at for at, _ in item.lines if line.outside > 0 and groups[at].is_worse is False}
-    consequences = [told.text for at, told in item.lines if told.role in roles and at not in relief]
+    # How long units were throttled is what the line itself says.
+    own = "container.throttled" if line.resource == "throttling" else None
+    same = {at for at, _ in item.lines if find_place(groups[at].stat, groups[at].field, "").meaning == own}
+    consequences = [told.text for at, told in item.lines if told.role in roles and at not in relief | same]
     if not item.bouts:
         clauses += consequences[:MAX_CONSEQUENCES]
     elif culprits:
