@@ -36,7 +36,10 @@ def name_some(names: Sequence[str], most: int, n: int | None = None) -> str:
 
 
 class NormstatError(Exception):
-    """Base of all errors with a code; `details` are facts for machines, `message` is the sentence for people."""
+    """Base of all errors with a code; `details` are facts for machines, `message` is the sentence for people.
+
+    Where the message is about a member of the body, `details` has it by its name; a secret's value is None.
+    """
 
     code: ClassVar[str] = "internal"
     status: ClassVar[int] = 500

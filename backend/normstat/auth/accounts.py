@@ -13,6 +13,7 @@ from normstat.auth.passwords import hash_password
 from normstat.auth.roles import Role
 from normstat.auth.secret_tokens import AGENT_TOKEN_PREFIX, API_TOKEN_PREFIX, new_secret
 from normstat.auth.security_log import log_after_commit, short_groups, short_name
+from normstat.db.named_rows import name_taken
 from normstat.db.schema.models import AgentToken, ApiToken, User
 from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, shorten
 from normstat.ingest.transaction import HOST_NAME
@@ -51,7 +52,7 @@ async def create_account(
     password_hash = await _hash_new_password(by, name, password)
     user = await rows.add_user(session, name=name, role=role, password_hash=password_hash)
     if user is None:
-        raise Conflict(f"Account {shorten(name)} already exists")
+        raise name_taken(name, what="Account")
     if host_groups is not None:
         user = await _limit(session, user, host_groups)
     log_after_commit(
@@ -116,7 +117,9 @@ async def delete_account(session: AsyncSession, by: Principal, name: str) -> Non
 async def _limit(session: AsyncSession, user: User, groups: Sequence[str] | None) -> User:
     unknown = await rows.limit_user(session, user.id, groups)
     if unknown:
-        raise NotFound(f"There is no host group {shorten(unknown[0])}; GET /api/v1/host-groups lists them", {"group": unknown[0]})
+        raise NotFound(
+            f"There is no host group {shorten(unknown[0])}; GET /api/v1/host-groups lists them", {"host_groups": unknown[0]}
+        )
     await session.refresh(user)
     if user.is_limited:
         _require_limitable(user)
@@ -126,12 +129,13 @@ async def _limit(session: AsyncSession, user: User, groups: Sequence[str] | None
 def _require_limitable(user: User) -> None:
     if user.role == Role.ADMINISTRATOR:
         raise BadRequest(
-            f"{shorten(user.name)} is an administrator, who sees all hosts: give the account another role, or all hosts"
+            f"{shorten(user.name)} is an administrator, who sees all hosts: give the account another role, or all hosts",
+            {"host_groups": None},
         )
 
 
 async def _hash_new_password(by: Principal, name: str, password: str) -> str:
-    await require_good_password(password, name=name, who=by.name)
+    await require_good_password(password, name=name, who=by.name, member="password")
     return await hash_password(password, who=by.name)
 
 
@@ -167,7 +171,9 @@ async def create_api_token(session: AsyncSession, principal: Principal, *, name:
     if principal.session_hash is None:
         raise NotAllowed("An API token cannot create API tokens, because they would outlive it; log in")
     if not principal.role.reaches(role):
-        raise NotAllowed(f"A token cannot have a higher role than its account: {principal.name} has the role {principal.role}")
+        raise NotAllowed(
+            f"A token cannot have a higher role than its account: {principal.name} has the role {principal.role}", {"role": role}
+        )
     secret = new_secret(API_TOKEN_PREFIX)
     row = await rows.add_api_token(session, name=name, role=role, token_hash=secret.token_hash, created_by=principal.name)
     log_after_commit(
@@ -201,7 +207,9 @@ async def create_agent_token(session: AsyncSession, *, name: str, host: str | No
     Raises: BadRequest for an invalid host name
     """
     if host is not None and HOST_NAME.fullmatch(host) is None:
-        raise BadRequest(f"{shorten(host)} is not a valid host name: expected up to 200 of the characters A-Z a-z 0-9 . _ : -")
+        raise BadRequest(
+            f"{shorten(host)} is not a valid host name: expected up to 200 of the characters A-Z a-z 0-9 . _ : -", {"host": host}
+        )
     secret = new_secret(AGENT_TOKEN_PREFIX)
     row = await rows.add_agent_token(session, name=name, host=host, token_hash=secret.token_hash, created_by=created_by)
     log_after_commit(

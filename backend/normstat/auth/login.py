@@ -278,8 +278,8 @@ async def change_password(
     attempt = await context.throttle.attempt_known(user.name, BY_SESSION)
     with known_lane().place(user.name):
         if user.password_hash is not None and not await verify_password(user.password_hash, old or "", known_lane()):
-            raise NotAllowed("The old password is wrong")
-    await require_good_password(new, name=user.name, who=user.name)
+            raise NotAllowed("The old password is wrong", {"old_password": None})
+    await require_good_password(new, name=user.name, who=user.name, member="new_password")
     new_hash = await hash_password(new, who=user.name)
     async with open_write_session(context.sessions) as session:
         current = await account_rows.lock_user(session, user.name)

@@ -24,22 +24,24 @@ MAX_RATED_LENGTH: Final = 20
 ESTIMATOR: Final = "zxcvbn"
 
 
-async def require_good_password(password: str, *, name: str, who: str) -> None:
-    """Check that the account may get this password; `who` sets it.
+async def require_good_password(password: str, *, name: str, who: str, member: str) -> None:
+    """Check that the account may get this password; `who` sets it, as a member of the request that the error names.
 
     Raises: WeakPassword, Overloaded
     """
     if len(password.strip()) < MIN_LENGTH:
         raise WeakPassword(
-            f"The password is too short: use at least {MIN_LENGTH} characters, not counting leading and trailing blanks"
+            f"The password is too short: use at least {MIN_LENGTH} characters, not counting leading and trailing blanks",
+            {member: None},
         )
     folded = password.casefold()
     for word, what in ((name, "the account's name"), (PRODUCT, f"the name {PRODUCT}")):
         if len(word) >= MIN_NAME_LENGTH and word.casefold() in folded:
-            raise WeakPassword(f"The password contains {what}, which attackers try first; leave it out")
+            raise WeakPassword(f"The password contains {what}, which attackers try first; leave it out", {member: None})
     if not await known_lane().run(who, lambda: _is_hard_to_guess(password, name)):
         raise WeakPassword(
-            "The password is easy to guess: it is common, a repetition, a sequence or a keyboard row; use a few unrelated words"
+            "The password is easy to guess: it is common, a repetition, a sequence or a keyboard row; use a few unrelated words",
+            {member: None},
         )
 
 

@@ -238,7 +238,7 @@ async def _flush(session: AsyncSession, name: str) -> None:
     try:
         await session.flush()
     except IntegrityError:
-        raise Conflict(f"You already have a view named {name}", {"view": name}) from None
+        raise Conflict(f"You already have a view named {name}", {"name": name}) from None
 
 
 def _to_info(view: SavedView, user: ViewUser, stars: set[str]) -> ViewInfo:

@@ -283,7 +283,9 @@ async def test_weak_passwords_are_refused_and_slowed_down(client: httpx.AsyncCli
     await log_in(client)
     body = {"old_password": PASSWORD, "new_password": "password123"}
     for _ in range(FREE_TRIES):
-        assert_envelope(await client.put("/api/v1/auth/password", json=body, headers=CHANGE), 400, "weak_password")
+        weak = await client.put("/api/v1/auth/password", json=body, headers=CHANGE)
+        assert_envelope(weak, 400, "weak_password")
+        assert weak.json()["error"]["details"] == {"new_password": None}
     assert_envelope(await client.put("/api/v1/auth/password", json=body, headers=CHANGE), 429, "too_many_requests")
 
 

@@ -188,6 +188,25 @@ async def test_an_api_token_neither_makes_nor_changes_administrators(people: Peo
         assert (await admin.post("/api/v1/users", json=NEW | {"role": "administrator"})).status_code == 201
 
 
+async def test_an_error_names_the_member_of_the_body(people: People, admin: httpx.AsyncClient) -> None:
+    """A form shows it at the field."""
+
+    async def refused(method: str, path: str, body: dict[str, object]) -> dict[str, object]:
+        answer = await admin.request(method, f"/api/v1{path}", json=body)
+        details: dict[str, object] = body_of(answer, answer.status_code)["error"]["details"]
+        return details
+
+    assert (await admin.post("/api/v1/users", json=NEW)).status_code == 201
+    assert await refused("POST", "/users", NEW) == {"name": "bob"}
+    assert await refused("POST", "/users", NEW | {"name": "ann", "password": "password123"}) == {"password": None}
+    assert await refused("PATCH", "/users/bob", {"host_groups": ["none"]}) == {"host_groups": "none"}
+    assert await refused("PATCH", "/users/administrator", {"host_groups": []}) == {"host_groups": None}
+    assert await refused("POST", "/agent-tokens", {"name": "x", "host": "a b"}) == {"host": "a b"}
+    async with await people.enter(Role.VIEWER, "vera") as vera:
+        answer = await vera.post("/api/v1/api-tokens", json={"name": "x", "role": "operator"})
+        assert body_of(answer, 403)["error"]["details"] == {"role": "operator"}
+
+
 async def test_weak_passwords_of_accounts_are_refused(people: People, admin: httpx.AsyncClient) -> None:
     """Which they are: tests/auth/test_passwords.py."""
     password = "bobbobbobbob"

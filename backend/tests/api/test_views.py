@@ -50,6 +50,7 @@ async def test_keys_and_names(people: People, anna: httpx.AsyncClient) -> None:
     again = await anna.post(VIEWS, json={"name": "Disks!", "panels": []})
     assert_envelope(again, 409, "conflict")
     assert "already have a view named Disks!" in again.json()["error"]["message"]
+    assert again.json()["error"]["details"] == {"name": "Disks!"}
     other = await save(anna, "Other")
     assert_envelope(await anna.patch(f"{VIEWS}/{other['key']}", json={"name": "Disks!"}), 409, "conflict")
 

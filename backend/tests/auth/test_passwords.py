@@ -72,7 +72,7 @@ def test_the_product_hashes_as_rfc_9106_recommends() -> None:
 
 async def is_refused(password: str, *, name: str) -> bool:
     try:
-        await require_good_password(password, name=name, who="test")
+        await require_good_password(password, name=name, who="test", member="password")
     except WeakPassword:
         return True
     return False
