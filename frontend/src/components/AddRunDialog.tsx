@@ -1,12 +1,13 @@
 import { api } from "../api/client";
 import { Autocomplete, Text, Textarea } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { isNotEmpty } from "@mantine/form";
+import { useQuery } from "@tanstack/react-query";
 import { EXPERIMENT_KEYS, experimentsQuery } from "../api/experiments";
-import { parseFactorLines } from "../logic/experiment";
+import { factorsProblem, parseFactorLines } from "../logic/experiment";
 import { toIso, type Window } from "../logic/time";
 import { undo } from "../state/undo";
 import { FormDialog } from "./FormDialog";
+import { useServerForm } from "./useServerForm";
 
 interface RunFormProps {
   readonly title: string;
@@ -18,33 +19,25 @@ interface RunFormProps {
 
 /** The experiment and the factors of what is added. */
 function RunForm({ title, action, explain, onAdd, onClose }: RunFormProps) {
-  const client = useQueryClient();
   const known = useQuery(experimentsQuery("")).data?.experiments ?? [];
-  const [experiment, setExperiment] = useState("");
-  const [text, setText] = useState("");
-  const factors = parseFactorLines(text);
-  const adding = useMutation({
-    mutationFn: () => onAdd(experiment.trim(), typeof factors === "string" ? {} : factors),
-    onSuccess: () => {
-      for (const queryKey of EXPERIMENT_KEYS) {
-        void client.invalidateQueries({ queryKey });
-      }
-      undo.say(`Added a run to ${experiment.trim()}`, null);
+  const { form, submission } = useServerForm({
+    initialValues: { experiment: "", factors: "" },
+    validate: { experiment: isNotEmpty("Enter a name"), factors: factorsProblem },
+    checksEarly: ["factors"],
+    send: async (values) => {
+      const name = values.experiment.trim();
+      const factors = parseFactorLines(values.factors);
+      await onAdd(name, typeof factors === "string" ? {} : factors);
+      return name;
+    },
+    renews: EXPERIMENT_KEYS,
+    onSaved: (name) => {
+      undo.say(`Added a run to ${name}`, null);
       onClose();
     },
   });
   return (
-    <FormDialog
-      title={title}
-      action={action}
-      isReady={experiment.trim() !== "" && typeof factors !== "string"}
-      isPending={adding.isPending}
-      error={adding.error}
-      onSubmit={() => {
-        adding.mutate();
-      }}
-      onClose={onClose}
-    >
+    <FormDialog {...submission} title={title} action={action} onClose={onClose}>
       {explain !== undefined && <Text fz="sm">{explain}</Text>}
       <Autocomplete
         data-autofocus
@@ -52,24 +45,15 @@ function RunForm({ title, action, explain, onAdd, onClose }: RunFormProps) {
         description="A new name makes a new experiment"
         maxLength={200}
         data={known.map(({ name }) => name)}
-        value={experiment}
-        onChange={setExperiment}
+        {...form.getInputProps("experiment")}
       />
       <Textarea
         label="Factors, one a line: NAME=VALUE"
         autosize
         minRows={2}
         placeholder="threads=4"
-        value={text}
-        onChange={(event) => {
-          setText(event.currentTarget.value);
-        }}
+        {...form.getInputProps("factors")}
       />
-      {typeof factors === "string" && (
-        <Text fz="sm" c="var(--bad)" role="status">
-          {`“${factors}” is not NAME=VALUE`}
-        </Text>
-      )}
     </FormDialog>
   );
 }

@@ -1,7 +1,7 @@
 import { api } from "../api/client";
 import { Button, Select, TextInput } from "@mantine/core";
 import { IconReport } from "@tabler/icons-react";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { addNote, reportQuery, reportsQuery } from "../api/reports";
@@ -9,6 +9,8 @@ import type { NoteContent } from "../logic/api";
 import { undo } from "../state/undo";
 import { FormDialog } from "./FormDialog";
 import { mayWrite, useMe } from "./me";
+import { useServerForm } from "./useServerForm";
+
 const NEW = "new";
 
 /** A button that adds what is shown to a report. Missing: nothing for those who may not write. */
@@ -46,22 +48,22 @@ export function AddToReportDialog({ note, onClose }: { readonly note: NoteConten
   const client = useQueryClient();
   const navigate = useNavigate();
   const reports = useQuery(reportsQuery).data?.reports ?? [];
-  const [chosen, setChosen] = useState<string | null>(null);
-  const [title, setTitle] = useState(note.title);
-  const [newTitle, setNewTitle] = useState("");
   // The one that was changed last is most likely meant.
-  const report = chosen ?? (reports[0] === undefined ? NEW : String(reports[0].id));
-  const adding = useMutation({
-    mutationFn: async () => {
+  const usual = reports[0] === undefined ? NEW : String(reports[0].id);
+  const { form, submission } = useServerForm({
+    initialValues: { report: null as string | null, newTitle: "", title: note.title },
+    validate: { newTitle: (text, { report }) => ((report ?? usual) === NEW && text.trim() === "" ? "Enter a title" : null) },
+    send: async ({ report, newTitle, title }) => {
+      const chosen = report ?? usual;
       const id =
-        report === NEW
+        chosen === NEW
           ? (await api.POST("/reports", { body: { title: newTitle.trim(), template: null, hosts: [] } })).report.id
-          : Number(report);
+          : Number(chosen);
       return addNote(id, { ...note, title });
     },
-    onSuccess: async (details) => {
+    renews: [reportsQuery.queryKey],
+    onSaved: (details) => {
       client.setQueryData(reportQuery(details.report.id).queryKey, details);
-      await client.invalidateQueries({ queryKey: reportsQuery.queryKey });
       onClose();
       undo.say(
         `Added to ${details.report.title}`,
@@ -72,45 +74,19 @@ export function AddToReportDialog({ note, onClose }: { readonly note: NoteConten
       );
     },
   });
+  const report = form.values.report ?? usual;
   return (
-    <FormDialog
-      title="Add to report"
-      action="Add"
-      isReady={report !== NEW || newTitle.trim() !== ""}
-      isPending={adding.isPending}
-      error={adding.error}
-      onSubmit={() => {
-        adding.mutate();
-      }}
-      onClose={onClose}
-    >
+    <FormDialog {...submission} title="Add to report" action="Add" onClose={onClose}>
       <Select
         label="Report"
         allowDeselect={false}
         searchable
         data={[{ value: NEW, label: "New report" }, ...reports.map((each) => ({ value: String(each.id), label: each.title }))]}
+        {...form.getInputProps("report")}
         value={report}
-        onChange={setChosen}
       />
-      {report === NEW && (
-        <TextInput
-          label="Title of the report"
-          value={newTitle}
-          maxLength={300}
-          onChange={(event) => {
-            setNewTitle(event.currentTarget.value);
-          }}
-        />
-      )}
-      <TextInput
-        label="Title of the note"
-        data-autofocus
-        value={title}
-        maxLength={300}
-        onChange={(event) => {
-          setTitle(event.currentTarget.value);
-        }}
-      />
+      {report === NEW && <TextInput label="Title of the report" maxLength={300} {...form.getInputProps("newTitle")} />}
+      <TextInput label="Title of the note" data-autofocus maxLength={300} {...form.getInputProps("title")} />
     </FormDialog>
   );
 }

@@ -1,8 +1,8 @@
 import { Button, Collapse, Group, MultiSelect, Stack, Text } from "@mantine/core";
+import { isNotEmpty, useForm } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { hostGroupsQuery } from "../api/baselines";
 import { baselinesQuery, hostsQuery } from "../api/queries";
 import { type Against, type ComparisonInputs, groupsOfHosts, newestBaseline } from "../logic/against";
@@ -12,6 +12,7 @@ import type { Zone } from "../logic/zone";
 import { AgainstChoice } from "./AgainstChoice";
 import { DivisorChoice } from "./DivisorChoice";
 import { StateView } from "./StateView";
+import { nullable } from "./useServerForm";
 import { WindowInputs } from "./WindowInputs";
 
 interface ComparisonFormProps {
@@ -28,10 +29,12 @@ interface ComparisonFormProps {
 /** The inputs of a comparison, with defaults that are usually right. */
 export function ComparisonForm(props: ComparisonFormProps) {
   const { zone, onCompare, onCancel } = props;
-  const [hosts, setHosts] = useState(props.hosts);
-  const [incident, setIncident] = useState<Window | null>(props.incident);
-  const [chosen, setChosen] = useState<Against | null>(props.against);
-  const [divisor, setDivisor] = useState(props.divisor);
+  const form = useForm({
+    initialValues: { hosts: props.hosts, incident: nullable(props.incident), against: props.against, divisor: props.divisor },
+    validate: { hosts: isNotEmpty("Choose at least one host") },
+    validateInputOnChange: ["hosts"],
+  });
+  const { hosts, incident, against: chosen, divisor } = form.values;
   const [isMore, more] = useDisclosure(props.divisor !== null || props.hosts.length > 1);
   const names = useQuery(hostsQuery).data?.hosts.map(({ name }) => name) ?? [];
   const groups = groupsOfHosts(useQuery(hostGroupsQuery).data?.groups ?? [], hosts);
@@ -55,12 +58,11 @@ export function ComparisonForm(props: ComparisonFormProps) {
   }
   return (
     <form
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={form.onSubmit(() => {
         if (isReady) {
           onCompare({ hosts, incident, against, divisor });
         }
-      }}
+      })}
     >
       <Stack gap="sm">
         {answer.error && (
@@ -71,15 +73,13 @@ export function ComparisonForm(props: ComparisonFormProps) {
           label="Hosts"
           searchable
           data={[...new Set([...names, ...hosts])]}
-          value={[...hosts]}
-          error={first === null ? "Choose at least one host" : undefined}
-          onChange={setHosts}
+          {...form.getInputProps("hosts")}
         />
         <div>
           <Text fz="sm" fw={500} mb={2}>
             Incident: when did the problem occur?
           </Text>
-          <WindowInputs window={props.incident} zone={zone} onChange={setIncident} />
+          <WindowInputs window={props.incident} zone={zone} {...form.getInputProps("incident")} />
         </div>
         <AgainstChoice
           hosts={hosts}
@@ -87,9 +87,9 @@ export function ComparisonForm(props: ComparisonFormProps) {
           groups={groups}
           incident={incident ?? props.incident}
           baselines={baselines}
-          against={against}
           zone={zone}
-          onChange={setChosen}
+          {...form.getInputProps("against")}
+          against={against}
         />
         <div>
           <Button
@@ -102,7 +102,7 @@ export function ComparisonForm(props: ComparisonFormProps) {
             Normalise by load: divide every series by another
           </Button>
           <Collapse expanded={isMore}>
-            {isMore && <DivisorChoice host={first} divisor={divisor} onChange={setDivisor} />}
+            {isMore && <DivisorChoice host={first} divisor={divisor} {...form.getInputProps("divisor")} />}
           </Collapse>
         </div>
         <Group justify="flex-end">

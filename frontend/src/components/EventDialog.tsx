@@ -1,15 +1,16 @@
 import { api } from "../api/client";
-import { Group, MultiSelect, Radio, Select, TagsInput, Textarea, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { Group, MultiSelect, Radio, Select, TagsInput, Text, Textarea, TextInput } from "@mantine/core";
+import { isNotEmpty } from "@mantine/form";
+import { useQuery } from "@tanstack/react-query";
 import { EVENT_KEYS } from "../api/events";
 import { hostsQuery } from "../api/queries";
 import type { HostEvent } from "../logic/api";
-import { EVENT_KINDS, kindLabel, MAX_EVENT_TEXT, MAX_TAG, toTags, TYPED_KINDS } from "../logic/event";
+import { kindLabel, MAX_EVENT_TEXT, MAX_TAG, toTags, TYPED_KINDS } from "../logic/event";
 import { type EpochMs, fromApi, toIso } from "../logic/time";
 import { formatInstant, parseInstant, type Zone, zoneLabel } from "../logic/zone";
 import { readNow } from "../state/clock";
 import { FormDialog } from "./FormDialog";
+import { useServerForm } from "./useServerForm";
 
 interface EventDialogProps {
   /** The host whose page is open; null on the page of all events. */
@@ -24,54 +25,48 @@ interface EventDialogProps {
 
 /** Notes an event, or changes one. */
 export function EventDialog({ host, event, at, end, zone, onClose }: EventDialogProps) {
-  const client = useQueryClient();
   const hosts = event === null ? (host === null ? null : [host]) : event.hosts;
   const eventEnd = event === null ? end : event.end === null ? null : fromApi(event.end);
-  const [text, setText] = useState(event?.text ?? "");
-  const [kind, setKind] = useState<HostEvent["kind"]>(event?.kind ?? "note");
-  const [tags, setTags] = useState<readonly string[]>(event?.tags ?? []);
-  const [from, setFrom] = useState(formatInstant(zone, event === null ? at : fromApi(event.at)));
-  const [to, setTo] = useState(eventEnd === null ? "" : formatInstant(zone, eventEnd));
-  const [isForAll, setForAll] = useState(hosts === null);
-  const [names, setNames] = useState<readonly string[]>(hosts ?? []);
-  const times = readTimes(from, to, zone);
-  const saving = useMutation({
-    mutationFn: async () => {
-      if (typeof times === "string") {
-        return null;
-      }
+  const { form, submission } = useServerForm({
+    initialValues: {
+      text: event?.text ?? "",
+      kind: event?.kind ?? "note",
+      tags: event?.tags ?? [],
+      at: formatInstant(zone, event === null ? at : fromApi(event.at)),
+      end: eventEnd === null ? "" : formatInstant(zone, eventEnd),
+      scope: hosts === null ? "all" : "some",
+      hosts: hosts ?? [],
+    },
+    validate: {
+      text: isNotEmpty("Say what happened"),
+      at: (text) => (parseInstant(text, zone, readNow()) === null ? timeProblem(text, "2026-11-21 09:05:00") : null),
+      end: (text, values) => endProblem(text, values.at, zone),
+      hosts: (names, { scope }) => (scope === "some" && names.length === 0 ? "Choose a host, or all hosts" : null),
+    },
+    checksEarly: ["at", "end"],
+    send: ({ scope, ...values }) => {
+      const now = readNow();
+      const until = parseInstant(values.end, zone, now);
       const body = {
-        text,
-        kind,
-        tags: [...tags],
-        at: toIso(times.at),
-        end: times.end === null ? null : toIso(times.end),
-        hosts: isForAll ? null : [...names],
+        ...values,
+        at: toIso(parseInstant(values.at, zone, now) ?? at),
+        end: until === null ? null : toIso(until),
+        hosts: scope === "all" ? null : values.hosts,
       };
       return event?.id == null
         ? api.POST("/events", { body })
         : api.PUT("/events/{id}", { body, params: { path: { id: event.id } } });
     },
-    onSuccess: async (saved) => {
-      if (saved !== null) {
-        await Promise.all(EVENT_KEYS.map((queryKey) => client.invalidateQueries({ queryKey })));
-        onClose();
-      }
-    },
+    renews: EVENT_KEYS,
+    onSaved: onClose,
   });
-  const problem = typeof times === "string" ? times : !isForAll && names.length === 0 ? "Choose a host, or all hosts" : null;
-  const isComplete = text.trim() !== "" && problem === null;
-  const label = zoneLabel(zone, at);
+  const { kind, tags, scope, hosts: names } = form.values;
+  const known = useQuery(hostsQuery).data?.hosts.map(({ name }) => name) ?? [];
   return (
     <FormDialog
+      {...submission}
       title={event === null ? "Note an event" : "Change event"}
       action={event === null ? "Note event" : "Save"}
-      isReady={isComplete}
-      isPending={saving.isPending}
-      error={saving.error}
-      onSubmit={() => {
-        saving.mutate();
-      }}
       onClose={onClose}
     >
       <Textarea
@@ -83,10 +78,7 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
         minRows={1}
         maxRows={8}
         maxLength={MAX_EVENT_TEXT}
-        value={text}
-        onChange={(change) => {
-          setText(change.currentTarget.value);
-        }}
+        {...form.getInputProps("text")}
         onKeyDown={(key) => {
           // A note is one line most of the time: Enter saves it, Shift-Enter begins another line.
           if (key.key === "Enter" && !key.shiftKey && !key.nativeEvent.isComposing) {
@@ -96,29 +88,12 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
         }}
       />
       <Group gap="xs" grow align="flex-start">
-        <TextInput
-          size="xs"
-          label={`At (${label})`}
-          value={from}
-          spellCheck={false}
-          onChange={(change) => {
-            setFrom(change.currentTarget.value);
-          }}
-        />
-        <TextInput
-          size="xs"
-          label="Until"
-          placeholder="a moment"
-          value={to}
-          spellCheck={false}
-          onChange={(change) => {
-            setTo(change.currentTarget.value);
-          }}
-        />
+        <TextInput size="xs" label={`At (${zoneLabel(zone, at)})`} spellCheck={false} {...form.getInputProps("at")} />
+        <TextInput size="xs" label="Until" placeholder="a moment" spellCheck={false} {...form.getInputProps("end")} />
       </Group>
-      <div style={{ minHeight: 20, fontSize: 12, marginTop: -6 }} className={problem === null ? "soft" : undefined} role="status">
-        {problem ?? "2026-11-21 09:05:00, 09:05 (today), now-15m, or ISO 8601 with a zone"}
-      </div>
+      <Text fz={12} mt={-6} className="soft">
+        2026-11-21 09:05:00, 09:05 (today), now-15m, or ISO 8601 with a zone
+      </Text>
       <Group gap="xs" grow align="flex-start">
         <Select
           size="xs"
@@ -128,10 +103,7 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
             value,
             label: kindLabel(value),
           }))}
-          value={kind}
-          onChange={(value) => {
-            setKind(EVENT_KINDS.find((known) => known === value) ?? "note");
-          }}
+          {...form.getInputProps("kind")}
         />
         <TagsInput
           size="xs"
@@ -140,64 +112,47 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
           splitChars={[",", " "]}
           maxTags={20}
           maxLength={MAX_TAG}
-          value={[...tags]}
+          {...form.getInputProps("tags")}
+          value={tags}
           onChange={(value) => {
-            setTags(toTags(value));
+            form.setFieldValue("tags", [...toTags(value)]);
           }}
         />
       </Group>
-      <Radio.Group
-        value={isForAll ? "all" : "some"}
-        onChange={(value) => {
-          setForAll(value === "all");
-        }}
-        label="Hosts"
-      >
+      <Radio.Group label="Hosts" {...form.getInputProps("scope")}>
         <Group gap="md" mt={6}>
           <Radio value="some" label={host !== null && names.length === 1 && names[0] === host ? host : "these hosts"} />
           <Radio value="all" label="all hosts" />
         </Group>
       </Radio.Group>
-      {!isForAll && <HostChoice names={names} onChange={setNames} />}
+      {scope === "some" && (
+        <MultiSelect
+          size="xs"
+          aria-label="Hosts of the event"
+          placeholder={names.length === 0 ? "choose hosts" : ""}
+          searchable
+          limit={100}
+          data={[...new Set([...names, ...known])]}
+          {...form.getInputProps("hosts")}
+        />
+      )}
     </FormDialog>
   );
 }
 
-interface HostChoiceProps {
-  readonly names: readonly string[];
-  readonly onChange: (names: readonly string[]) => void;
+function timeProblem(text: string, example: string): string {
+  return `“${text}” is no time. Type for example ${example}`;
 }
 
-/** The hosts of an event. */
-export function HostChoice({ names, onChange }: HostChoiceProps) {
-  const hosts = useQuery(hostsQuery).data?.hosts.map(({ name }) => name) ?? [];
-  return (
-    <MultiSelect
-      size="xs"
-      aria-label="Hosts of the event"
-      placeholder={names.length === 0 ? "choose hosts" : ""}
-      searchable
-      limit={100}
-      data={[...new Set([...names, ...hosts])]}
-      value={[...names]}
-      onChange={onChange}
-    />
-  );
-}
-
-/** Return the typed times, or what is wrong with them. */
-function readTimes(from: string, to: string, zone: Zone): { readonly at: EpochMs; readonly end: EpochMs | null } | string {
+function endProblem(text: string, from: string, zone: Zone): string | null {
+  if (text.trim() === "") {
+    return null;
+  }
   const now = readNow();
-  const at = parseInstant(from, zone, now);
-  if (at === null) {
-    return `“${from}” is no time. Type for example 2026-11-21 09:05:00`;
-  }
-  if (to.trim() === "") {
-    return { at, end: null };
-  }
-  const end = parseInstant(to, zone, now);
+  const start = parseInstant(from, zone, now);
+  const end = parseInstant(text, zone, now);
   if (end === null) {
-    return `“${to}” is no time. Type for example 2026-11-21 09:30:00, or nothing for a moment`;
+    return timeProblem(text, "2026-11-21 09:30:00, or nothing for a moment");
   }
-  return end > at ? { at, end } : "The end must be after the start. Leave it empty for a moment";
+  return start === null || end > start ? null : "The end must be after the start. Leave it empty for a moment";
 }

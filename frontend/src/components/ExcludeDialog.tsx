@@ -1,12 +1,12 @@
 import { api } from "../api/client";
 import { Button, Group, Modal, Radio, Text } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { isNotEmpty } from "@mantine/form";
 import { EXCLUSION_KEYS } from "../api/baselines";
 import { toIso, type Window } from "../logic/time";
 import type { Zone } from "../logic/zone";
 import { NameField, NoteField } from "./NameAndNote";
 import { FormDialog } from "./FormDialog";
+import { nullable, useServerForm } from "./useServerForm";
 import { WindowInputs } from "./WindowInputs";
 import { counted } from "../logic/counted";
 
@@ -20,25 +20,22 @@ interface ExcludeDialogProps {
 
 /** Excludes a window from all baselines that cover it. */
 export function ExcludeDialog({ host, window: marked, zone, onClose }: ExcludeDialogProps) {
-  const client = useQueryClient();
-  const [name, setName] = useState("");
-  const [note, setNote] = useState("");
-  const [scope, setScope] = useState(host === null ? "all" : "host");
-  const [window, setWindow] = useState<Window | null>(marked);
-  const marking = useMutation({
-    mutationFn: async () =>
-      window === null
-        ? null
-        : api.POST("/exclusions", {
-            body: { name, note, start: toIso(window.start), end: toIso(window.end), host: scope === "host" ? host : null },
-          }),
-    onSuccess: () => Promise.all(EXCLUSION_KEYS.map((queryKey) => client.invalidateQueries({ queryKey }))),
+  const { form, submission, saved } = useServerForm({
+    initialValues: { name: "", note: "", scope: host === null ? "all" : "host", window: nullable(marked) },
+    validate: { name: isNotEmpty("Enter a name"), window: isNotEmpty() },
+    send: ({ name, note, scope, window }) => {
+      const { start, end } = window ?? marked;
+      return api.POST("/exclusions", {
+        body: { name, note, start: toIso(start), end: toIso(end), host: scope === "host" ? host : null },
+      });
+    },
+    renews: EXCLUSION_KEYS,
   });
-  if (marking.data) {
+  if (saved) {
     return (
       <Modal opened onClose={onClose} title="Period excluded">
         <Text fz="sm" mb="md" role="status">
-          {`Excluded “${marking.data.exclusion.name}” from ${counted(marking.data.n_baselines, "baseline")}.`}
+          {`Excluded “${saved.exclusion.name}” from ${counted(saved.n_baselines, "baseline")}.`}
         </Text>
         <Group justify="flex-end">
           <Button data-autofocus onClick={onClose}>
@@ -49,29 +46,19 @@ export function ExcludeDialog({ host, window: marked, zone, onClose }: ExcludeDi
     );
   }
   return (
-    <FormDialog
-      title="Exclude from baselines"
-      action="Exclude"
-      isReady={name.trim() !== "" && window !== null}
-      isPending={marking.isPending}
-      error={marking.error}
-      onSubmit={() => {
-        marking.mutate();
-      }}
-      onClose={onClose}
-    >
+    <FormDialog {...submission} title="Exclude from baselines" action="Exclude" onClose={onClose}>
       <Text fz="sm">This period was not normal. Current and future baselines will ignore it.</Text>
-      <WindowInputs window={marked} zone={zone} onChange={setWindow} />
+      <WindowInputs window={marked} zone={zone} {...form.getInputProps("window")} />
       {host !== null && (
-        <Radio.Group value={scope} onChange={setScope} label="Affected hosts">
+        <Radio.Group label="Affected hosts" {...form.getInputProps("scope")}>
           <Group gap="md" mt={6}>
             <Radio value="host" label={host} />
             <Radio value="all" label="all hosts" />
           </Group>
         </Radio.Group>
       )}
-      <NameField placeholder="Backup overran into the morning" value={name} onChange={setName} />
-      <NoteField maxRows={8} value={note} onChange={setNote} />
+      <NameField placeholder="Backup overran into the morning" {...form.getInputProps("name")} />
+      <NoteField maxRows={8} {...form.getInputProps("note")} />
     </FormDialog>
   );
 }

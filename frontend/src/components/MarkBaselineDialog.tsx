@@ -1,7 +1,7 @@
 import { api } from "../api/client";
 import { Text } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 
 import { toNamedZone } from "../logic/host_zone";
 import type { BaselineInfo } from "../logic/api";
@@ -9,6 +9,7 @@ import { describeDuration, lengthOf, toIso, type Window } from "../logic/time";
 import { formatWindow, type Zone, zoneLabel } from "../logic/zone";
 import { NameField, NoteField } from "./NameAndNote";
 import { FormDialog } from "./FormDialog";
+import { useServerForm } from "./useServerForm";
 import { undo } from "../state/undo";
 import { nodes } from "./nodes";
 
@@ -29,45 +30,36 @@ function nameHosts(hosts: readonly string[]): string {
 /** Saves a window of one or more hosts as a baseline. */
 export function MarkBaselineDialog({ hosts, window: marked, zone, onClose, onDone, children }: MarkBaselineDialogProps) {
   const client = useQueryClient();
-  // As the window changes, until somebody writes a name.
-  const [written, setName] = useState<string | null>(null);
   const named = nameHosts(hosts);
-  const name = written ?? `Normal of ${named}, ${formatWindow(zone, marked)}`;
-  const [note, setNote] = useState("");
-  const marking = useMutation({
-    mutationFn: () =>
+  const suggested = `Normal of ${named}, ${formatWindow(zone, marked)}`;
+  const { form, submission } = useServerForm({
+    // Without a name yet it is the suggested one, which follows the window.
+    initialValues: { name: null as string | null, note: "" },
+    validate: { name: (text) => (text?.trim() === "" ? "Enter a name" : null) },
+    send: ({ name, note }) =>
       api.POST("/baselines", {
         body: {
-          name,
+          name: name ?? suggested,
           note,
           hosts: [...hosts],
           windows: [{ start: toIso(marked.start), end: toIso(marked.end) }],
           time_zone: toNamedZone(zone),
         },
       }),
-    onSuccess: (baseline) => {
+    onSaved: (baseline) => {
       void client.invalidateQueries({ queryKey: ["baselines"] });
       undo.say(`Saved the baseline ${baseline.name}`, null);
       onDone(baseline);
     },
   });
   return (
-    <FormDialog
-      title="Save as baseline"
-      isReady={name.trim() !== ""}
-      isPending={marking.isPending}
-      error={marking.error}
-      onSubmit={() => {
-        marking.mutate();
-      }}
-      onClose={onClose}
-    >
+    <FormDialog {...submission} title="Save as baseline" onClose={onClose}>
       <Text fz="sm">
         {nodes`${<b>{named}</b>}, ${formatWindow(zone, marked)} ${zoneLabel(zone, marked.end)} (${describeDuration(lengthOf(marked))}) will be used as normal behaviour when you compare other windows.`}
       </Text>
       {children}
-      <NameField value={name} onChange={setName} />
-      <NoteField placeholder="What was running, and why this is normal" maxRows={8} value={note} onChange={setNote} />
+      <NameField {...form.getInputProps("name")} value={form.values.name ?? suggested} />
+      <NoteField placeholder="What was running, and why this is normal" maxRows={8} {...form.getInputProps("note")} />
     </FormDialog>
   );
 }

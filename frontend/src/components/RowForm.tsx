@@ -1,16 +1,13 @@
 import { Button, Group } from "@mantine/core";
 import type { ReactNode } from "react";
 import { ErrorLine } from "./StateView";
+import type { Submission } from "./useServerForm";
 
-interface RowFormProps {
+interface RowFormProps extends Submission {
   readonly action: string;
   readonly isMinor?: boolean;
-  /** Whether the form is complete. */
-  readonly isReady: boolean;
-  readonly isPending: boolean;
-  readonly error?: Error | null;
-  /** Called only with a complete form, and not again while it is pending. */
-  readonly onSubmit: () => void;
+  /** Whether there is anything to send. */
+  readonly isReady?: boolean;
   /** Labelled fields of size xs. */
   readonly children: ReactNode;
 }
@@ -19,16 +16,9 @@ interface RowFormProps {
 export const LABEL_HEIGHT = 22;
 
 /** A form whose fields stand in one row, its button after them. */
-export function RowForm({ action, isMinor = false, isReady, isPending, error = null, onSubmit, children }: RowFormProps) {
+export function RowForm({ action, isMinor = false, isReady = true, isPending, error, onSubmit, children }: RowFormProps) {
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isReady && !isPending) {
-          onSubmit();
-        }
-      }}
-    >
+    <form onSubmit={onSubmit}>
       <Group gap="xs" align="flex-start">
         {children}
         <Button

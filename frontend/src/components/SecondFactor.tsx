@@ -1,6 +1,6 @@
 import { api } from "../api/client";
-import { Alert, Button, Group, Paper, PasswordInput, Stack, Text, TextInput, Title } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Alert, Button, Group, Paper, PasswordInput, Stack, Text, TextInput, type TextInputProps, Title } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { meQuery } from "../api/queries";
 import { secondFactorQuery } from "../api/accounts";
@@ -8,6 +8,7 @@ import type { Me, SecondFactorSetup, SecondFactorState } from "../logic/api";
 import { CopyBox } from "./CopyBox";
 import { FormDialog } from "./FormDialog";
 import { ErrorLine, PendingView } from "./StateView";
+import { useServerForm } from "./useServerForm";
 import { counted } from "../logic/counted";
 
 /** The second factor of one's own account: set up, recovery codes, off. */
@@ -63,28 +64,8 @@ export function SecondFactor({ me }: { readonly me: Me }) {
   );
 }
 
-function CodeInput({
-  value,
-  onChange,
-  label,
-}: {
-  readonly value: string;
-  readonly onChange: (code: string) => void;
-  readonly label: string;
-}) {
-  return (
-    <TextInput
-      label={label}
-      autoComplete="one-time-code"
-      maxLength={100}
-      required
-      data-autofocus
-      value={value}
-      onChange={(event) => {
-        onChange(event.currentTarget.value);
-      }}
-    />
-  );
+function CodeInput(props: TextInputProps) {
+  return <TextInput autoComplete="one-time-code" maxLength={100} required data-autofocus {...props} />;
 }
 
 interface SetupProps {
@@ -94,39 +75,26 @@ interface SetupProps {
 }
 
 function Setup({ me, isRequired, onDone }: SetupProps) {
-  const [password, setPassword] = useState("");
-  const beginning = useMutation({
-    mutationFn: () => api.POST("/auth/second-factor", { body: { password: me.has_password ? password : null } }),
-    onSettled: () => {
-      setPassword("");
+  const { form, submission, saved } = useServerForm({
+    initialValues: { password: "" },
+    send: ({ password }, { reset }) => {
+      reset();
+      return api.POST("/auth/second-factor", { body: { password: me.has_password ? password : null } });
     },
   });
-  if (beginning.data !== undefined) {
-    return <Confirmation setup={beginning.data} onDone={onDone} />;
+  if (saved !== undefined) {
+    return <Confirmation setup={saved} onDone={onDone} />;
   }
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        beginning.mutate();
-      }}
-    >
+    <form onSubmit={submission.onSubmit}>
       <Stack gap="sm">
         {isRequired && <Alert color="yellow">This server demands a second factor of your account. Set it up to go on.</Alert>}
         <Text fz="sm">With an authenticator app on your phone, a stolen password alone does not open your account.</Text>
         {me.has_password && (
-          <PasswordInput
-            label="Password"
-            autoComplete="current-password"
-            required
-            value={password}
-            onChange={(event) => {
-              setPassword(event.currentTarget.value);
-            }}
-          />
+          <PasswordInput label="Password" autoComplete="current-password" required {...form.getInputProps("password")} />
         )}
-        <ErrorLine error={beginning.error} />
-        <Button type="submit" loading={beginning.isPending}>
+        <ErrorLine error={submission.error} />
+        <Button type="submit" loading={submission.isPending}>
           Set up…
         </Button>
       </Stack>
@@ -135,18 +103,13 @@ function Setup({ me, isRequired, onDone }: SetupProps) {
 }
 
 function Confirmation({ setup, onDone }: { readonly setup: SecondFactorSetup; readonly onDone: SetupProps["onDone"] }) {
-  const [code, setCode] = useState("");
-  const confirming = useMutation({
-    mutationFn: () => api.POST("/auth/second-factor/confirmation", { body: { code } }),
-    onSuccess: (made) => onDone(made.recovery_codes),
+  const { form, submission } = useServerForm({
+    initialValues: { code: "" },
+    send: (body) => api.POST("/auth/second-factor/confirmation", { body }),
+    onSaved: (made) => onDone(made.recovery_codes),
   });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        confirming.mutate();
-      }}
-    >
+    <form onSubmit={submission.onSubmit}>
       <Stack gap="sm">
         <Text fz="sm">1. Scan this with an authenticator app:</Text>
         <img
@@ -158,9 +121,9 @@ function Confirmation({ setup, onDone }: { readonly setup: SecondFactorSetup; re
         />
         <Text fz="sm">or type this secret into it:</Text>
         <CopyBox text={setup.secret} what="the secret" />
-        <CodeInput value={code} onChange={setCode} label="2. Code that the app shows" />
-        <ErrorLine error={confirming.error} />
-        <Button type="submit" loading={confirming.isPending}>
+        <CodeInput label="2. Code that the app shows" {...form.getInputProps("code")} />
+        <ErrorLine error={submission.error} />
+        <Button type="submit" loading={submission.isPending}>
           Turn on
         </Button>
       </Stack>
@@ -188,25 +151,9 @@ interface ActiveProps {
 
 function Active({ state, onCodes, onRemoved }: ActiveProps) {
   const [dialog, setDialog] = useState<"codes" | "remove" | null>(null);
-  const [code, setCode] = useState("");
   const close = (): void => {
     setDialog(null);
-    setCode("");
-    renewing.reset();
-    removing.reset();
   };
-  const renewing = useMutation({
-    mutationFn: () => api.POST("/auth/second-factor/recovery-codes", { body: { code } }),
-    onSuccess: (made) => onCodes(made.recovery_codes),
-  });
-  const removing = useMutation({
-    mutationFn: () => api.POST("/auth/second-factor/removal", { body: { code } }),
-    onSuccess: async () => {
-      await onRemoved();
-      setDialog(null);
-    },
-  });
-  const pending = dialog === "codes" ? renewing : removing;
   return (
     <>
       <Text fz="sm">{`Logins by password also ask for a code of your authenticator app. ${counted(state.n_recovery_codes, "recovery code is", "recovery codes are")} left.`}</Text>
@@ -228,25 +175,48 @@ function Active({ state, onCodes, onRemoved }: ActiveProps) {
           Turn off
         </Button>
       </Group>
-      {dialog !== null && (
-        <FormDialog
-          title={dialog === "codes" ? "New recovery codes" : "Turn off"}
-          action={dialog === "codes" ? "New recovery codes" : "Turn off"}
-          isDangerous={dialog === "remove"}
-          isReady={code.trim() !== ""}
-          isPending={pending.isPending}
-          error={pending.error}
-          onSubmit={() => {
-            pending.mutate();
+      {dialog === "codes" && (
+        <CodeDialog
+          title="New recovery codes"
+          text="The old ones stop working."
+          send={async (body) => {
+            const made = await api.POST("/auth/second-factor/recovery-codes", { body });
+            await onCodes(made.recovery_codes);
           }}
           onClose={close}
-        >
-          <Text fz="sm">
-            {dialog === "codes" ? "The old ones stop working." : "From then on your password alone opens your account."}
-          </Text>
-          <CodeInput value={code} onChange={setCode} label="Code" />
-        </FormDialog>
+        />
+      )}
+      {dialog === "remove" && (
+        <CodeDialog
+          title="Turn off"
+          isDangerous
+          text="From then on your password alone opens your account."
+          send={async (body) => {
+            await api.POST("/auth/second-factor/removal", { body });
+            await onRemoved();
+          }}
+          onClose={close}
+        />
       )}
     </>
+  );
+}
+
+interface CodeDialogProps {
+  readonly title: string;
+  readonly text: string;
+  readonly isDangerous?: boolean;
+  readonly send: (body: { readonly code: string }) => Promise<void>;
+  readonly onClose: () => void;
+}
+
+/** Asks for a code before the second factor changes. */
+function CodeDialog({ title, text, isDangerous = false, send, onClose }: CodeDialogProps) {
+  const { form, submission } = useServerForm({ initialValues: { code: "" }, send, onSaved: onClose });
+  return (
+    <FormDialog {...submission} title={title} action={title} isDangerous={isDangerous} onClose={onClose}>
+      <Text fz="sm">{text}</Text>
+      <CodeInput label="Code" {...form.getInputProps("code")} />
+    </FormDialog>
   );
 }

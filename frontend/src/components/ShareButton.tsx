@@ -11,6 +11,7 @@ import { counted } from "../logic/counted";
 import { CopyBox } from "./CopyBox";
 import { RevokeButton } from "./RevokeButton";
 import { ErrorLine, PendingView } from "./StateView";
+import { useServerForm } from "./useServerForm";
 
 interface ShareButtonProps {
   readonly of: SharedSubject;
@@ -48,15 +49,16 @@ function Links({ of }: ShareButtonProps) {
   const client = useQueryClient();
   const now = useNow(MINUTE);
   const query = useQuery(shareLinksQuery(of));
-  const [chosen, setChosen] = useState<number | null>(null);
-  const renew = () => client.invalidateQueries({ queryKey: shareLinksQuery(of).queryKey });
-  const making = useMutation({
-    mutationFn: (lifetimeS: number) => api.POST("/share-links", { body: { ...of, lifetime_s: lifetimeS } }),
-    onSuccess: renew,
+  const { queryKey } = shareLinksQuery(of);
+  const usual = String(usualLifetime(query.data?.max_days ?? 0));
+  const { form, submission, saved } = useServerForm({
+    initialValues: { lifetime_s: null as string | null },
+    send: (values) => api.POST("/share-links", { body: { ...of, lifetime_s: Number(values.lifetime_s ?? usual) } }),
+    renews: [queryKey],
   });
   const ending = useMutation({
     mutationFn: (id: number) => api.DELETE("/share-links/{id}", { params: { path: { id } } }),
-    onSuccess: renew,
+    onSuccess: () => client.invalidateQueries({ queryKey }),
   });
   if (query.data === undefined) {
     return <PendingView query={query} what="share links" />;
@@ -65,7 +67,6 @@ function Links({ of }: ShareButtonProps) {
   if (maxDays === 0) {
     return <Text fz="sm">Share links are switched off on this server; an administrator can set NORMSTAT_SHARE_MAX_DAYS.</Text>;
   }
-  const lifetime = chosen ?? usualLifetime(maxDays);
   const open = openLinks(links, now);
   return (
     <Stack gap="sm">
@@ -73,12 +74,7 @@ function Links({ of }: ShareButtonProps) {
         Anyone with the link sees this page, live, without a login, and nothing else of normstat. It expires, or ends when you
         revoke it or your account is closed.
       </Text>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          making.mutate(lifetime);
-        }}
-      >
+      <form onSubmit={submission.onSubmit}>
         <Group gap="xs" align="flex-end">
           <Select
             size="xs"
@@ -89,20 +85,18 @@ function Links({ of }: ShareButtonProps) {
               value: String(seconds),
               label: describeDuration(toDurationMs(seconds * SECOND)),
             }))}
-            value={String(lifetime)}
-            onChange={(value) => {
-              setChosen(Number(value));
-            }}
+            {...form.getInputProps("lifetime_s")}
+            value={form.values.lifetime_s ?? usual}
           />
-          <Button size="xs" type="submit" loading={making.isPending}>
+          <Button size="xs" type="submit" loading={submission.isPending}>
             Create link
           </Button>
         </Group>
       </form>
-      <ErrorLine error={making.error ?? ending.error} />
-      {making.data && (
-        <Alert color="green" title={`Valid until ${utcMinute(making.data.info.expires_at)} (shown only once)`}>
-          <CopyBox text={making.data.address} what="the link" />
+      <ErrorLine error={submission.error ?? ending.error} />
+      {saved && (
+        <Alert color="green" title={`Valid until ${utcMinute(saved.info.expires_at)} (shown only once)`}>
+          <CopyBox text={saved.address} what="the link" />
         </Alert>
       )}
       {open.length > 0 && (

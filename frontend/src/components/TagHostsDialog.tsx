@@ -1,13 +1,13 @@
 import { api } from "../api/client";
 import { Checkbox, Group, TagsInput, Text } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
 import { showTags } from "../api/tags";
 import type { HostInfo } from "../logic/api";
 import { MAX_TAG, toTags } from "../logic/event";
 import { removableTags } from "../logic/fleet";
 import { formatCount } from "../logic/number";
 import { FormDialog } from "./FormDialog";
+import { useServerForm } from "./useServerForm";
 import { counted } from "../logic/counted";
 
 interface TagHostsDialogProps {
@@ -20,27 +20,22 @@ interface TagHostsDialogProps {
 /** Gives tags to hosts, and takes tags from them. */
 export function TagHostsDialog({ hosts, known, onClose }: TagHostsDialogProps) {
   const client = useQueryClient();
-  const [add, setAdd] = useState<readonly string[]>([]);
-  const [remove, setRemove] = useState<readonly string[]>([]);
   const { given, ofAgents } = removableTags(hosts);
-  const saving = useMutation({
-    mutationFn: () =>
-      api.POST("/host-tags", { body: { hosts: hosts.map(({ name }) => name), add: [...add], remove: [...remove] } }),
-    onSuccess: async (saved) => {
+  const { form, submission } = useServerForm({
+    initialValues: { add: [] as string[], remove: [] as string[] },
+    validate: { add: (add, { remove }) => (add.length + remove.length === 0 ? "Add a tag, or choose one to remove" : null) },
+    send: (tags) => api.POST("/host-tags", { body: { hosts: hosts.map(({ name }) => name), ...tags } }),
+    onSaved: async (saved) => {
       await showTags(client, saved);
       onClose();
     },
   });
+  const { add } = form.values;
   const [only] = hosts;
   return (
     <FormDialog
+      {...submission}
       title={hosts.length === 1 ? `Tags of ${only?.name ?? ""}` : `Tags of ${counted(hosts.length, "host")}`}
-      isReady={add.length + remove.length > 0}
-      isPending={saving.isPending}
-      error={saving.error}
-      onSubmit={() => {
-        saving.mutate();
-      }}
       onClose={onClose}
     >
       <TagsInput
@@ -52,13 +47,13 @@ export function TagHostsDialog({ hosts, known, onClose }: TagHostsDialogProps) {
         maxTags={20}
         maxLength={MAX_TAG}
         data={[...known]}
-        value={[...add]}
+        {...form.getInputProps("add")}
         onChange={(values) => {
-          setAdd(toTags(values));
+          form.setFieldValue("add", [...toTags(values)]);
         }}
       />
       {given.length > 0 && (
-        <Checkbox.Group label="Remove" size="xs" value={[...remove]} onChange={setRemove}>
+        <Checkbox.Group label="Remove" size="xs" {...form.getInputProps("remove")}>
           <Group gap="sm" mt={4}>
             {given.map(({ name, n }) => (
               <Checkbox

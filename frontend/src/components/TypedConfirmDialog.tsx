@@ -1,5 +1,6 @@
 import { TextInput } from "@mantine/core";
-import { type ReactNode, useState } from "react";
+import { useForm } from "@mantine/form";
+import type { ReactNode } from "react";
 import { FormDialog } from "./FormDialog";
 import { nodes } from "./nodes";
 
@@ -19,20 +20,17 @@ interface TypedConfirmDialogProps {
 /** Asks the user to type a word before something is deleted that cannot be restored. */
 export function TypedConfirmDialog(props: TypedConfirmDialogProps) {
   const { title, children, word, action, isPending, error, onConfirm, onClose } = props;
-  const [typed, setTyped] = useState("");
-  const isTyped = typed.trim() === word;
+  const form = useForm({ initialValues: { word: "" } });
   return (
     <FormDialog
       title={title}
       size="lg"
       action={action}
       isDangerous
-      isReady={isTyped}
+      isReady={form.values.word.trim() === word}
       isPending={isPending}
       error={error}
-      onSubmit={() => {
-        onConfirm();
-      }}
+      onSubmit={onConfirm}
       onClose={onClose}
     >
       {children}
@@ -41,10 +39,7 @@ export function TypedConfirmDialog(props: TypedConfirmDialogProps) {
         data-autofocus
         autoComplete="off"
         spellCheck={false}
-        value={typed}
-        onChange={(event) => {
-          setTyped(event.currentTarget.value);
-        }}
+        {...form.getInputProps("word")}
       />
     </FormDialog>
   );

@@ -1,7 +1,7 @@
 import { api } from "../api/client";
 import { ActionIcon, Checkbox, Group, SegmentedControl, Table, Text, TextInput } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconGripVertical, IconTrash } from "@tabler/icons-react";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { isNotEmpty } from "@mantine/form";
 import { type DragEvent, useState } from "react";
 import { viewsQuery } from "../api/queries";
 import type { StatInfo, ViewInfo, ViewPanel } from "../logic/api";
@@ -9,6 +9,7 @@ import { describePanel, moveItem, type ViewFile } from "../logic/view";
 import { mayWrite, useMe } from "./me";
 import { FormDialog } from "./FormDialog";
 import { NameField, NoteField } from "./NameAndNote";
+import { useServerForm } from "./useServerForm";
 import { counted } from "../logic/counted";
 import "./ViewEditor.css";
 
@@ -25,54 +26,45 @@ interface ViewEditorProps {
 /** Edits a view: name, description, who sees it, and its panels with their order and width. */
 export function ViewEditor({ title, initial, viewKey, stats, onSaved, onClose }: ViewEditorProps) {
   const me = useMe();
-  const client = useQueryClient();
-  const [name, setName] = useState(initial.name);
-  const [description, setDescription] = useState(initial.description);
-  const [isShared, setShared] = useState(initial.is_shared);
-  const [panels, setPanels] = useState<readonly ViewPanel[]>(initial.panels);
-  const saving = useMutation({
-    mutationFn: () => {
-      const body = { name: name.trim(), description, is_shared: isShared, panels: [...panels] };
+  const { name, description, is_shared, panels: first } = initial;
+  const { form, submission } = useServerForm({
+    initialValues: { name, description, is_shared, panels: first },
+    validate: { name: isNotEmpty("Enter a name") },
+    send: (values) => {
+      const body = { ...values, name: values.name.trim(), panels: [...values.panels] };
       return viewKey === null
         ? api.POST("/views", { body })
         : api.PATCH("/views/{key}", { body, params: { path: { key: viewKey } } });
     },
-    onSuccess: async (view) => {
-      await client.invalidateQueries({ queryKey: viewsQuery.queryKey });
+    renews: [viewsQuery.queryKey],
+    onSaved: (view) => {
       onSaved(view);
     },
   });
-  const isComplete = name.trim() !== "" && panels.length > 0;
+  const { panels } = form.values;
   return (
     <FormDialog
+      {...submission}
       title={title}
       size="xl"
       action="Save view"
-      isReady={isComplete}
-      isPending={saving.isPending}
-      error={saving.error}
+      isReady={panels.length > 0}
       note={
         <Text fz="sm" className="soft">
           {`${counted(panels.length, "panel")}. A view opens on any host and shows what that host recorded.`}
         </Text>
       }
-      onSubmit={() => {
-        saving.mutate();
-      }}
       onClose={onClose}
     >
-      <NameField value={name} placeholder="What these panels answer, e.g. Database disks" onChange={setName} />
-      <NoteField value={description} minRows={1} onChange={setDescription} />
+      <NameField placeholder="What these panels answer, e.g. Database disks" {...form.getInputProps("name")} />
+      <NoteField minRows={1} {...form.getInputProps("description")} />
       <Checkbox
         label="Share with all accounts"
         description={mayWrite(me) ? undefined : "Sharing requires the role operator."}
         disabled={!mayWrite(me)}
-        checked={isShared}
-        onChange={(event) => {
-          setShared(event.currentTarget.checked);
-        }}
+        {...form.getInputProps("is_shared", { type: "checkbox" })}
       />
-      <PanelRows panels={panels} stats={stats} onChange={setPanels} />
+      <PanelRows stats={stats} panels={panels} {...form.getInputProps("panels")} />
     </FormDialog>
   );
 }

@@ -27,17 +27,9 @@ const MIN_PASSWORD_LENGTH = 10;
 
 export const PASSWORD_HELP = "Use a few unrelated words, not the account's name or a common password.";
 
-export interface PasswordProblem {
-  readonly next: string | null;
-  readonly again: string | null;
-}
-
-/** Return the problem of a new password or its repetition; null if both are fine. */
-export function newPasswordProblem(next: string, again: string): PasswordProblem {
-  return {
-    next: Array.from(next.trim()).length < MIN_PASSWORD_LENGTH ? `at least ${String(MIN_PASSWORD_LENGTH)} characters` : null,
-    again: again === next ? null : "passwords do not match",
-  };
+/** Return the problem of a new password; null if it is fine. */
+export function passwordProblem(password: string): string | null {
+  return Array.from(password.trim()).length < MIN_PASSWORD_LENGTH ? `at least ${String(MIN_PASSWORD_LENGTH)} characters` : null;
 }
 
 /** Return the roles that a user may give to a token: the user's own and those below. */

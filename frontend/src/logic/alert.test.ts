@@ -5,7 +5,7 @@ describe("a channel as a form", () => {
   test("keeps its secrets unless others are typed", () => {
     const settings = { kind: "webhook", url: null, authorization: null, template: "{}" } as const;
     const form = toChannelForm({ name: "on call", kind: "webhook", is_enabled: false, settings });
-    expect(form).toMatchObject({ name: "on call", isEnabled: false, url: "", template: "{}" });
+    expect(form).toMatchObject({ name: "on call", is_enabled: false, url: "", template: "{}" });
     expect(toChannelSettings(form)).toEqual(settings);
     expect(toChannelSettings({ ...form, url: "https://x" })).toEqual({ ...settings, url: "https://x" });
   });

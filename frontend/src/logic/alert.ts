@@ -44,7 +44,7 @@ export type OptionalSecret = (typeof OPTIONAL_SECRETS)[number];
 /** A channel as it is typed, whatever its kind. */
 export interface ChannelForm {
   readonly name: string;
-  readonly isEnabled: boolean;
+  readonly is_enabled: boolean;
   readonly kind: ChannelKind;
   readonly server: string;
   readonly port: number;
@@ -60,14 +60,15 @@ export interface ChannelForm {
   readonly format: (typeof CHAT_FORMATS)[number];
   /** `name=value`. */
   readonly labels: readonly string[];
-  readonly script: string;
+  /** Null: none is chosen. */
+  readonly script: string | null;
   /** Stored secrets that are to be removed. */
   readonly removed: readonly OptionalSecret[];
 }
 
 const NEW_CHANNEL: ChannelForm = {
   name: "",
-  isEnabled: true,
+  is_enabled: true,
   kind: "email",
   server: "",
   port: 587,
@@ -81,7 +82,7 @@ const NEW_CHANNEL: ChannelForm = {
   template: "",
   format: "slack",
   labels: [],
-  script: "",
+  script: null,
   removed: [],
 };
 
@@ -90,8 +91,8 @@ export function toChannelForm(channel: Pick<AlertChannelInfo, "name" | "is_enabl
   if (channel === null) {
     return NEW_CHANNEL;
   }
-  const { name, is_enabled: isEnabled, settings } = channel;
-  const form = { ...NEW_CHANNEL, name, isEnabled, kind: toKind(channel.kind) ?? NEW_CHANNEL.kind };
+  const { name, is_enabled, settings } = channel;
+  const form = { ...NEW_CHANNEL, name, is_enabled, kind: toKind(channel.kind) ?? NEW_CHANNEL.kind };
   switch (settings?.kind) {
     case undefined:
       return form;
@@ -135,7 +136,7 @@ export function toChannelSettings(form: ChannelForm): ChannelSettings {
     case "alertmanager":
       return { kind: "alertmanager", url: form.url, authorization, labels: Object.fromEntries(form.labels.map(toLabel)) };
     case "script":
-      return { kind: "script", script: form.script };
+      return { kind: "script", script: form.script ?? "" };
   }
 }
 
@@ -225,11 +226,6 @@ export function moved(ids: readonly number[], id: number, by: -1 | 1): number[] 
   const at = ids.indexOf(id);
   const other = ids[at + by];
   return at < 0 || other === undefined ? [...ids] : ids.map((each) => (each === id ? other : each === other ? id : each));
-}
-
-/** Return a list with one of its items replaced. */
-export function replaced<T>(items: readonly T[], at: number, item: T): T[] {
-  return items.map((each, place) => (place === at ? item : each));
 }
 
 /** Return what a message is, in words. */

@@ -14,7 +14,7 @@ import {
 } from "./baseline";
 import type { HostHealth } from "./api";
 import { formatShare } from "./number";
-import { draftOfRule, toRule, defaultRule } from "./rule";
+import { defaultRule, draftOfRule, ruleProblem, toRule } from "./rule";
 import { parseIso } from "./time";
 
 const NOW = parseIso("2026-11-21T12:00:00Z")!;
@@ -84,11 +84,11 @@ describe("a baseline", () => {
 describe("a rule in a form", () => {
   it("survives a round trip to the server", () => {
     const draft = defaultRule("Europe/Berlin");
-    const sent = toRule(draft)!;
+    const sent = toRule(draft);
     expect(sent).toEqual({ rrule: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", start: "09:00", duration_s: 28_800, keep_days: 28 });
     expect(draftOfRule({ ...sent, start: "2026-10-24T09:00:00" }, "Europe/Berlin")).toEqual(draft);
     const night = { ...draft, days: ["SA", "SU"] as const, from: "22:00", to: "06:30" };
-    expect(draftOfRule(toRule(night)!, "Europe/Berlin")).toEqual(night);
+    expect(draftOfRule(toRule(night), "Europe/Berlin")).toEqual(night);
     expect(describeBaselineRule({ ...sent, start: "2026-10-24T09:00:00" }, "Europe/Berlin")).toBe(
       "weekdays 09:00–17:00 Europe/Berlin, keeping the last 4 weeks",
     );
@@ -97,8 +97,9 @@ describe("a rule in a form", () => {
   it("is not sent half filled in, and not shown if the form cannot express it", () => {
     const draft = defaultRule("UTC");
     for (const change of [{ days: [] }, { from: "9" }, { keepDays: Number.NaN }, { keepDays: 0 }]) {
-      expect(toRule({ ...draft, ...change })).toBeNull();
+      expect(ruleProblem({ ...draft, ...change })).not.toBeNull();
     }
+    expect(ruleProblem(draft)).toBeNull();
     const rule = { start: "09:00", duration_s: 3600, keep_days: 7 };
     expect(draftOfRule({ ...rule, rrule: "FREQ=MONTHLY;BYMONTHDAY=1" }, "UTC")).toBeNull();
     expect(draftOfRule({ ...rule, rrule: "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO" }, "UTC")).toBeNull();

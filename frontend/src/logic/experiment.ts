@@ -208,6 +208,18 @@ export function formatResultLines(
   return results.map(({ name, value, unit }) => `${name}=${String(value)}${unit === "" ? "" : ` ${unit}`}`).join("\n");
 }
 
+/** Return what is wrong with lines of factors; null if they can be read. */
+export function factorsProblem(text: string): string | null {
+  const found = parseFactorLines(text);
+  return typeof found === "string" ? `“${found}” is not NAME=VALUE` : null;
+}
+
+/** Return what is wrong with lines of results; null if they can be read. */
+export function resultsProblem(text: string): string | null {
+  const found = parseResultLines(text);
+  return typeof found === "string" ? `“${found}” is not NAME=VALUE UNIT` : null;
+}
+
 /** Return the results of lines NAME=VALUE UNIT, or the first line that is none. */
 export function parseResultLines(
   text: string,

@@ -71,30 +71,43 @@ export function emptyNote(kind: NoteKind, { host, start, end }: NoteStart): Note
   }
 }
 
-/** Return whether all that a note needs is chosen. */
-export function isComplete(note: NoteContent): boolean {
+/** Return what a note still needs, by its field; empty if it is complete. */
+export function noteProblems(note: NoteContent): Readonly<Record<string, string>> {
+  const missing = (isMissing: boolean, field: string, what: string) => (isMissing ? { [`note.${field}`]: what } : {});
   switch (note.kind) {
     case "text":
-      return note.markdown.trim() !== "" || note.title !== "";
+      return missing(note.markdown.trim() === "" && note.title === "", "markdown", "Write a text or a title");
     case "graph":
-      return note.host !== "" && note.stat !== "" && note.fields.length > 0 && note.start !== "";
+      return {
+        ...missing(note.host === "", "host", "Choose a host"),
+        ...missing(note.stat === "", "stat", "Choose a stat"),
+        ...missing(note.fields.length === 0, "fields", "Choose at least one field"),
+        ...missing(note.start === "", "start", "Enter a window"),
+      };
     case "comparison":
-      return (note.comparison ?? null) !== null || (note.inputs ?? null) !== null;
+      return missing((note.comparison ?? null) === null && (note.inputs ?? null) === null, "comparison", "Choose a comparison");
     case "artefact":
-      return note.artefact > 0;
+      return missing(note.artefact === 0, "artefact", "Choose an artefact");
     case "experiment":
-      return note.experiment > 0;
+      return missing(note.experiment === 0, "experiment", "Choose an experiment");
     case "artefact_diff":
-      return note.baseline > 0 && note.incident > 0 && note.baseline !== note.incident;
+      return {
+        ...missing(note.baseline === 0, "baseline", "Choose an artefact"),
+        ...missing(note.incident === 0, "incident", "Choose an artefact"),
+        ...missing(note.incident > 0 && note.incident === note.baseline, "incident", "Choose another artefact than the baseline"),
+      };
     case "table":
-      return note.csv.trim() !== "";
+      return missing(note.csv.trim() === "", "csv", "Enter a table");
     case "image":
     case "file":
-      return note.file > 0;
+      return missing(note.file === 0, "file", "Upload a file");
     case "facts":
-      return note.host !== "" && note.at !== "";
+      return { ...missing(note.host === "", "host", "Choose a host"), ...missing(note.at === "", "at", "Enter a time") };
     case "events":
-      return note.hosts.length > 0 && note.start !== "";
+      return {
+        ...missing(note.hosts.length === 0, "hosts", "Choose at least one host"),
+        ...missing(note.start === "", "start", "Enter a window"),
+      };
   }
 }
 

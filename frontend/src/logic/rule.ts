@@ -121,23 +121,32 @@ export function defaultRule(zone: string): RuleDraft {
   return { days: WORKDAYS, from: "09:00", to: "17:00", zone, keepDays: 28 };
 }
 
-/** Return a rule as the API takes it; null while the form is incomplete. */
-export function toRule({
-  days,
-  from,
-  to,
-  keepDays,
-}: RuleDraft): {
+/** Return what is wrong with a rule in the form; null if it is complete. */
+export function ruleProblem({ days, from, to, keepDays }: RuleDraft): string | null {
+  if (days.length === 0) {
+    return "Choose at least one day";
+  }
+  if (clockLength(from, to) === null) {
+    return "Enter a start and an end, such as 09:00";
+  }
+  return keepDays >= 1 ? null : "Enter how many days to keep";
+}
+
+/** Return a complete rule of the form as text. */
+export function describeDraft({ days, from, to, keepDays, zone }: RuleDraft): string {
+  const length = clockLength(from, to) ?? 0;
+  return describeRule({ rrule: weeklyRule(days), clock: from, duration_s: length / SECOND, keep_days: keepDays, zone });
+}
+
+/** Return a complete rule of the form as the API takes it. */
+export function toRule({ days, from, to, keepDays }: RuleDraft): {
   readonly rrule: string;
   readonly start: string;
   readonly duration_s: number;
   readonly keep_days: number;
-} | null {
-  const length = clockLength(from, to);
-  const start = from.trim().padStart(5, "0");
-  return length === null || days.length === 0 || !(keepDays >= 1)
-    ? null
-    : { rrule: weeklyRule(days), start, duration_s: length / SECOND, keep_days: keepDays };
+} {
+  const length = clockLength(from, to) ?? 0;
+  return { rrule: weeklyRule(days), start: from.trim().padStart(5, "0"), duration_s: length / SECOND, keep_days: keepDays };
 }
 
 /** Return a rule for the form; null if the form cannot show it. */

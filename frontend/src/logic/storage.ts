@@ -171,7 +171,7 @@ export interface RuleDraft {
   readonly chunks: string;
 }
 
-export function draftsOf(rules: readonly RetentionRule[]): readonly RuleDraft[] {
+export function draftsOf(rules: readonly RetentionRule[]): RuleDraft[] {
   const drafts = rules.map((rule, index) => ({
     id: index + 1,
     stat: rule.stat,
@@ -202,7 +202,7 @@ export function daysProblem(text: string): string | null {
 }
 
 /** Return the drafts as the API takes them, without a catch-all rule that keeps everything; null if a draft is invalid. */
-export function rulesOf(drafts: readonly RuleDraft[]): readonly RetentionRulePut[] | null {
+export function rulesOf(drafts: readonly RuleDraft[]): RetentionRulePut[] | null {
   if (drafts.some(({ samples, chunks }) => daysProblem(samples) !== null || daysProblem(chunks) !== null)) {
     return null;
   }

@@ -33,15 +33,8 @@ export const DELIVERY_STATES: Readonly<Record<DeliveryState, string>> = {
   failed: "failed",
 };
 
-/** A webhook as it is typed. */
-export interface WebhookForm {
-  readonly name: string;
-  /** Empty: the stored one stays. */
-  readonly url: string;
-  readonly topics: readonly Topic[];
-  readonly isEnabled: boolean;
-  readonly renewsKey: boolean;
-}
+/** A webhook as it is typed; an empty URL keeps the stored one. */
+export type WebhookForm = WebhookPut & { readonly url: string };
 
 /** Return a webhook as a form; null is a new one. */
 export function toWebhookForm(webhook: Pick<WebhookInfo, "name" | "topics" | "is_enabled"> | null): WebhookForm {
@@ -49,25 +42,20 @@ export function toWebhookForm(webhook: Pick<WebhookInfo, "name" | "topics" | "is
     name: webhook?.name ?? "",
     url: "",
     topics: webhook?.topics ?? [],
-    isEnabled: webhook?.is_enabled ?? true,
-    renewsKey: false,
+    is_enabled: webhook?.is_enabled ?? true,
+    renews_key: false,
   };
 }
 
-export function toWebhookPut({ name, url, topics, isEnabled, renewsKey }: WebhookForm): WebhookPut {
-  const typed = url.trim();
+/** Return a form as the API takes it, its topics in the order in which they are offered. */
+export function toWebhookPut(form: WebhookForm, offered: readonly Topic[]): WebhookPut {
+  const url = form.url.trim();
   return {
-    name: name.trim(),
-    url: typed === "" ? null : typed,
-    topics: [...topics],
-    is_enabled: isEnabled,
-    renews_key: renewsKey,
+    ...form,
+    name: form.name.trim(),
+    url: url === "" ? null : url,
+    topics: offered.filter((topic) => form.topics.includes(topic)),
   };
-}
-
-/** Return the topics that are chosen, in the order in which they are offered. */
-export function chooseTopics(chosen: readonly string[], offered: readonly Topic[]): readonly Topic[] {
-  return offered.filter((topic) => chosen.includes(topic));
 }
 
 /** Return what a webhook is told of in words. */

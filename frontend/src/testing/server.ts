@@ -71,8 +71,8 @@ export class FakeServer {
   }
 
   /** Answer a route with an error of the server. */
-  fail(route: Route, status: number, code: string, message: string): void {
-    const body: ErrorBody = { error: { code, message, details: {}, request_id: "r-123" } };
+  fail(route: Route, status: number, code: string, message: string, details: ErrorBody["error"]["details"] = {}): void {
+    const body: ErrorBody = { error: { code, message, details, request_id: "r-123" } };
     this.add(route, () => json(body, status));
   }
 

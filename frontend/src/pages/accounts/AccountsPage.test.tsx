@@ -7,6 +7,7 @@ test("a password that the server refuses is explained, a short one before it is 
   await user.type(await screen.findByLabelText(/^New account/), "guest");
   const password = screen.getByLabelText(/^Initial password/);
   await user.type(password, "short");
+  await user.tab();
   await screen.findByText(/at least 10 characters/);
   await user.clear(password);
   await user.type(password, "guest guest guest");

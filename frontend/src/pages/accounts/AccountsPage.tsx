@@ -82,7 +82,7 @@ export function AccountsPage() {
             help="For scripts: send the token as “Authorization: Bearer …”. A token acts for the account that created it, with the token's role or the account's, whichever is lower."
             create={(body: ApiTokenCreate) => api.POST("/api-tokens", { body })}
             revoke={(id: number) => api.DELETE("/api-tokens/{id}", { params: { path: { id } } })}
-            form={(submit, isPending) => <ApiTokenForm me={me} isPending={isPending} onSubmit={submit} />}
+            form={(send) => <ApiTokenForm me={me} send={send} />}
           />
         </Tabs.Panel>
         <Tabs.Panel value="agent-tokens">
@@ -98,7 +98,7 @@ export function AccountsPage() {
             create={(body: AgentTokenCreate) => api.POST("/agent-tokens", { body })}
             revoke={(id: number) => api.DELETE("/agent-tokens/{id}", { params: { path: { id } } })}
             rotate={(id: number) => api.POST("/agent-tokens/{id}/rotation", { params: { path: { id } }, body: {} })}
-            form={(submit, isPending) => <AgentTokenForm isPending={isPending} onSubmit={submit} />}
+            form={(send) => <AgentTokenForm send={send} />}
           />
         </Tabs.Panel>
         <Tabs.Panel value="users">

@@ -1,56 +1,38 @@
 import { api } from "../../api/client";
 import { MultiSelect, Radio, Stack, Text } from "@mantine/core";
-import { useMutation, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { usersQuery } from "../../api/accounts";
 import { hostGroupsQuery } from "../../api/baselines";
 
 import { FormDialog } from "../../components/FormDialog";
 import { ErrorLine } from "../../components/StateView";
+import { useServerForm } from "../../components/useServerForm";
 import type { UserInfo } from "../../logic/api";
 import { counted } from "../../logic/counted";
 
 interface HostAccessDialogProps {
   readonly user: UserInfo;
   readonly onClose: () => void;
-  readonly onDone: () => Promise<void>;
 }
 
 /** Says which hosts an account sees: all of them, or those of some host groups. */
-export function HostAccessDialog({ user, onClose, onDone }: HostAccessDialogProps) {
+export function HostAccessDialog({ user, onClose }: HostAccessDialogProps) {
   const groups = useQuery(hostGroupsQuery);
-  const [isLimited, setLimited] = useState(user.host_groups !== null);
-  const [chosen, setChosen] = useState<readonly string[]>(user.host_groups ?? []);
-  const saving = useMutation({
-    mutationFn: () =>
+  const { form, submission } = useServerForm({
+    initialValues: { scope: user.host_groups === null ? "all" : "groups", host_groups: user.host_groups ?? [] },
+    send: ({ scope, host_groups }) =>
       api.PATCH("/users/{name}", {
-        body: { host_groups: isLimited ? [...chosen] : null },
+        body: { host_groups: scope === "groups" ? host_groups : null },
         params: { path: { name: user.name } },
       }),
-    onSuccess: async () => {
-      await onDone();
-      onClose();
-    },
+    renews: [usersQuery.queryKey],
+    onSaved: onClose,
   });
+  const { scope, host_groups: chosen } = form.values;
   const known = groups.data?.groups ?? [];
   return (
-    <FormDialog
-      title={`Hosts of ${user.name}`}
-      action="Save"
-      isReady
-      isPending={saving.isPending}
-      error={saving.error}
-      onSubmit={() => {
-        saving.mutate();
-      }}
-      onClose={onClose}
-    >
-      <Radio.Group
-        aria-label={`Hosts of ${user.name}`}
-        value={isLimited ? "groups" : "all"}
-        onChange={(value) => {
-          setLimited(value === "groups");
-        }}
-      >
+    <FormDialog {...submission} title={`Hosts of ${user.name}`} onClose={onClose}>
+      <Radio.Group aria-label={`Hosts of ${user.name}`} {...form.getInputProps("scope")}>
         <Stack gap="xs">
           <Radio size="xs" value="all" label="All hosts" />
           <Radio
@@ -61,7 +43,7 @@ export function HostAccessDialog({ user, onClose, onDone }: HostAccessDialogProp
           />
         </Stack>
       </Radio.Group>
-      {isLimited && (
+      {scope === "groups" && (
         <>
           <MultiSelect
             size="xs"
@@ -69,8 +51,7 @@ export function HostAccessDialog({ user, onClose, onDone }: HostAccessDialogProp
             label="Host groups"
             placeholder={chosen.length === 0 ? "No group: it sees no host" : ""}
             data={known.map(({ name, hosts }) => ({ value: name, label: `${name} (${counted(hosts.length, "host")})` }))}
-            value={[...chosen]}
-            onChange={setChosen}
+            {...form.getInputProps("host_groups")}
           />
           <ErrorLine error={groups.error} />
           {groups.data !== undefined && known.length === 0 && (

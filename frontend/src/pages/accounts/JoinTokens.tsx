@@ -1,4 +1,4 @@
-import type { JoinTokenCreate, JoinTokenInfo, NewJoinToken } from "../../logic/api";
+import type { JoinTokenInfo, NewJoinToken } from "../../logic/api";
 import { api } from "../../api/client";
 import { Alert, Stack, Table, Text, Title } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
@@ -27,7 +27,6 @@ export function JoinTokens({ zone }: { readonly zone: Zone }) {
   const tokens = useQuery(joinTokensQuery);
   const [revoking, setRevoking] = useState<JoinTokenInfo | null>(null);
   const renew = () => client.invalidateQueries({ queryKey: joinTokensQuery.queryKey });
-  const making = useMutation({ mutationFn: (body: JoinTokenCreate) => api.POST("/join-tokens", { body }), onSuccess: renew });
   const ending = useMutation({
     mutationFn: (id: number) => api.DELETE("/join-tokens/{id}", { params: { path: { id } } }),
     onSuccess: async () => {
@@ -42,15 +41,9 @@ export function JoinTokens({ zone }: { readonly zone: Zone }) {
         One command for many hosts: each exchanges the join token in it for a token of its own, which is valid for that host only.
         Afterwards the join token opens nothing.
       </Text>
-      <JoinTokenForm
-        action="Create install command"
-        name="join token"
-        isNamed
-        isPending={making.isPending}
-        error={making.error}
-        onSubmit={making.mutate}
-      />
-      {making.data && <NewOne made={making.data} onClose={making.reset} />}
+      <JoinTokenForm action="Create install command" name="join token" isNamed renews={[joinTokensQuery.queryKey]}>
+        {(made, forget) => <NewOne made={made} onClose={forget} />}
+      </JoinTokenForm>
       <ScrollCard label="Enrol hosts">
         {tokens.data === undefined ? (
           <PendingView query={tokens} what="join tokens" />

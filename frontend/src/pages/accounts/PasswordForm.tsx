@@ -1,49 +1,45 @@
 import { api } from "../../api/client";
 import { Alert, Button, Checkbox, Paper, PasswordInput, Stack, Text } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
 
 import { meQuery } from "../../api/queries";
 import { apiTokensQuery } from "../../api/accounts";
 import { ErrorLine } from "../../components/StateView";
-import { newPasswordProblem, PASSWORD_HELP } from "../../logic/account";
+import { useServerForm } from "../../components/useServerForm";
+import { PASSWORD_HELP, passwordProblem } from "../../logic/account";
 import type { Me } from "../../logic/api";
 
 /** Changes the user's own password; the first one needs no old password. */
 export function PasswordForm({ me }: { readonly me: Me }) {
   const client = useQueryClient();
-  const [old, setOld] = useState("");
-  const [next, setNext] = useState("");
-  const [again, setAgain] = useState("");
-  const [isRevoking, setRevoking] = useState(true);
-  const changing = useMutation({
-    mutationFn: () =>
+  const { form, submission, saved } = useServerForm({
+    initialValues: { old_password: "", new_password: "", again: "", revoke_api_tokens: true },
+    validate: {
+      new_password: passwordProblem,
+      again: (text, { new_password }) => (text === new_password ? null : "passwords do not match"),
+    },
+    checksEarly: ["new_password", "again"],
+    send: ({ old_password, new_password, revoke_api_tokens }) =>
       api.PUT("/auth/password", {
         body: {
-          old_password: me.has_password ? old : null,
-          new_password: next,
+          old_password: me.has_password ? old_password : null,
+          new_password,
           // A first password replaces no password that might have been stolen.
-          revoke_api_tokens: me.has_password && isRevoking,
+          revoke_api_tokens: me.has_password && revoke_api_tokens,
         },
       }),
-    onSuccess: (changed) => {
+    // The change may have revoked them.
+    renews: [apiTokensQuery.queryKey],
+    onSaved: (changed, { resetField }) => {
       client.setQueryData(meQuery.queryKey, changed);
-      setOld("");
-      setNext("");
-      setAgain("");
-      // The change may have revoked them.
-      return client.invalidateQueries({ queryKey: apiTokensQuery.queryKey });
+      for (const field of ["old_password", "new_password", "again"] as const) {
+        resetField(field);
+      }
     },
   });
-  const problem = newPasswordProblem(next, again);
   return (
     <Paper className="card" p="md" maw={420}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          changing.mutate();
-        }}
-      >
+      <form onSubmit={submission.onSubmit}>
         <Stack gap="sm">
           <Text fz="sm">
             {me.has_password
@@ -56,10 +52,7 @@ export function PasswordForm({ me }: { readonly me: Me }) {
               label="Old password"
               autoComplete="current-password"
               required
-              value={old}
-              onChange={(event) => {
-                setOld(event.currentTarget.value);
-              }}
+              {...form.getInputProps("old_password")}
             />
           )}
           <PasswordInput
@@ -67,40 +60,24 @@ export function PasswordForm({ me }: { readonly me: Me }) {
             description={PASSWORD_HELP}
             autoComplete="new-password"
             required
-            error={next === "" ? null : problem.next}
-            value={next}
-            onChange={(event) => {
-              setNext(event.currentTarget.value);
-            }}
+            {...form.getInputProps("new_password")}
           />
-          <PasswordInput
-            label="Repeat password"
-            autoComplete="new-password"
-            required
-            error={again === "" ? null : problem.again}
-            value={again}
-            onChange={(event) => {
-              setAgain(event.currentTarget.value);
-            }}
-          />
+          <PasswordInput label="Repeat password" autoComplete="new-password" required {...form.getInputProps("again")} />
           {me.has_password && (
             <Checkbox
               size="xs"
               label="Revoke the API tokens of this account"
               description="Scripts that use them will need new ones. Keep them only if no one else can have seen them."
-              checked={isRevoking}
-              onChange={(event) => {
-                setRevoking(event.currentTarget.checked);
-              }}
+              {...form.getInputProps("revoke_api_tokens", { type: "checkbox" })}
             />
           )}
-          <ErrorLine error={changing.error} />
-          {changing.isSuccess && next === "" && (
+          <ErrorLine error={submission.error} />
+          {saved && form.values.new_password === "" && (
             <Alert color="green" py={6}>
               Password set.
             </Alert>
           )}
-          <Button type="submit" loading={changing.isPending} disabled={problem.next !== null || problem.again !== null}>
+          <Button type="submit" loading={submission.isPending}>
             {me.has_password ? "Change password" : "Set password"}
           </Button>
         </Stack>

@@ -1,28 +1,21 @@
 import { Select, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { isNotEmpty } from "@mantine/form";
 import { roleOptions, rolesUpTo } from "../../logic/account";
-import type { AgentTokenCreate, ApiTokenCreate, Me, Role } from "../../logic/api";
+import type { AgentTokenCreate, ApiTokenCreate, Me } from "../../logic/api";
 import { RowForm } from "../../components/RowForm";
+import { useServerForm } from "../../components/useServerForm";
 
 interface FormProps<B> {
-  readonly isPending: boolean;
-  readonly onSubmit: (body: B) => void;
+  readonly send: (body: B) => Promise<unknown>;
 }
 
+const API_TOKEN: ApiTokenCreate = { name: "", role: "viewer" };
+
 /** The form for a new API token. */
-export function ApiTokenForm({ me, isPending, onSubmit }: FormProps<ApiTokenCreate> & { readonly me: Me }) {
-  const [name, setName] = useState("");
-  const [role, setRole] = useState<Role>("viewer");
-  const roles = rolesUpTo(me.role);
+export function ApiTokenForm({ me, send }: FormProps<ApiTokenCreate> & { readonly me: Me }) {
+  const { form, submission } = useServerForm({ initialValues: API_TOKEN, validate: { name: isNotEmpty("Enter a name") }, send });
   return (
-    <RowForm
-      action="Create token"
-      isReady={name.trim() !== ""}
-      isPending={isPending}
-      onSubmit={() => {
-        onSubmit({ name, role });
-      }}
-    >
+    <RowForm {...submission} action="Create token">
       <TextInput
         size="xs"
         w={260}
@@ -30,39 +23,29 @@ export function ApiTokenForm({ me, isPending, onSubmit }: FormProps<ApiTokenCrea
         placeholder="nightly CSV export"
         required
         maxLength={200}
-        value={name}
-        onChange={(event) => {
-          setName(event.currentTarget.value);
-        }}
+        {...form.getInputProps("name")}
       />
       <Select
         size="xs"
         w={150}
         label="Role"
         allowDeselect={false}
-        data={roleOptions(roles)}
-        value={role}
-        onChange={(value) => {
-          setRole(roles.find((known) => known === value) ?? "viewer");
-        }}
+        data={roleOptions(rolesUpTo(me.role))}
+        {...form.getInputProps("role")}
       />
     </RowForm>
   );
 }
 
 /** The form for a new agent token, optionally bound to a host. */
-export function AgentTokenForm({ isPending, onSubmit }: FormProps<AgentTokenCreate>) {
-  const [name, setName] = useState("");
-  const [host, setHost] = useState("");
+export function AgentTokenForm({ send }: FormProps<AgentTokenCreate>) {
+  const { form, submission } = useServerForm({
+    initialValues: { name: "", host: "" },
+    validate: { name: isNotEmpty("Enter a name") },
+    send: ({ name, host }) => send(host.trim() === "" ? { name } : { name, host }),
+  });
   return (
-    <RowForm
-      action="Create token"
-      isReady={name.trim() !== ""}
-      isPending={isPending}
-      onSubmit={() => {
-        onSubmit(host.trim() === "" ? { name } : { name, host });
-      }}
-    >
+    <RowForm {...submission} action="Create token">
       <TextInput
         size="xs"
         w={260}
@@ -70,10 +53,7 @@ export function AgentTokenForm({ isPending, onSubmit }: FormProps<AgentTokenCrea
         placeholder="agents of the web servers"
         required
         maxLength={200}
-        value={name}
-        onChange={(event) => {
-          setName(event.currentTarget.value);
-        }}
+        {...form.getInputProps("name")}
       />
       <TextInput
         size="xs"
@@ -81,10 +61,7 @@ export function AgentTokenForm({ isPending, onSubmit }: FormProps<AgentTokenCrea
         label="Host (optional)"
         placeholder="any host"
         maxLength={200}
-        value={host}
-        onChange={(event) => {
-          setHost(event.currentTarget.value);
-        }}
+        {...form.getInputProps("host")}
       />
     </RowForm>
   );

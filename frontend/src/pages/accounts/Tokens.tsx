@@ -22,7 +22,7 @@ interface TokensProps<B, K extends QueryKey> {
   readonly create: (body: B) => Promise<NewToken>;
   readonly revoke: (id: number) => Promise<unknown>;
   readonly rotate?: (id: number) => Promise<unknown>;
-  readonly form: (submit: (body: B) => void, isPending: boolean) => ReactNode;
+  readonly form: (send: (body: B) => Promise<unknown>) => ReactNode;
 }
 
 /** Tokens of one kind: create (the secret is shown once), list, revoke. */
@@ -31,7 +31,7 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
   const tokens = useQuery(query);
   const [revoking, setRevoking] = useState<TokenInfo | null>(null);
   const renew = () => client.invalidateQueries({ queryKey: query.queryKey });
-  const making = useMutation({ mutationFn: create, onSuccess: renew });
+  const [made, setMade] = useState<NewToken | null>(null);
   const ending = useMutation({
     mutationFn: revoke,
     onSuccess: async () => {
@@ -45,10 +45,19 @@ export function Tokens<B, K extends QueryKey>({ kind, query, zone, help, create,
       <Text fz="sm" className="soft">
         {help}
       </Text>
-      {form(making.mutate, making.isPending)}
-      <ErrorLine error={making.error} />
+      {form(async (body) => {
+        setMade(await create(body));
+        await renew();
+      })}
       <ErrorLine error={rotating.error} />
-      {making.data && <Secret made={making.data} onClose={making.reset} />}
+      {made && (
+        <Secret
+          made={made}
+          onClose={() => {
+            setMade(null);
+          }}
+        />
+      )}
       <ScrollCard label="Tokens">
         {tokens.data === undefined ? (
           <PendingView query={tokens} what="tokens" />

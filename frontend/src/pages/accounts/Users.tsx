@@ -1,5 +1,6 @@
 import { api } from "../../api/client";
 import { Button, Checkbox, Group, Modal, PasswordInput, Select, Stack, Table, Text, TextInput } from "@mantine/core";
+import { isNotEmpty } from "@mantine/form";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
@@ -10,11 +11,12 @@ import { Instant } from "../../components/Instant";
 import { ScrollCard } from "../../components/ScrollCard";
 import { FormDialog } from "../../components/FormDialog";
 import { ErrorLine, PendingView } from "../../components/StateView";
-import { newPasswordProblem, PASSWORD_HELP, ROLE_HELP, ROLE_LABELS, roleOptions, ROLES } from "../../logic/account";
-import type { Me, Role, UserInfo, UserUpdate } from "../../logic/api";
+import { PASSWORD_HELP, passwordProblem, ROLE_HELP, ROLE_LABELS, roleOptions, ROLES } from "../../logic/account";
+import type { Me, UserCreate, UserInfo, UserUpdate } from "../../logic/api";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import { RowForm } from "../../components/RowForm";
+import { useServerForm } from "../../components/useServerForm";
 import { HostAccessDialog } from "./HostAccessDialog";
 import { Sessions } from "./Sessions";
 import { nodes } from "../../components/nodes";
@@ -64,7 +66,7 @@ export function Users({ zone, me }: UsersProps) {
       <Text fz="sm" className="soft">
         {ROLES.map((role) => `${ROLE_LABELS[role]}: ${ROLE_HELP[role]}`).join("; ")}.
       </Text>
-      <NewUserForm onDone={renew} />
+      <NewUserForm />
       <ErrorLine error={changing.error} />
       <ScrollCard label="Accounts">
         <Table aria-label="Accounts">
@@ -189,13 +191,13 @@ export function Users({ zone, me }: UsersProps) {
           </Table.Tbody>
         </Table>
       </ScrollCard>
-      {dialog?.kind === "password" && <SetPasswordDialog user={dialog.user} onClose={close} onDone={renew} />}
+      {dialog?.kind === "password" && <SetPasswordDialog user={dialog.user} onClose={close} />}
       {dialog?.kind === "sessions" && (
         <Modal opened onClose={close} title={`Sessions of ${dialog.user.name}`} size="xl">
           <Sessions account={dialog.user.name} zone={zone} />
         </Modal>
       )}
-      {dialog?.kind === "hosts" && <HostAccessDialog user={dialog.user} onClose={close} onDone={renew} />}
+      {dialog?.kind === "hosts" && <HostAccessDialog user={dialog.user} onClose={close} />}
       {dialog?.kind === "second-factor" && (
         <ConfirmDialog
           title="Reset second factor"
@@ -233,29 +235,22 @@ function hostsWord(groups: readonly string[] | null): string {
   return groups === null ? "all" : groups.length === 0 ? "none" : groups.join(", ");
 }
 
-function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
-  const [name, setName] = useState("");
-  const [password, setPassword] = useState("");
-  const [role, setRole] = useState<Role>("viewer");
-  const making = useMutation({
-    mutationFn: () => api.POST("/users", { body: { name, password, role } }),
-    onSuccess: async () => {
-      setName("");
-      setPassword("");
-      await onDone();
+const NEW_USER: UserCreate = { name: "", password: "", role: "viewer" };
+
+function NewUserForm() {
+  const { form, submission } = useServerForm({
+    initialValues: NEW_USER,
+    validate: { name: isNotEmpty("Enter a name"), password: passwordProblem },
+    checksEarly: ["password"],
+    send: (body) => api.POST("/users", { body }),
+    renews: [usersQuery.queryKey],
+    onSaved: (_, { resetField }) => {
+      resetField("name");
+      resetField("password");
     },
   });
-  const problem = newPasswordProblem(password, password).next;
   return (
-    <RowForm
-      action="Create account"
-      isReady={name.trim() !== "" && problem === null}
-      isPending={making.isPending}
-      error={making.error}
-      onSubmit={() => {
-        making.mutate();
-      }}
-    >
+    <RowForm {...submission} action="Create account">
       <TextInput
         size="xs"
         w={200}
@@ -264,10 +259,7 @@ function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
         autoComplete="off"
         required
         maxLength={200}
-        value={name}
-        onChange={(event) => {
-          setName(event.currentTarget.value);
-        }}
+        {...form.getInputProps("name")}
       />
       <PasswordInput
         size="xs"
@@ -275,57 +267,24 @@ function NewUserForm({ onDone }: { readonly onDone: () => Promise<void> }) {
         label="Initial password"
         autoComplete="new-password"
         required
-        error={password === "" ? null : problem}
-        value={password}
-        onChange={(event) => {
-          setPassword(event.currentTarget.value);
-        }}
+        {...form.getInputProps("password")}
       />
-      <Select
-        size="xs"
-        w={150}
-        label="Role"
-        allowDeselect={false}
-        data={roleOptions(ROLES)}
-        value={role}
-        onChange={(value) => {
-          setRole(ROLES.find((known) => known === value) ?? "viewer");
-        }}
-      />
+      <Select size="xs" w={150} label="Role" allowDeselect={false} data={roleOptions(ROLES)} {...form.getInputProps("role")} />
     </RowForm>
   );
 }
 
-interface SetPasswordDialogProps {
-  readonly user: UserInfo;
-  readonly onClose: () => void;
-  readonly onDone: () => Promise<void>;
-}
-
-function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
-  const [password, setPassword] = useState("");
-  const [isRevoking, setRevoking] = useState(true);
-  const setting = useMutation({
-    mutationFn: () =>
-      api.PATCH("/users/{name}", { body: { password, revoke_api_tokens: isRevoking }, params: { path: { name: user.name } } }),
-    onSuccess: async () => {
-      await onDone();
-      onClose();
-    },
+function SetPasswordDialog({ user, onClose }: { readonly user: UserInfo; readonly onClose: () => void }) {
+  const { form, submission } = useServerForm({
+    initialValues: { password: "", revoke_api_tokens: true },
+    validate: { password: passwordProblem },
+    checksEarly: ["password"],
+    send: (body) => api.PATCH("/users/{name}", { body, params: { path: { name: user.name } } }),
+    renews: [usersQuery.queryKey],
+    onSaved: onClose,
   });
-  const problem = newPasswordProblem(password, password).next;
   return (
-    <FormDialog
-      title={`New password for ${user.name}`}
-      action="Set password"
-      isReady={problem === null}
-      isPending={setting.isPending}
-      error={setting.error}
-      onSubmit={() => {
-        setting.mutate();
-      }}
-      onClose={onClose}
-    >
+    <FormDialog {...submission} title={`New password for ${user.name}`} action="Set password" onClose={onClose}>
       <Text fz="sm">This logs out all sessions of the account.</Text>
       <PasswordInput
         label="New password"
@@ -333,19 +292,12 @@ function SetPasswordDialog({ user, onClose, onDone }: SetPasswordDialogProps) {
         autoComplete="new-password"
         required
         data-autofocus
-        error={password === "" ? null : problem}
-        value={password}
-        onChange={(event) => {
-          setPassword(event.currentTarget.value);
-        }}
+        {...form.getInputProps("password")}
       />
       <Checkbox
         size="xs"
         label="Revoke the account's API tokens"
-        checked={isRevoking}
-        onChange={(event) => {
-          setRevoking(event.currentTarget.checked);
-        }}
+        {...form.getInputProps("revoke_api_tokens", { type: "checkbox" })}
       />
     </FormDialog>
   );

@@ -1,6 +1,5 @@
 import { Checkbox, Group, NumberInput, PasswordInput, Select, TagsInput, TextInput, Textarea } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { isNotEmpty, type UseFormReturnType } from "@mantine/form";
 import { saveChannel } from "../../api/alerts";
 import { FormDialog } from "../../components/FormDialog";
 import {
@@ -15,6 +14,7 @@ import {
 } from "../../logic/alert";
 import type { AlertChannelInfo } from "../../logic/api";
 import { NameField } from "../../components/NameAndNote";
+import { useServerForm } from "../../components/useServerForm";
 
 const ALERTS_CHAT_FORMATS = { slack: "Slack", mattermost: "Mattermost", teams: "Microsoft Teams" };
 
@@ -29,71 +29,47 @@ interface ChannelDialogProps {
 
 /** Creates or changes a channel. */
 export function ChannelDialog({ channel, scripts, onClose }: ChannelDialogProps) {
-  const client = useQueryClient();
-  const [form, setForm] = useState(() => toChannelForm(channel));
-  const change = (part: Partial<ChannelForm>): void => {
-    setForm({ ...form, ...part });
-  };
-  const saving = useMutation({
-    mutationFn: () =>
-      saveChannel(channel?.id ?? null, { name: form.name.trim(), is_enabled: form.isEnabled, settings: toChannelSettings(form) }),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: ["alerts"] });
-      onClose();
-    },
+  const { form, submission } = useServerForm({
+    initialValues: toChannelForm(channel),
+    validate: { name: isNotEmpty("Enter a name") },
+    send: (values) =>
+      saveChannel(channel?.id ?? null, {
+        name: values.name.trim(),
+        is_enabled: values.is_enabled,
+        settings: toChannelSettings(values),
+      }),
+    renews: [["alerts"]],
+    onSaved: onClose,
   });
   return (
-    <FormDialog
-      size="lg"
-      title={channel === null ? "New channel" : `Edit ${channel.name}`}
-      isPending={saving.isPending}
-      error={saving.error}
-      onSubmit={() => {
-        saving.mutate();
-      }}
-      onClose={onClose}
-    >
-      <Group gap="xs" grow>
-        <NameField
-          value={form.name}
-          onChange={(value) => {
-            change({ name: value });
-          }}
-        />
+    <FormDialog {...submission} size="lg" title={channel === null ? "New channel" : `Edit ${channel.name}`} onClose={onClose}>
+      <Group gap="xs" grow align="flex-start">
+        <NameField {...form.getInputProps("name")} />
         <Select
           label="Kind"
           allowDeselect={false}
           disabled={channel !== null}
-          value={form.kind}
           data={CHANNEL_KINDS.map((value) => ({ value, label: KIND_LABELS[value] }))}
-          onChange={(kind) => {
-            change({ kind: CHANNEL_KINDS.find((known) => known === kind) ?? "email" });
-          }}
+          {...form.getInputProps("kind")}
         />
       </Group>
-      <KindFields form={form} stored={channel?.secrets ?? []} scripts={scripts} onChange={change} />
-      <Checkbox
-        label="Sends messages"
-        checked={form.isEnabled}
-        onChange={(event) => {
-          change({ isEnabled: event.currentTarget.checked });
-        }}
-      />
+      <KindFields form={form} stored={channel?.secrets ?? []} scripts={scripts} />
+      <Checkbox label="Sends messages" {...form.getInputProps("is_enabled", { type: "checkbox" })} />
     </FormDialog>
   );
 }
 
 interface FieldsProps {
-  readonly form: ChannelForm;
+  readonly form: UseFormReturnType<ChannelForm>;
   /** The names of the secrets that are stored. */
   readonly stored: readonly string[];
   readonly scripts: readonly string[];
-  readonly onChange: (part: Partial<ChannelForm>) => void;
 }
 
 function KindFields(props: FieldsProps) {
-  const { form, scripts, onChange } = props;
-  switch (form.kind) {
+  const { form, scripts } = props;
+  const { kind, labels, script } = form.values;
+  switch (kind) {
     case "email":
       return <MailFields {...props} />;
     case "chat":
@@ -102,11 +78,8 @@ function KindFields(props: FieldsProps) {
           <Select
             label="Format"
             allowDeselect={false}
-            value={form.format}
             data={CHAT_FORMATS.map((value) => ({ value, label: ALERTS_CHAT_FORMATS[value] }))}
-            onChange={(format) => {
-              onChange({ format: CHAT_FORMATS.find((known) => known === format) ?? "slack" });
-            }}
+            {...form.getInputProps("format")}
           />
           <SecretInput name="url" label="URL of the incoming webhook" {...props} />
         </>
@@ -124,33 +97,19 @@ function KindFields(props: FieldsProps) {
             maxRows={12}
             spellCheck={false}
             styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 12 } }}
-            value={form.template}
-            onChange={(event) => {
-              onChange({ template: event.currentTarget.value });
-            }}
+            {...form.getInputProps("template")}
           />
         </>
       );
     case "alertmanager":
       return (
         <>
-          <TextInput
-            label="URL"
-            required
-            placeholder="https://alertmanager.example.org:9093"
-            value={form.url}
-            onChange={(event) => {
-              onChange({ url: event.currentTarget.value });
-            }}
-          />
+          <TextInput label="URL" required placeholder="https://alertmanager.example.org:9093" {...form.getInputProps("url")} />
           <SecretInput name="authorization" label="Header Authorization (optional)" {...props} />
           <TagsInput
             label="Labels added to each alert"
-            placeholder={form.labels.length === 0 ? "team=dba" : ""}
-            value={[...form.labels]}
-            onChange={(labels) => {
-              onChange({ labels });
-            }}
+            placeholder={labels.length === 0 ? "team=dba" : ""}
+            {...form.getInputProps("labels")}
           />
         </>
       );
@@ -164,18 +123,15 @@ function KindFields(props: FieldsProps) {
               : "Gets the message as JSON on its standard input."
           }
           required
-          value={form.script === "" ? null : form.script}
-          data={[...new Set([...scripts, ...(form.script === "" ? [] : [form.script])])]}
-          onChange={(script) => {
-            onChange({ script: script ?? "" });
-          }}
+          data={[...new Set([...scripts, ...(script === null ? [] : [script])])]}
+          {...form.getInputProps("script")}
         />
       );
   }
 }
 
 function MailFields(props: FieldsProps) {
-  const { form, onChange } = props;
+  const { form } = props;
   return (
     <>
       <Group gap="xs" align="flex-start" wrap="wrap">
@@ -184,63 +140,28 @@ function MailFields(props: FieldsProps) {
           label="Mail server"
           required
           placeholder="mail.example.org"
-          value={form.server}
-          onChange={(event) => {
-            onChange({ server: event.currentTarget.value });
-          }}
+          {...form.getInputProps("server")}
         />
-        <NumberInput
-          w={90}
-          label="Port"
-          required
-          min={1}
-          max={65_535}
-          allowDecimal={false}
-          value={form.port}
-          onChange={(port) => {
-            onChange({ port: Number(port) });
-          }}
-        />
+        <NumberInput w={90} label="Port" required min={1} max={65_535} allowDecimal={false} {...form.getInputProps("port")} />
         <Select
           w={150}
           label="Security"
           allowDeselect={false}
-          value={form.security}
           data={MAIL_SECURITIES.map((value) => ({ value, label: SECURITIES[value] }))}
-          onChange={(security) => {
-            onChange({ security: MAIL_SECURITIES.find((known) => known === security) ?? "starttls" });
-          }}
+          {...form.getInputProps("security")}
         />
       </Group>
       <Group gap="xs" grow align="flex-start">
-        <TextInput
-          label="Username"
-          autoComplete="off"
-          value={form.username}
-          onChange={(event) => {
-            onChange({ username: event.currentTarget.value });
-          }}
-        />
+        <TextInput label="Username" autoComplete="off" {...form.getInputProps("username")} />
         <SecretInput name="password" label="Password" {...props} />
       </Group>
-      <TextInput
-        label="Sender"
-        required
-        placeholder="normstat@example.org"
-        value={form.sender}
-        onChange={(event) => {
-          onChange({ sender: event.currentTarget.value });
-        }}
-      />
+      <TextInput label="Sender" required placeholder="normstat@example.org" {...form.getInputProps("sender")} />
       <TagsInput
         label="Recipients"
         required
         splitChars={[",", " ", ";"]}
-        placeholder={form.recipients.length === 0 ? "oncall@example.org" : ""}
-        value={[...form.recipients]}
-        onChange={(recipients) => {
-          onChange({ recipients });
-        }}
+        placeholder={form.values.recipients.length === 0 ? "oncall@example.org" : ""}
+        {...form.getInputProps("recipients")}
       />
     </>
   );
@@ -252,10 +173,11 @@ interface SecretInputProps extends FieldsProps {
 }
 
 /** A secret: what is stored is never shown. It stays until another one is typed, or until it is removed where it is optional. */
-function SecretInput({ name, label, form, stored, onChange }: SecretInputProps) {
+function SecretInput({ name, label, form, stored }: SecretInputProps) {
+  const { removed } = form.values;
   const optional = OPTIONAL_SECRETS.find((known) => known === name);
   const isStored = stored.includes(name);
-  const isRemoved = optional !== undefined && form.removed.includes(optional);
+  const isRemoved = optional !== undefined && removed.includes(optional);
   const state = isRemoved
     ? "The stored one is removed when you save."
     : isStored
@@ -268,10 +190,7 @@ function SecretInput({ name, label, form, stored, onChange }: SecretInputProps) 
         autoComplete="new-password"
         {...(state === null ? {} : { description: state })}
         disabled={isRemoved}
-        value={form[name]}
-        onChange={(event) => {
-          onChange({ [name]: event.currentTarget.value });
-        }}
+        {...form.getInputProps(name)}
       />
       {isStored && optional !== undefined && (
         <button
@@ -279,8 +198,8 @@ function SecretInput({ name, label, form, stored, onChange }: SecretInputProps) 
           className="text-button"
           aria-label={isRemoved ? `Keep it: ${label}` : `Remove it: ${label}`}
           onClick={() => {
-            const others = form.removed.filter((each) => each !== optional);
-            onChange({ [name]: "", removed: isRemoved ? others : [...others, optional] });
+            const others = removed.filter((each) => each !== optional);
+            form.setValues({ [name]: "", removed: isRemoved ? others : [...others, optional] });
           }}
         >
           {isRemoved ? "Keep it" : "Remove it"}

@@ -1,34 +1,37 @@
 import { ActionIcon, Button, Group } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { replaced } from "../../logic/alert";
 
-interface EditedRowsProps<R> {
-  readonly rows: readonly R[];
-  /** Return what the row of a number, from 1 on, is called. */
-  readonly nameOf: (no: string) => string;
-  readonly removeNameOf: (no: string) => string;
+interface EditedRowsProps {
+  /** How many rows there are. */
+  readonly n: number;
+  /** What a row is: `escalation`. */
+  readonly what: string;
   readonly addLabel: string;
-  readonly newRow: () => R;
-  readonly onChange: (rows: R[]) => void;
+  readonly onAdd: () => void;
+  readonly onRemove: (at: number) => void;
   /** The fields of a row. */
-  readonly children: (row: R, change: (part: Partial<R>) => void) => ReactNode;
+  readonly children: (at: number) => ReactNode;
 }
 
 /** Rows of fields in a form; each can be removed, and one more added. */
-export function EditedRows<R>({ rows, nameOf, removeNameOf, addLabel, newRow, onChange, children }: EditedRowsProps<R>) {
+export function EditedRows({ n, what, addLabel, onAdd, onRemove, children }: EditedRowsProps) {
   return (
     <>
-      {rows.map((row, at) => (
-        <Group key={at} gap="xs" align="flex-end" role="group" aria-label={nameOf(String(at + 1))}>
-          {children(row, (part) => {
-            onChange(replaced(rows, at, { ...row, ...part }));
-          })}
+      {[...Array(n).keys()].map((at) => (
+        <Group
+          key={at}
+          gap="xs"
+          align="flex-end"
+          role="group"
+          aria-label={`${what.charAt(0).toUpperCase()}${what.slice(1)} ${String(at + 1)}`}
+        >
+          {children(at)}
           <ActionIcon
             mb={4}
-            aria-label={removeNameOf(String(at + 1))}
+            aria-label={`Remove ${what} ${String(at + 1)}`}
             onClick={() => {
-              onChange(rows.filter((_, place) => place !== at));
+              onRemove(at);
             }}
           >
             <IconTrash size={15} />
@@ -36,14 +39,7 @@ export function EditedRows<R>({ rows, nameOf, removeNameOf, addLabel, newRow, on
         </Group>
       ))}
       <div>
-        <Button
-          size="compact-sm"
-          variant="default"
-          leftSection={<IconPlus size={13} />}
-          onClick={() => {
-            onChange([...rows, newRow()]);
-          }}
-        >
+        <Button size="compact-sm" variant="default" leftSection={<IconPlus size={13} />} onClick={onAdd}>
           {addLabel}
         </Button>
       </div>

@@ -1,18 +1,26 @@
 import { Checkbox, Group, MultiSelect, NumberInput, Select, TagsInput, Title } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { isNotEmpty } from "@mantine/form";
+import { useQuery } from "@tanstack/react-query";
 import { saveRoute } from "../../api/alerts";
 import { hostsQuery } from "../../api/queries";
 import { rulesQuery } from "../../api/watch";
 import { FormDialog } from "../../components/FormDialog";
 import { useZoneGroups } from "../../components/zone";
 import { GROUPINGS, LOWEST, newRoute } from "../../logic/alert";
-import type { AlertChannelInfo, AlertRouteInfo, RouteSettings } from "../../logic/api";
+import type { AlertChannelInfo, AlertRouteInfo } from "../../logic/api";
 import { COLOUR_LABELS } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
 import { zoneOf } from "../../state/clock";
 import { NameField } from "../../components/NameAndNote";
-import { EscalationFields, HoursFields, toOptions, toIds } from "./RouteParts";
+import { useServerForm } from "../../components/useServerForm";
+import {
+  type ChannelFieldsProps,
+  EscalationFields,
+  HoursFields,
+  type RouteFieldsProps,
+  type RouteValues,
+  toOptions,
+} from "./RouteParts";
 import { RouteTrial } from "./RouteTrial";
 
 const ALERTS_GROUPINGS = {
@@ -32,58 +40,34 @@ interface RouteDialogProps {
 
 /** Creates or changes a route, and tries it on the past before it wakes anybody. */
 export function RouteDialog({ route, channels, zone, onClose }: RouteDialogProps) {
-  const client = useQueryClient();
-  const [name, setName] = useState(route?.name ?? "");
-  const [isEnabled, setEnabled] = useState(route?.is_enabled ?? true);
-  const [settings, setSettings] = useState(() => route?.settings ?? newRoute(zoneOf("local")));
-  const change = (part: Partial<RouteSettings>): void => {
-    setSettings({ ...settings, ...part });
+  const initialValues: RouteValues = {
+    name: route?.name ?? "",
+    is_enabled: route?.is_enabled ?? true,
+    settings: route?.settings ?? newRoute(zoneOf("local")),
   };
-  const saving = useMutation({
-    mutationFn: () => saveRoute(route?.id ?? null, { name: name.trim(), is_enabled: isEnabled, settings }),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: ["alerts"] });
-      onClose();
-    },
+  const { form, submission } = useServerForm({
+    initialValues,
+    validate: { name: isNotEmpty("Enter a name"), settings: { channels: isNotEmpty("Choose at least one") } },
+    send: (values) => saveRoute(route?.id ?? null, { ...values, name: values.name.trim() }),
+    renews: [["alerts"]],
+    onSaved: onClose,
   });
   return (
-    <FormDialog
-      size="xl"
-      title={route === null ? "New route" : `Edit ${route.name}`}
-      isPending={saving.isPending}
-      error={saving.error}
-      onSubmit={() => {
-        saving.mutate();
-      }}
-      onClose={onClose}
-    >
-      <NameField value={name} onChange={setName} />
-      <MatchFields settings={settings} onChange={change} />
-      <SendFields settings={settings} channels={channels} onChange={change} />
-      <Checkbox
-        label="Sends messages"
-        checked={isEnabled}
-        onChange={(event) => {
-          setEnabled(event.currentTarget.checked);
-        }}
-      />
-      <RouteTrial settings={settings} zone={zone} />
+    <FormDialog {...submission} size="xl" title={route === null ? "New route" : `Edit ${route.name}`} onClose={onClose}>
+      <NameField {...form.getInputProps("name")} />
+      <MatchFields form={form} />
+      <SendFields form={form} channels={channels} />
+      <Checkbox label="Sends messages" {...form.getInputProps("is_enabled", { type: "checkbox" })} />
+      <RouteTrial settings={form.values.settings} zone={zone} />
     </FormDialog>
   );
 }
 
-interface FieldsProps {
-  readonly settings: RouteSettings;
-  readonly onChange: (part: Partial<RouteSettings>) => void;
-}
-
-function MatchFields({ settings: { match }, onChange }: FieldsProps) {
+function MatchFields({ form }: RouteFieldsProps) {
+  const { match } = form.values.settings;
   const hosts = useQuery(hostsQuery);
   const rules = useQuery(rulesQuery);
   const zones = useZoneGroups(match.time_zone);
-  const change = (part: Partial<RouteSettings["match"]>): void => {
-    onChange({ match: { ...match, ...part } });
-  };
   const lists = [
     { key: "hosts", label: "Hosts", data: (hosts.data?.hosts ?? []).map((host) => host.name) },
     { key: "tags", label: "Tags", data: [...new Set((hosts.data?.hosts ?? []).flatMap((host) => host.tags))] },
@@ -106,10 +90,7 @@ function MatchFields({ settings: { match }, onChange }: FieldsProps) {
             match[key].length === 0 ? (key === "hosts" || key === "sources" ? "any; * and ? stand for other letters" : "any") : ""
           }
           data={[...data]}
-          value={[...match[key]]}
-          onChange={(values) => {
-            change({ [key]: values });
-          }}
+          {...form.getInputProps(`settings.match.${key}`)}
         />
       ))}
       <Group gap="xs" grow>
@@ -117,40 +98,24 @@ function MatchFields({ settings: { match }, onChange }: FieldsProps) {
           size="xs"
           label="From this state on"
           allowDeselect={false}
-          value={match.lowest}
           data={LOWEST.map((value) => ({ value, label: COLOUR_LABELS[value] }))}
-          onChange={(lowest) => {
-            change({ lowest: LOWEST.find((known) => known === lowest) ?? "red" });
-          }}
+          {...form.getInputProps("settings.match.lowest")}
         />
         <Select
           size="xs"
           label="Zone of the times"
           allowDeselect={false}
           searchable
-          value={match.time_zone}
           data={[...zones]}
-          onChange={(zone) => {
-            change({ time_zone: zone ?? match.time_zone });
-          }}
+          {...form.getInputProps("settings.match.time_zone")}
         />
       </Group>
-      <HoursFields
-        hours={match.hours}
-        onChange={(hours) => {
-          change({ hours });
-        }}
-      />
+      <HoursFields form={form} />
     </>
   );
 }
 
-interface SendFieldsProps extends FieldsProps {
-  readonly channels: readonly AlertChannelInfo[];
-}
-
-function SendFields({ settings, channels, onChange }: SendFieldsProps) {
-  const { wait_s, repeat_min, group_by, sends_resolved, is_last, escalations } = settings;
+function SendFields({ form, channels }: ChannelFieldsProps) {
   return (
     <>
       <Title order={3} fz="sm" mt="xs">
@@ -162,21 +127,15 @@ function SendFields({ settings, channels, onChange }: SendFieldsProps) {
         label="Channels"
         required
         data={toOptions(channels)}
-        value={settings.channels.map(String)}
-        onChange={(chosen) => {
-          onChange({ channels: toIds(chosen) });
-        }}
+        {...form.getInputProps("settings.channels")}
       />
       <Group gap="xs" grow align="flex-end">
         <Select
           size="xs"
           label="One message for"
           allowDeselect={false}
-          value={group_by}
           data={GROUPINGS.map((value) => ({ value, label: ALERTS_GROUPINGS[value] }))}
-          onChange={(grouping) => {
-            onChange({ group_by: GROUPINGS.find((known) => known === grouping) ?? "story" });
-          }}
+          {...form.getInputProps("settings.group_by")}
         />
         <NumberInput
           size="xs"
@@ -184,10 +143,7 @@ function SendFields({ settings, channels, onChange }: SendFieldsProps) {
           min={0}
           max={86_400}
           allowDecimal={false}
-          value={wait_s}
-          onChange={(value) => {
-            onChange({ wait_s: Number(value) });
-          }}
+          {...form.getInputProps("settings.wait_s")}
         />
         <NumberInput
           size="xs"
@@ -196,32 +152,18 @@ function SendFields({ settings, channels, onChange }: SendFieldsProps) {
           min={5}
           max={43_200}
           allowDecimal={false}
-          value={repeat_min ?? ""}
+          {...form.getInputProps("settings.repeat_min")}
+          value={form.values.settings.repeat_min ?? ""}
           onChange={(value) => {
-            onChange({ repeat_min: value === "" ? null : Number(value) });
+            form.setFieldValue("settings.repeat_min", value === "" ? null : Number(value));
           }}
         />
       </Group>
-      <EscalationFields
-        escalations={escalations}
-        channels={channels}
-        onChange={(next) => {
-          onChange({ escalations: next });
-        }}
-      />
-      <Checkbox
-        label="Say when it is over"
-        checked={sends_resolved}
-        onChange={(event) => {
-          onChange({ sends_resolved: event.currentTarget.checked });
-        }}
-      />
+      <EscalationFields form={form} channels={channels} />
+      <Checkbox label="Say when it is over" {...form.getInputProps("settings.sends_resolved", { type: "checkbox" })} />
       <Checkbox
         label="Routes below do not get what this one takes"
-        checked={is_last}
-        onChange={(event) => {
-          onChange({ is_last: event.currentTarget.checked });
-        }}
+        {...form.getInputProps("settings.is_last", { type: "checkbox" })}
       />
     </>
   );

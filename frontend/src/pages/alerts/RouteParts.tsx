@@ -1,97 +1,88 @@
 import { MultiSelect, NumberInput, TextInput } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
 import { dayLabel, WEEKDAYS } from "../../logic/alert";
 import type { AlertChannelInfo, RouteSettings } from "../../logic/api";
 import { EditedRows } from "./EditedRows";
 
-const alertsHoursNo = (n: string) => `Times ${n}`;
-
-const alertsRemoveHours = (n: string) => `Remove times ${n}`;
-
-const alertsEscalationNo = (n: string) => `Escalation ${n}`;
-
-const alertsRemoveEscalation = (n: string) => `Remove escalation ${n}`;
-
-/** Return channels as the choices of a list. */
-export function toOptions(channels: readonly AlertChannelInfo[]): { value: string; label: string }[] {
-  return channels.map(({ id, name }) => ({ value: String(id), label: name }));
+/** A route in its form. */
+export interface RouteValues {
+  readonly name: string;
+  readonly is_enabled: boolean;
+  readonly settings: RouteSettings;
 }
 
-export function toIds(chosen: readonly string[]): number[] {
-  return chosen.map(Number);
+export interface RouteFieldsProps {
+  readonly form: UseFormReturnType<RouteValues>;
+}
+
+export interface ChannelFieldsProps extends RouteFieldsProps {
+  readonly channels: readonly AlertChannelInfo[];
+}
+
+/** Return channels as the choices of a list. */
+export function toOptions(channels: readonly AlertChannelInfo[]): { value: number; label: string }[] {
+  return channels.map(({ id, name }) => ({ value: id, label: name }));
 }
 
 const ROW_FIELD = { flex: 1, minWidth: 180 } as const;
 
-type Hours = RouteSettings["match"]["hours"];
-
-interface HoursFieldsProps {
-  readonly hours: Hours;
-  readonly onChange: (hours: Hours) => void;
-}
-
 /** The times of a week in which a route is on; none: always. */
-export function HoursFields({ hours, onChange }: HoursFieldsProps) {
+export function HoursFields({ form }: RouteFieldsProps) {
+  const path = "settings.match.hours";
+  const { hours } = form.values.settings.match;
   return (
     <EditedRows
-      rows={hours}
-      nameOf={alertsHoursNo}
-      removeNameOf={alertsRemoveHours}
+      n={hours.length}
+      what="times"
       addLabel={hours.length === 0 ? "Only at some times of the week" : "More times"}
-      newRow={() => ({ weekdays: [1, 2, 3, 4, 5], start: "08:00", end: "18:00" })}
-      onChange={onChange}
+      onAdd={() => {
+        form.insertListItem(path, { weekdays: [1, 2, 3, 4, 5], start: "08:00", end: "18:00" });
+      }}
+      onRemove={(at) => {
+        form.removeListItem(path, at);
+      }}
     >
-      {(each, change) => (
+      {(at) => (
         <>
           <MultiSelect
             searchable
             size="xs"
             style={ROW_FIELD}
             label="Days"
-            data={WEEKDAYS.map((day) => ({ value: String(day), label: dayLabel(day) }))}
-            value={each.weekdays.map(String)}
+            data={WEEKDAYS.map((day) => ({ value: day, label: dayLabel(day) }))}
+            {...form.getInputProps(`${path}.${String(at)}.weekdays`)}
             onChange={(days) => {
-              change({ weekdays: toIds(days).sort((a, b) => a - b) });
+              form.setFieldValue(
+                `${path}.${String(at)}.weekdays`,
+                [...days].sort((a, b) => a - b),
+              );
             }}
           />
-          {(["start", "end"] as const).map((side) => (
-            <TextInput
-              key={side}
-              size="xs"
-              w={80}
-              label={side === "start" ? "From" : "Until"}
-              placeholder="18:00"
-              value={each[side]}
-              onChange={(event) => {
-                change({ [side]: event.currentTarget.value });
-              }}
-            />
-          ))}
+          <TextInput size="xs" w={80} label="From" placeholder="18:00" {...form.getInputProps(`${path}.${String(at)}.start`)} />
+          <TextInput size="xs" w={80} label="Until" placeholder="18:00" {...form.getInputProps(`${path}.${String(at)}.end`)} />
         </>
       )}
     </EditedRows>
   );
 }
 
-type Escalations = RouteSettings["escalations"];
-
-interface EscalationFieldsProps {
-  readonly escalations: Escalations;
-  readonly channels: readonly AlertChannelInfo[];
-  readonly onChange: (escalations: Escalations) => void;
-}
-
 /** Who else hears of it when nobody acknowledges. */
-export function EscalationFields({ escalations, channels, onChange }: EscalationFieldsProps) {
+export function EscalationFields({ form, channels }: ChannelFieldsProps) {
+  const path = "settings.escalations";
+  const { length } = form.values.settings.escalations;
   return (
     <EditedRows
-      rows={escalations}
-      nameOf={alertsEscalationNo}
-      removeNameOf={alertsRemoveEscalation}
+      n={length}
+      what="escalation"
       addLabel="Tell others when nobody acknowledges"
-      newRow={() => ({ after_min: 15 * (escalations.length + 1), channels: [] })}
-      onChange={onChange}
+      onAdd={() => {
+        form.insertListItem(path, { after_min: 15 * (length + 1), channels: [] });
+      }}
+      onRemove={(at) => {
+        form.removeListItem(path, at);
+      }}
     >
-      {(each, change) => (
+      {(at) => (
         <>
           <NumberInput
             size="xs"
@@ -100,10 +91,7 @@ export function EscalationFields({ escalations, channels, onChange }: Escalation
             min={1}
             max={10_080}
             allowDecimal={false}
-            value={each.after_min}
-            onChange={(value) => {
-              change({ after_min: Number(value) });
-            }}
+            {...form.getInputProps(`${path}.${String(at)}.after_min`)}
           />
           <MultiSelect
             searchable
@@ -111,10 +99,7 @@ export function EscalationFields({ escalations, channels, onChange }: Escalation
             style={ROW_FIELD}
             label="Channels"
             data={toOptions(channels)}
-            value={each.channels.map(String)}
-            onChange={(chosen) => {
-              change({ channels: toIds(chosen) });
-            }}
+            {...form.getInputProps(`${path}.${String(at)}.channels`)}
           />
         </>
       )}

@@ -1,11 +1,12 @@
 import { Checkbox, PasswordInput, SimpleGrid } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { isNotEmpty } from "@mantine/form";
+import { useQueryClient } from "@tanstack/react-query";
 import { saveWebhook, WEBHOOKS_KEY } from "../../api/webhooks";
 import { FormDialog } from "../../components/FormDialog";
 import { NameField } from "../../components/NameAndNote";
+import { useServerForm } from "../../components/useServerForm";
 import type { Topic, WebhookInfo } from "../../logic/api";
-import { chooseTopics, TOPIC_WORDS, toWebhookForm, toWebhookPut, type WebhookForm } from "../../logic/webhook";
+import { TOPIC_WORDS, toWebhookForm, toWebhookPut } from "../../logic/webhook";
 
 interface WebhookDialogProps {
   /** Null: a new one. */
@@ -20,14 +21,12 @@ interface WebhookDialogProps {
 /** Creates or changes a webhook. */
 export function WebhookDialog({ webhook, topics, onSaved, onClose }: WebhookDialogProps) {
   const client = useQueryClient();
-  const [form, setForm] = useState(() => toWebhookForm(webhook));
-  const change = (part: Partial<WebhookForm>): void => {
-    setForm({ ...form, ...part });
-  };
   const isNew = webhook === null;
-  const saving = useMutation({
-    mutationFn: () => saveWebhook(webhook?.id ?? null, toWebhookPut(form)),
-    onSuccess: async (saved) => {
+  const { form, submission } = useServerForm({
+    initialValues: toWebhookForm(webhook),
+    validate: { name: isNotEmpty("Enter a name"), topics: isNotEmpty("Choose at least one") },
+    send: (values) => saveWebhook(webhook?.id ?? null, toWebhookPut(values, topics)),
+    onSaved: async (saved) => {
       // First of all: the key is told once, even if the list cannot be asked for.
       onSaved(saved);
       await client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
@@ -35,23 +34,8 @@ export function WebhookDialog({ webhook, topics, onSaved, onClose }: WebhookDial
     },
   });
   return (
-    <FormDialog
-      size="lg"
-      title={isNew ? "New webhook" : `Edit ${webhook.name}`}
-      isReady={form.topics.length > 0}
-      isPending={saving.isPending}
-      error={saving.error}
-      onSubmit={() => {
-        saving.mutate();
-      }}
-      onClose={onClose}
-    >
-      <NameField
-        value={form.name}
-        onChange={(name) => {
-          change({ name });
-        }}
-      />
+    <FormDialog {...submission} size="lg" title={isNew ? "New webhook" : `Edit ${webhook.name}`} onClose={onClose}>
+      <NameField {...form.getInputProps("name")} />
       <PasswordInput
         label="URL"
         description={
@@ -63,19 +47,9 @@ export function WebhookDialog({ webhook, topics, onSaved, onClose }: WebhookDial
         placeholder="https://bot.example.org/normstat"
         required={isNew}
         withAsterisk={false}
-        value={form.url}
-        onChange={(event) => {
-          change({ url: event.currentTarget.value });
-        }}
+        {...form.getInputProps("url")}
       />
-      <Checkbox.Group
-        label="Tell it when"
-        description="Choose at least one."
-        value={[...form.topics]}
-        onChange={(chosen) => {
-          change({ topics: chooseTopics(chosen, topics) });
-        }}
-      >
+      <Checkbox.Group label="Tell it when" {...form.getInputProps("topics")}>
         <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs" verticalSpacing="xs" mt="xs">
           {topics.map((topic) => (
             <Checkbox key={topic} value={topic} label={TOPIC_WORDS[topic].label} description={TOPIC_WORDS[topic].help} />
@@ -85,19 +59,13 @@ export function WebhookDialog({ webhook, topics, onSaved, onClose }: WebhookDial
       <Checkbox
         label="Sends messages"
         description="Off: nothing is sent, and what waits is given up."
-        checked={form.isEnabled}
-        onChange={(event) => {
-          change({ isEnabled: event.currentTarget.checked });
-        }}
+        {...form.getInputProps("is_enabled", { type: "checkbox" })}
       />
       {!isNew && (
         <Checkbox
           label="Make a new signing key"
           description="It is shown once. The old one is not used any more, so the receiver needs the new one at once."
-          checked={form.renewsKey}
-          onChange={(event) => {
-            change({ renewsKey: event.currentTarget.checked });
-          }}
+          {...form.getInputProps("renews_key", { type: "checkbox" })}
         />
       )}
     </FormDialog>

@@ -1,11 +1,10 @@
 import { api } from "../../api/client";
 import { Group, Select, Textarea, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { ARTEFACT_KEYS } from "../../api/artefacts";
 import { FormDialog } from "../../components/FormDialog";
+import { useServerForm } from "../../components/useServerForm";
 import type { Artefact } from "../../logic/api";
-import { type ArtefactEffect, EFFECTS, parseSeconds } from "../../logic/artefact";
+import { EFFECTS, parseSeconds } from "../../logic/artefact";
 import { fromApi, toIso } from "../../logic/time";
 import { formatInstant, parseInstant, type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
@@ -18,75 +17,52 @@ interface EditArtefactDialogProps {
 
 /** Changes what people say of an artefact; its text and parts stay. */
 export function EditArtefactDialog({ artefact, zone, onClose }: EditArtefactDialogProps) {
-  const client = useQueryClient();
-  const [title, setTitle] = useState(artefact.title);
-  const [question, setQuestion] = useState(artefact.question);
-  const [command, setCommand] = useState(artefact.command);
-  const [from, setFrom] = useState(formatInstant(zone, fromApi(artefact.start)));
-  const [to, setTo] = useState(artefact.end === null ? "" : formatInstant(zone, fromApi(artefact.end)));
-  const [length, setLength] = useState(artefact.duration_s === null ? "" : String(artefact.duration_s));
-  const [effect, setEffect] = useState<ArtefactEffect>(EFFECTS.find((each) => each === artefact.effect) ?? "none");
+  const started = fromApi(artefact.start);
+  const initialStart = formatInstant(zone, started);
   // What was not touched keeps its fractions of a second.
-  const start =
-    from === formatInstant(zone, fromApi(artefact.start)) ? fromApi(artefact.start) : parseInstant(from, zone, readNow());
-  const end = to.trim() === "" ? null : parseInstant(to, zone, readNow());
-  const seconds = length.trim() === "" ? null : parseSeconds(length);
-  const isEndWrong = to.trim() !== "" && (end === null || (start !== null && end < start));
-  const isLengthWrong = length.trim() !== "" && seconds === null;
-  const saving = useMutation({
-    mutationFn: async () =>
-      start === null
-        ? null
-        : api.PUT("/artefacts/{id}", {
-            body: {
-              title,
-              question,
-              command,
-              effect,
-              start: toIso(start),
-              end: end === null ? null : toIso(end),
-              duration_s: seconds,
-            },
-            params: { path: { id: artefact.id } },
-          }),
-    onSuccess: async () => {
-      await Promise.all(ARTEFACT_KEYS.map((queryKey) => client.invalidateQueries({ queryKey })));
-      onClose();
+  const readStart = (text: string) => (text === initialStart ? started : parseInstant(text, zone, readNow()));
+  const readEnd = (text: string) => (text.trim() === "" ? null : parseInstant(text, zone, readNow()));
+  const { title, question, command, effect } = artefact;
+  const { form, submission } = useServerForm({
+    initialValues: {
+      title,
+      question,
+      command,
+      start: initialStart,
+      end: artefact.end === null ? "" : formatInstant(zone, fromApi(artefact.end)),
+      duration_s: artefact.duration_s === null ? "" : String(artefact.duration_s),
+      effect: EFFECTS.find((each) => each === effect) ?? "none",
     },
+    validate: {
+      start: (text) =>
+        readStart(text) === null ? `“${text}” is no time. Type for example 2026-11-21 09:05, 09:05 or now-7d` : null,
+      end: (text, values) => {
+        const [start, end] = [readStart(values.start), readEnd(text)];
+        const isGood = text.trim() === "" || (end !== null && (start === null || end >= start));
+        return isGood ? null : "That is not after the start. Leave it empty if it is not known";
+      },
+      duration_s: (text) =>
+        text.trim() === "" || parseSeconds(text) !== null ? null : "Type seconds, for example 10.042, or leave it empty",
+    },
+    checksEarly: ["start", "end", "duration_s"],
+    send: (values) => {
+      const end = readEnd(values.end);
+      const body = {
+        ...values,
+        start: toIso(readStart(values.start) ?? started),
+        end: end === null ? null : toIso(end),
+        duration_s: values.duration_s.trim() === "" ? null : parseSeconds(values.duration_s),
+      };
+      return api.PUT("/artefacts/{id}", { body, params: { path: { id: artefact.id } } });
+    },
+    renews: ARTEFACT_KEYS,
+    onSaved: onClose,
   });
-  const label = zoneLabel(zone, fromApi(artefact.start));
+  const label = zoneLabel(zone, started);
   return (
-    <FormDialog
-      title="Change artefact"
-      size="lg"
-      isReady={start !== null && !isEndWrong && !isLengthWrong}
-      isPending={saving.isPending}
-      error={saving.error}
-      onSubmit={() => {
-        saving.mutate();
-      }}
-      onClose={onClose}
-    >
-      <TextInput
-        label="Title"
-        maxLength={300}
-        data-autofocus
-        value={title}
-        onChange={(event) => {
-          setTitle(event.currentTarget.value);
-        }}
-      />
-      <Textarea
-        label="Question"
-        autosize
-        minRows={1}
-        maxRows={8}
-        maxLength={20_000}
-        value={question}
-        onChange={(event) => {
-          setQuestion(event.currentTarget.value);
-        }}
-      />
+    <FormDialog {...submission} title="Change artefact" size="lg" onClose={onClose}>
+      <TextInput label="Title" maxLength={300} data-autofocus {...form.getInputProps("title")} />
+      <Textarea label="Question" autosize minRows={1} maxRows={8} maxLength={20_000} {...form.getInputProps("question")} />
       <Textarea
         label="Command"
         className="mono"
@@ -95,51 +71,25 @@ export function EditArtefactDialog({ artefact, zone, onClose }: EditArtefactDial
         maxRows={8}
         maxLength={20_000}
         spellCheck={false}
-        value={command}
-        onChange={(event) => {
-          setCommand(event.currentTarget.value);
-        }}
+        {...form.getInputProps("command")}
       />
       <Group grow align="flex-start" gap="sm">
-        <TextInput
-          label={`Started at (${label})`}
-          spellCheck={false}
-          error={start === null ? `“${from}” is no time. Type for example 2026-11-21 09:05, 09:05 or now-7d` : null}
-          value={from}
-          onChange={(event) => {
-            setFrom(event.currentTarget.value);
-          }}
-        />
-        <TextInput
-          label={`Ended at (${label})`}
-          spellCheck={false}
-          error={isEndWrong ? "That is not after the start. Leave it empty if it is not known" : null}
-          value={to}
-          onChange={(event) => {
-            setTo(event.currentTarget.value);
-          }}
-        />
+        <TextInput label={`Started at (${label})`} spellCheck={false} {...form.getInputProps("start")} />
+        <TextInput label={`Ended at (${label})`} spellCheck={false} {...form.getInputProps("end")} />
       </Group>
       <Group grow align="flex-start" gap="sm">
         <TextInput
           label="Watched for (seconds)"
           description="Totals are compared per second of it"
           inputMode="decimal"
-          error={isLengthWrong ? "Type seconds, for example 10.042, or leave it empty" : null}
-          value={length}
-          onChange={(event) => {
-            setLength(event.currentTarget.value);
-          }}
+          {...form.getInputProps("duration_s")}
         />
         <Select
           label="Observer effect"
           description="How much the tool slowed down what it watched"
           allowDeselect={false}
           data={[...EFFECTS]}
-          value={effect}
-          onChange={(value) => {
-            setEffect(EFFECTS.find((each) => each === value) ?? "none");
-          }}
+          {...form.getInputProps("effect")}
         />
       </Group>
     </FormDialog>

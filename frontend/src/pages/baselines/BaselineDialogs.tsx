@@ -1,17 +1,21 @@
 import { api } from "../../api/client";
-import { Textarea, TextInput } from "@mantine/core";
+import { Textarea } from "@mantine/core";
+import { isNotEmpty } from "@mantine/form";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { FormDialog } from "../../components/FormDialog";
+import { NameField, ReasonField } from "../../components/NameAndNote";
+import { useServerForm } from "../../components/useServerForm";
 import type { BaselineInfo } from "../../logic/api";
 import { formatWindows, isSameNames, parseWindows } from "../../logic/baseline";
-import { draftOfRule, toRule } from "../../logic/rule";
+import { defaultRule, draftOfRule, ruleProblem, toRule } from "../../logic/rule";
+import { toNamedZone } from "../../logic/host_zone";
 import { toIso } from "../../logic/time";
 import { type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
-import { RuleFields, type Subject, SubjectFields } from "./BaselineFields";
+import { RuleFields, type Subject, SUBJECT_RULES, SubjectFields } from "./BaselineFields";
 import { nodes } from "../../components/nodes";
 
 interface DialogProps {
@@ -21,70 +25,52 @@ interface DialogProps {
 
 /** Edits a baseline. A new name or note keeps the version; new windows, hosts or a new rule create a version. */
 export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { readonly zone: Zone }) {
-  const client = useQueryClient();
   const { name, note, hosts, group } = baseline;
-  const [subject, setSubject] = useState<Subject>({ name, note, hosts, group });
   const [before] = useState(() => formatWindows(baseline.windows, zone));
-  const [text, setText] = useState(before);
-  const [draft, setDraft] = useState(() => (baseline.rule === null ? null : draftOfRule(baseline.rule, baseline.time_zone)));
-  const [isRuleChanged, setRuleChanged] = useState(false);
-  const [reason, setReason] = useState("");
-  const windows = parseWindows(text, zone, readNow());
-  const rule = draft === null ? null : toRule(draft);
-  const isSameHosts = subject.group === group && isSameNames(subject.hosts, hosts);
-  const isReady =
-    subject.name.trim() !== "" &&
-    (subject.group !== null || subject.hosts.length > 0) &&
-    (text === before || typeof windows !== "string") &&
-    (!isRuleChanged || rule !== null);
-  const saving = useMutation({
-    mutationFn: () =>
-      api.PATCH("/baselines/{id}", {
-        body: {
-          name: subject.name,
-          note: subject.note,
-          ...(isSameHosts ? {} : subject.group === null ? { hosts: [...subject.hosts] } : { group: subject.group }),
-          ...(text === before || typeof windows === "string"
-            ? {}
-            : { windows: windows.map(({ start, end }) => ({ start: toIso(start), end: toIso(end) })) }),
-          ...(isRuleChanged && draft !== null && rule !== null ? { rule, time_zone: draft.zone } : {}),
-          ...(reason.trim() === "" ? {} : { reason }),
-        },
-        params: { path: { id: baseline.id } },
-      }),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: ["baselines"] });
-      onClose();
+  // Null where the form cannot show it.
+  const [oldRule] = useState(() => (baseline.rule === null ? null : draftOfRule(baseline.rule, baseline.time_zone)));
+  const isSameSubject = (subject: Subject) => subject.group === group && isSameNames(subject.hosts, hosts);
+  const { form, submission } = useServerForm({
+    initialValues: {
+      ...{ name, note, hosts, group },
+      windows: before,
+      rule: oldRule ?? defaultRule(toNamedZone(zone)),
+      reason: "",
     },
+    validate: {
+      ...SUBJECT_RULES,
+      windows: (text) => {
+        const windows = text === before ? [] : parseWindows(text, zone, readNow());
+        return typeof windows === "string" ? windows : null;
+      },
+      rule: ruleProblem,
+    },
+    checksEarly: ["windows"],
+    send: (values, { isDirty }) => {
+      const windows = values.windows === before ? "" : parseWindows(values.windows, zone, readNow());
+      const body = {
+        name: values.name,
+        note: values.note,
+        ...(isSameSubject(values) ? {} : values.group === null ? { hosts: values.hosts } : { group: values.group }),
+        ...(typeof windows === "string"
+          ? {}
+          : { windows: windows.map(({ start, end }) => ({ start: toIso(start), end: toIso(end) })) }),
+        ...(isDirty("rule") ? { rule: toRule(values.rule), time_zone: values.rule.zone } : {}),
+        ...(values.reason.trim() === "" ? {} : { reason: values.reason }),
+      };
+      return api.PATCH("/baselines/{id}", { body, params: { path: { id: baseline.id } } });
+    },
+    renews: [["baselines"]],
+    onSaved: onClose,
   });
+  const isNewVersion = form.values.windows !== before || form.isDirty("rule") || !isSameSubject(form.values);
   return (
-    <FormDialog
-      title="Edit baseline"
-      size="lg"
-      isReady={isReady}
-      isPending={saving.isPending}
-      error={saving.error}
-      onSubmit={() => {
-        saving.mutate();
-      }}
-      onClose={onClose}
-    >
-      <SubjectFields
-        subject={subject}
-        onChange={(change) => {
-          setSubject({ ...subject, ...change });
-        }}
-      />
-      {baseline.rule !== null && draft === null && <p className="soft">This form cannot show its rule. Change it by the API.</p>}
-      {draft !== null && (
-        <RuleFields
-          draft={draft}
-          onChange={(change) => {
-            setRuleChanged(true);
-            setDraft({ ...draft, ...change });
-          }}
-        />
+    <FormDialog {...submission} title="Edit baseline" size="lg" onClose={onClose}>
+      <SubjectFields form={form} />
+      {baseline.rule !== null && oldRule === null && (
+        <p className="soft">This form cannot show its rule. Change it by the API.</p>
       )}
+      {oldRule !== null && <RuleFields form={form} />}
       {baseline.rule === null && (
         <Textarea
           label={`Windows (${zoneLabel(zone, readNow())}), one per line`}
@@ -92,60 +78,26 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
           minRows={2}
           maxRows={10}
           classNames={{ input: "mono" }}
-          value={text}
-          error={text !== before && typeof windows === "string" ? windows : undefined}
-          onChange={(event) => {
-            setText(event.currentTarget.value);
-          }}
+          {...form.getInputProps("windows")}
         />
       )}
-      {(text !== before || isRuleChanged || !isSameHosts) && (
-        <TextInput
-          label="Reason (shown with the new version)"
-          maxLength={1000}
-          value={reason}
-          onChange={(event) => {
-            setReason(event.currentTarget.value);
-          }}
-        />
-      )}
+      {isNewVersion && <ReasonField label="Reason (shown with the new version)" {...form.getInputProps("reason")} />}
     </FormDialog>
   );
 }
 
 /** Copies a baseline under another name. */
 export function CopyBaselineDialog({ baseline, onClose }: DialogProps) {
-  const client = useQueryClient();
-  const [name, setName] = useState(`Copy of ${baseline.name}`);
-  const copying = useMutation({
-    mutationFn: () => api.POST("/baselines/{id}/copy", { body: { name }, params: { path: { id: baseline.id } } }),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: ["baselines"] });
-      onClose();
-    },
+  const { form, submission } = useServerForm({
+    initialValues: { name: `Copy of ${baseline.name}` },
+    validate: { name: isNotEmpty("Enter a name") },
+    send: (body) => api.POST("/baselines/{id}/copy", { body, params: { path: { id: baseline.id } } }),
+    renews: [["baselines"]],
+    onSaved: onClose,
   });
   return (
-    <FormDialog
-      title={`Copy ${baseline.name}`}
-      action="Copy"
-      isReady={name.trim() !== ""}
-      isPending={copying.isPending}
-      error={copying.error}
-      onSubmit={() => {
-        copying.mutate();
-      }}
-      onClose={onClose}
-    >
-      <TextInput
-        label="Name of the copy"
-        required
-        maxLength={200}
-        data-autofocus
-        value={name}
-        onChange={(event) => {
-          setName(event.currentTarget.value);
-        }}
-      />
+    <FormDialog {...submission} title={`Copy ${baseline.name}`} action="Copy" onClose={onClose}>
+      <NameField label="Name of the copy" {...form.getInputProps("name")} />
     </FormDialog>
   );
 }

@@ -1,99 +1,67 @@
-import { Chip, Group, MultiSelect, NumberInput, Select, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Chip, Group, MultiSelect, NumberInput, Select, Stack, Text, TextInput } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { hostGroupsQuery } from "../../api/baselines";
 import { hostsQuery } from "../../api/queries";
 import { useZoneGroups } from "../../components/zone";
-import { clockLength, describeRule, isWeekday, type RuleDraft, WEEKDAY_LABELS, WEEKDAYS, weeklyRule } from "../../logic/rule";
-import { SECOND } from "../../logic/time";
-import { NameField } from "../../components/NameAndNote";
+import { describeDraft, type RuleDraft, ruleProblem, WEEKDAY_LABELS, WEEKDAYS } from "../../logic/rule";
+import { NameField, NoteField } from "../../components/NameAndNote";
 
 export interface Subject {
   readonly name: string;
   readonly note: string;
-  readonly hosts: readonly string[];
+  readonly hosts: string[];
   /** Replaces the hosts. */
   readonly group: string | null;
 }
 
-interface SubjectFieldsProps {
-  readonly subject: Subject;
-  readonly onChange: (change: Partial<Subject>) => void;
-}
+export const SUBJECT_RULES = {
+  name: (name: string): string | null => (name.trim() === "" ? "Enter a name" : null),
+  hosts: (hosts: readonly string[], { group }: Subject): string | null =>
+    group === null && hosts.length === 0 ? "Choose at least one host" : null,
+};
 
 /** The fields for name, note and hosts or host group. */
-export function SubjectFields({ subject, onChange }: SubjectFieldsProps) {
+export function SubjectFields({ form }: { readonly form: UseFormReturnType<Subject> }) {
+  const { hosts: chosen, group } = form.values;
   const hosts = useQuery(hostsQuery).data?.hosts.map(({ name }) => name) ?? [];
   const groups = useQuery(hostGroupsQuery).data?.groups.map(({ name }) => name) ?? [];
   return (
     <>
-      <NameField
-        value={subject.name}
-        onChange={(value) => {
-          onChange({ name: value });
-        }}
-      />
+      <NameField {...form.getInputProps("name")} />
       <Group grow align="flex-start" gap="xs">
         <MultiSelect
           label="Hosts"
           searchable
-          data={[...new Set([...hosts, ...subject.hosts])]}
-          disabled={subject.group !== null}
-          placeholder={subject.group === null && subject.hosts.length === 0 ? "Choose hosts" : ""}
-          value={[...subject.hosts]}
-          onChange={(chosen) => {
-            onChange({ hosts: chosen });
-          }}
+          data={[...new Set([...hosts, ...chosen])]}
+          disabled={group !== null}
+          placeholder={group === null && chosen.length === 0 ? "Choose hosts" : ""}
+          {...form.getInputProps("hosts")}
         />
-        {(groups.length > 0 || subject.group !== null) && (
-          <Select
-            label="Or a host group"
-            clearable
-            placeholder="none"
-            data={groups}
-            value={subject.group}
-            onChange={(group) => {
-              onChange({ group });
-            }}
-          />
+        {(groups.length > 0 || group !== null) && (
+          <Select label="Or a host group" clearable placeholder="none" data={groups} {...form.getInputProps("group")} />
         )}
       </Group>
-      <Textarea
-        label="Note"
-        autosize
-        minRows={2}
-        maxRows={10}
-        maxLength={10_000}
-        value={subject.note}
-        onChange={(event) => {
-          onChange({ note: event.currentTarget.value });
-        }}
-      />
+      <NoteField maxRows={10} {...form.getInputProps("note")} />
     </>
   );
 }
 
 interface RuleFieldsProps {
-  readonly draft: RuleDraft;
-  readonly onChange: (change: Partial<RuleDraft>) => void;
+  readonly form: UseFormReturnType<{ readonly rule: RuleDraft }>;
 }
 
 /** The fields of a recurring rule (days, hours, time zone, days to keep), with the rule in words. */
-export function RuleFields({ draft, onChange }: RuleFieldsProps) {
-  const length = clockLength(draft.from, draft.to);
-  const zones = useZoneGroups(draft.zone);
+export function RuleFields({ form }: RuleFieldsProps) {
+  const { rule } = form.values;
+  const zones = useZoneGroups(rule.zone);
   return (
     <Stack gap="sm">
       <div role="group" aria-label="Days">
         <Text fz="sm" fw={500} mb={4}>
           Days
         </Text>
-        <Chip.Group
-          multiple
-          value={[...draft.days]}
-          onChange={(days) => {
-            onChange({ days: days.filter(isWeekday) });
-          }}
-        >
+        <Chip.Group multiple {...form.getInputProps("rule.days")}>
           <Group gap={6}>
             {WEEKDAYS.map((day) => (
               <Chip key={day} size="xs" value={day}>
@@ -104,52 +72,13 @@ export function RuleFields({ draft, onChange }: RuleFieldsProps) {
         </Chip.Group>
       </div>
       <Group grow gap="xs" align="flex-start">
-        <TextInput
-          label="From"
-          value={draft.from}
-          onChange={(event) => {
-            onChange({ from: event.currentTarget.value });
-          }}
-        />
-        <TextInput
-          label="To"
-          value={draft.to}
-          error={length === null ? "Enter a time such as 09:00" : undefined}
-          onChange={(event) => {
-            onChange({ to: event.currentTarget.value });
-          }}
-        />
-        <Select
-          label="Time zone"
-          searchable
-          allowDeselect={false}
-          data={zones}
-          value={draft.zone}
-          onChange={(zone) => {
-            onChange({ zone: zone ?? "UTC" });
-          }}
-        />
-        <NumberInput
-          label="Days to keep"
-          min={1}
-          max={3660}
-          allowDecimal={false}
-          value={draft.keepDays}
-          onChange={(value) => {
-            onChange({ keepDays: Number(value) });
-          }}
-        />
+        <TextInput label="From" {...form.getInputProps("rule.from")} />
+        <TextInput label="To" {...form.getInputProps("rule.to")} />
+        <Select label="Time zone" searchable allowDeselect={false} data={zones} {...form.getInputProps("rule.zone")} />
+        <NumberInput label="Days to keep" min={1} max={3660} allowDecimal={false} {...form.getInputProps("rule.keepDays")} />
       </Group>
       <Text fz="sm" role="status">
-        {length === null || draft.days.length === 0
-          ? "Choose at least one day, a start and an end."
-          : describeRule({
-              rrule: weeklyRule(draft.days),
-              clock: draft.from,
-              duration_s: length / SECOND,
-              keep_days: draft.keepDays,
-              zone: draft.zone,
-            })}
+        {ruleProblem(rule) ?? describeDraft(rule)}
       </Text>
     </Stack>
   );

@@ -1,7 +1,8 @@
 import { api } from "../../api/client";
 import { ActionIcon, Button, Group, MultiSelect, Table, Text } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { isNotEmpty } from "@mantine/form";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { hostGroupsQuery } from "../../api/baselines";
 import { hostsQuery } from "../../api/queries";
@@ -11,6 +12,7 @@ import { NameField, NoteField } from "../../components/NameAndNote";
 import { FormDialog } from "../../components/FormDialog";
 import { PendingView, StateView } from "../../components/StateView";
 import { useDeletion } from "../../components/useDeletion";
+import { useServerForm } from "../../components/useServerForm";
 import type { HostGroupInfo } from "../../logic/api";
 
 interface Dialog {
@@ -110,37 +112,27 @@ export function HostGroups() {
 }
 
 function GroupDialog({ group, onClose }: { readonly group: HostGroupInfo | null; readonly onClose: () => void }) {
-  const client = useQueryClient();
   const known = useQuery(hostsQuery).data?.hosts.map(({ name }) => name) ?? [];
-  const [name, setName] = useState(group?.name ?? "");
-  const [note, setNote] = useState(group?.note ?? "");
-  const [hosts, setHosts] = useState<readonly string[]>(group?.hosts ?? []);
-  const saving = useMutation({
-    mutationFn: () => {
-      const body = { name, note, hosts: [...hosts] };
-      return group === null
+  const { form, submission } = useServerForm({
+    initialValues: { name: group?.name ?? "", note: group?.note ?? "", hosts: group?.hosts ?? [] },
+    validate: { name: isNotEmpty("Enter a name"), hosts: isNotEmpty("Choose at least one host") },
+    send: (body) =>
+      group === null
         ? api.POST("/host-groups", { body })
-        : api.PATCH("/host-groups/{id}", { body, params: { path: { id: group.id } } });
-    },
-    onSuccess: async () => {
-      await Promise.all([["host-groups"], ["baselines"]].map((queryKey) => client.invalidateQueries({ queryKey })));
-      onClose();
-    },
+        : api.PATCH("/host-groups/{id}", { body, params: { path: { id: group.id } } }),
+    renews: [["host-groups"], ["baselines"]],
+    onSaved: onClose,
   });
   return (
-    <FormDialog
-      title={group === null ? "New host group" : "Edit host group"}
-      isReady={name.trim() !== "" && hosts.length > 0}
-      isPending={saving.isPending}
-      error={saving.error}
-      onSubmit={() => {
-        saving.mutate();
-      }}
-      onClose={onClose}
-    >
-      <NameField value={name} onChange={setName} />
-      <MultiSelect label="Hosts" searchable data={[...new Set([...known, ...hosts])]} value={[...hosts]} onChange={setHosts} />
-      <NoteField value={note} onChange={setNote} />
+    <FormDialog {...submission} title={group === null ? "New host group" : "Edit host group"} onClose={onClose}>
+      <NameField {...form.getInputProps("name")} />
+      <MultiSelect
+        label="Hosts"
+        searchable
+        data={[...new Set([...known, ...form.values.hosts])]}
+        {...form.getInputProps("hosts")}
+      />
+      <NoteField {...form.getInputProps("note")} />
     </FormDialog>
   );
 }

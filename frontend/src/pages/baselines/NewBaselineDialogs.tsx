@@ -1,16 +1,14 @@
 import { api } from "../../api/client";
 import { Group, NumberInput, Text } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
-
 import { FormDialog } from "../../components/FormDialog";
+import { useServerForm } from "../../components/useServerForm";
 import { toNamedZone } from "../../logic/host_zone";
-import type { BaselineCreate } from "../../logic/api";
-import { toRule, defaultRule } from "../../logic/rule";
+import type { BaselineCreate, BaselineInfo } from "../../logic/api";
+import { defaultRule, ruleProblem, toRule } from "../../logic/rule";
 import { HOUR, toEpochMs, wholeSecond } from "../../logic/time";
 import { formatInstant, type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
-import { RuleFields, type Subject, SubjectFields } from "./BaselineFields";
+import { RuleFields, type Subject, SUBJECT_RULES, SubjectFields } from "./BaselineFields";
 
 interface DialogProps {
   readonly zone: Zone;
@@ -20,96 +18,47 @@ interface DialogProps {
 const EMPTY: Subject = { name: "", note: "", hosts: [], group: null };
 const DEFAULT_HOURS = 24;
 
+function create({ name, note, hosts, group }: Subject, zone: Zone, how: Partial<BaselineCreate>): Promise<BaselineInfo> {
+  const subject = group === null ? { hosts } : { group };
+  return api.POST("/baselines", { body: { name, note, time_zone: toNamedZone(zone), ...subject, ...how } });
+}
+
 /** Records a baseline from now on, for a number of hours. */
 export function RecordDialog({ zone, onClose }: DialogProps) {
-  const [hours, setHours] = useState(DEFAULT_HOURS);
-  const end = toEpochMs(readNow() + hours * HOUR);
+  const { form, submission } = useServerForm({
+    initialValues: { ...EMPTY, record_hours: DEFAULT_HOURS },
+    validate: { ...SUBJECT_RULES, record_hours: (hours) => (hours > 0 ? null : "Enter hours") },
+    send: ({ record_hours, ...subject }) => create(subject, zone, { record_hours }),
+    renews: [["baselines"]],
+    onSaved: onClose,
+  });
+  const end = toEpochMs(readNow() + form.values.record_hours * HOUR);
   return (
-    <NewBaseline
-      title="Record a baseline from now on"
-      action="Start recording"
-      zone={zone}
-      how={hours > 0 ? { record_hours: hours } : null}
-      onClose={onClose}
-    >
+    <FormDialog {...submission} title="Record a baseline from now on" size="lg" action="Start recording" onClose={onClose}>
+      <SubjectFields form={form} />
       <Group align="flex-end" gap="sm">
-        <NumberInput
-          label="Duration (hours)"
-          w={120}
-          min={0.01}
-          max={24 * 366}
-          value={hours}
-          onChange={(value) => {
-            setHours(Number(value));
-          }}
-        />
+        <NumberInput label="Duration (hours)" w={120} min={0.01} max={24 * 366} {...form.getInputProps("record_hours")} />
         <Text fz="sm" className="soft" pb={8} role="status">
           {`until ${formatInstant(zone, wholeSecond(end))} ${zoneLabel(zone, end)}. Recording continues after a server restart; you can stop it earlier.`}
         </Text>
       </Group>
-    </NewBaseline>
+    </FormDialog>
   );
 }
 
 /** Creates a baseline of recurring hours, which updates itself. */
 export function RuleDialog({ zone, onClose }: DialogProps) {
-  const [draft, setDraft] = useState(defaultRule(toNamedZone(zone)));
-  const rule = toRule(draft);
-  return (
-    <NewBaseline title="Recurring hours" action="Create baseline" zone={draft.zone} how={rule && { rule }} onClose={onClose}>
-      <RuleFields
-        draft={draft}
-        onChange={(change) => {
-          setDraft({ ...draft, ...change });
-        }}
-      />
-    </NewBaseline>
-  );
-}
-
-interface NewBaselineProps extends DialogProps {
-  readonly title: string;
-  readonly action: string;
-  /** The content of the baseline; null while the form is incomplete. */
-  readonly how: Partial<BaselineCreate> | null;
-  readonly children: ReactNode;
-}
-
-function NewBaseline({ title, action, zone, how, onClose, children }: NewBaselineProps) {
-  const client = useQueryClient();
-  const [subject, setSubject] = useState(EMPTY);
-  const { name, note, hosts, group } = subject;
-  const making = useMutation({
-    mutationFn: () =>
-      api.POST("/baselines", {
-        body: { name, note, time_zone: toNamedZone(zone), ...(group === null ? { hosts: [...hosts] } : { group }), ...how },
-      }),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: ["baselines"] });
-      onClose();
-    },
+  const { form, submission } = useServerForm({
+    initialValues: { ...EMPTY, rule: defaultRule(toNamedZone(zone)) },
+    validate: { ...SUBJECT_RULES, rule: ruleProblem },
+    send: ({ rule, ...subject }) => create(subject, rule.zone, { rule: toRule(rule) }),
+    renews: [["baselines"]],
+    onSaved: onClose,
   });
-  const isReady = name.trim() !== "" && (group !== null || hosts.length > 0) && how !== null;
   return (
-    <FormDialog
-      title={title}
-      size="lg"
-      action={action}
-      isReady={isReady}
-      isPending={making.isPending}
-      error={making.error}
-      onSubmit={() => {
-        making.mutate();
-      }}
-      onClose={onClose}
-    >
-      <SubjectFields
-        subject={subject}
-        onChange={(change) => {
-          setSubject({ ...subject, ...change });
-        }}
-      />
-      {children}
+    <FormDialog {...submission} title="Recurring hours" size="lg" action="Create baseline" onClose={onClose}>
+      <SubjectFields form={form} />
+      <RuleFields form={form} />
     </FormDialog>
   );
 }

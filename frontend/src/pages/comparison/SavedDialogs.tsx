@@ -1,11 +1,12 @@
 import { api } from "../../api/client";
 import { ActionIcon, Modal, Table } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { isNotEmpty } from "@mantine/form";
+import { useQuery } from "@tanstack/react-query";
 import { comparisonParams, saveComparison, savedComparisonsQuery } from "../../api/comparison";
 import { NameField, NoteField } from "../../components/NameAndNote";
 import { useDeletion } from "../../components/useDeletion";
+import { useServerForm } from "../../components/useServerForm";
 import { FormDialog } from "../../components/FormDialog";
 import { PendingView, StateView } from "../../components/StateView";
 import { Instant } from "../../components/Instant";
@@ -25,38 +26,27 @@ interface SaveDialogProps {
 
 /** Saves a comparison with its result, a name and a note; it stays readable after samples and baselines are deleted. */
 export function SaveDialog({ of, suggested, onClose, onDone }: SaveDialogProps) {
-  const client = useQueryClient();
   const isSaved = "id" in of;
-  const [name, setName] = useState(isSaved ? of.name : suggested);
-  const [note, setNote] = useState(isSaved ? of.note : "");
-  const saving = useMutation({
-    mutationFn: () =>
+  const { form, submission } = useServerForm({
+    initialValues: { name: isSaved ? of.name : suggested, note: isSaved ? of.note : "" },
+    validate: { name: isNotEmpty("Enter a name") },
+    send: (body) =>
       isSaved
-        ? api.PATCH("/comparisons/{id}", { body: { name, note }, params: { path: { id: of.id } } })
-        : saveComparison({ name, note, inputs: comparisonParams(of) }),
-    onSuccess: async (saved) => {
-      await client.invalidateQueries({ queryKey: ["saved"] });
+        ? api.PATCH("/comparisons/{id}", { body, params: { path: { id: of.id } } })
+        : saveComparison({ ...body, inputs: comparisonParams(of) }),
+    renews: [["saved"]],
+    onSaved: (saved) => {
       onDone(saved);
     },
   });
   return (
-    <FormDialog
-      title={isSaved ? "Name and note" : "Save this comparison"}
-      isReady={name.trim() !== ""}
-      isPending={saving.isPending}
-      error={saving.error}
-      onSubmit={() => {
-        saving.mutate();
-      }}
-      onClose={onClose}
-    >
-      <NameField value={name} onChange={setName} />
+    <FormDialog {...submission} title={isSaved ? "Name and note" : "Save this comparison"} onClose={onClose}>
+      <NameField {...form.getInputProps("name")} />
       <NoteField
         placeholder="What it was, and what was done about it; printed in the report"
         minRows={4}
         maxRows={14}
-        value={note}
-        onChange={setNote}
+        {...form.getInputProps("note")}
       />
     </FormDialog>
   );

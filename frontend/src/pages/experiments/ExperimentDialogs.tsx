@@ -1,22 +1,19 @@
 import { api } from "../../api/client";
-import { Text, Textarea, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { Textarea, TextInput } from "@mantine/core";
+import { isNotEmpty } from "@mantine/form";
 import { EXPERIMENT_KEYS } from "../../api/experiments";
 import { FormDialog } from "../../components/FormDialog";
+import { NameField, NoteField, ReasonField } from "../../components/NameAndNote";
+import { useServerForm } from "../../components/useServerForm";
 import type { Experiment, ExperimentRun } from "../../logic/api";
-import { formatFactors, formatResultLines, parseFactorLines, parseResultLines } from "../../logic/experiment";
-
-/** Return what runs after a change: everything that shows experiments is asked for again. */
-function useRefresh(onClose: () => void): () => void {
-  const client = useQueryClient();
-  return () => {
-    for (const queryKey of EXPERIMENT_KEYS) {
-      void client.invalidateQueries({ queryKey });
-    }
-    onClose();
-  };
-}
+import {
+  factorsProblem,
+  formatFactors,
+  formatResultLines,
+  parseFactorLines,
+  parseResultLines,
+  resultsProblem,
+} from "../../logic/experiment";
 
 interface EditExperimentDialogProps {
   readonly experiment: Experiment;
@@ -25,52 +22,19 @@ interface EditExperimentDialogProps {
 
 /** Changes the name, the title and the note of an experiment. */
 export function EditExperimentDialog({ experiment, onClose }: EditExperimentDialogProps) {
-  const [name, setName] = useState(experiment.name);
-  const [title, setTitle] = useState(experiment.title);
-  const [note, setNote] = useState(experiment.note);
-  const done = useRefresh(onClose);
-  const saving = useMutation({
-    mutationFn: () => api.PUT("/experiments/{id}", { body: { name, title, note }, params: { path: { id: experiment.id } } }),
-    onSuccess: done,
+  const { id, name, title, note } = experiment;
+  const { form, submission } = useServerForm({
+    initialValues: { name, title, note },
+    validate: { name: isNotEmpty("Enter a name") },
+    send: (body) => api.PUT("/experiments/{id}", { body, params: { path: { id } } }),
+    renews: EXPERIMENT_KEYS,
+    onSaved: onClose,
   });
   return (
-    <FormDialog
-      title="Edit experiment"
-      isReady={name.trim() !== ""}
-      isPending={saving.isPending}
-      error={saving.error}
-      onSubmit={() => {
-        saving.mutate();
-      }}
-      onClose={onClose}
-    >
-      <TextInput
-        data-autofocus
-        label="Name"
-        maxLength={200}
-        value={name}
-        onChange={(event) => {
-          setName(event.currentTarget.value);
-        }}
-      />
-      <TextInput
-        label="Title"
-        maxLength={300}
-        value={title}
-        onChange={(event) => {
-          setTitle(event.currentTarget.value);
-        }}
-      />
-      <Textarea
-        label="Note"
-        autosize
-        minRows={2}
-        maxLength={10_000}
-        value={note}
-        onChange={(event) => {
-          setNote(event.currentTarget.value);
-        }}
-      />
+    <FormDialog {...submission} title="Edit experiment" onClose={onClose}>
+      <NameField {...form.getInputProps("name")} />
+      <TextInput label="Title" maxLength={300} {...form.getInputProps("title")} />
+      <NoteField {...form.getInputProps("note")} />
     </FormDialog>
   );
 }
@@ -82,116 +46,60 @@ interface RunDialogProps {
 
 /** Changes the factors, the results and the note of a run. */
 export function EditRunDialog({ run, onClose }: RunDialogProps) {
-  const measured = run.results.slice(0, run.n_measured);
-  const [factorText, setFactorText] = useState(formatFactors(run.factors));
-  const [resultText, setResultText] = useState(formatResultLines(measured));
-  const [note, setNote] = useState(run.note);
-  const factors = parseFactorLines(factorText);
-  const results = parseResultLines(resultText);
-  const isSame = resultText === formatResultLines(measured);
-  const done = useRefresh(onClose);
-  const saving = useMutation({
-    mutationFn: () =>
-      api.PUT("/experiments/runs/{id}", {
+  const measured = formatResultLines(run.results.slice(0, run.n_measured));
+  const { form, submission } = useServerForm({
+    initialValues: { factors: formatFactors(run.factors), results: measured, note: run.note },
+    validate: { factors: factorsProblem, results: resultsProblem },
+    checksEarly: ["factors", "results"],
+    send: ({ note, ...text }) => {
+      const factors = parseFactorLines(text.factors);
+      const results = parseResultLines(text.results);
+      return api.PUT("/experiments/runs/{id}", {
         body: {
           factors: typeof factors === "string" ? run.factors : factors,
           note,
           excluded_reason: run.excluded_reason,
           // A measured value keeps all its digits unless it was edited.
-          results: isSame || typeof results === "string" ? null : [...results],
+          results: text.results === measured || typeof results === "string" ? null : [...results],
         },
         params: { path: { id: run.id } },
-      }),
-    onSuccess: done,
+      });
+    },
+    renews: EXPERIMENT_KEYS,
+    onSaved: onClose,
   });
-  const problem =
-    typeof factors === "string"
-      ? `“${factors}” is not NAME=VALUE`
-      : typeof results === "string"
-        ? `“${results}” is not NAME=VALUE UNIT`
-        : null;
   return (
-    <FormDialog
-      title={`Edit run ${String(run.id)}`}
-      isReady={problem === null}
-      isPending={saving.isPending}
-      error={saving.error}
-      onSubmit={() => {
-        saving.mutate();
-      }}
-      onClose={onClose}
-    >
-      <Textarea
-        data-autofocus
-        label="Factors, one a line: NAME=VALUE"
-        autosize
-        minRows={2}
-        value={factorText}
-        onChange={(event) => {
-          setFactorText(event.currentTarget.value);
-        }}
-      />
+    <FormDialog {...submission} title={`Edit run ${String(run.id)}`} onClose={onClose}>
+      <Textarea data-autofocus label="Factors, one a line: NAME=VALUE" autosize minRows={2} {...form.getInputProps("factors")} />
       <Textarea
         label="Results, one a line: NAME=VALUE UNIT"
         autosize
         minRows={3}
         maxRows={12}
-        value={resultText}
-        onChange={(event) => {
-          setResultText(event.currentTarget.value);
-        }}
+        {...form.getInputProps("results")}
       />
-      <TextInput
-        label="Note"
-        maxLength={10_000}
-        value={note}
-        onChange={(event) => {
-          setNote(event.currentTarget.value);
-        }}
-      />
-      {problem !== null && (
-        <Text fz="sm" c="var(--bad)" role="status">
-          {problem}
-        </Text>
-      )}
+      <TextInput label="Note" maxLength={10_000} {...form.getInputProps("note")} />
     </FormDialog>
   );
 }
 
 /** Takes a run out of means and models, with the reason that everybody sees. */
 export function ExcludeRunDialog({ run, onClose }: RunDialogProps) {
-  const [reason, setReason] = useState("");
-  const done = useRefresh(onClose);
-  const saving = useMutation({
-    mutationFn: () =>
+  const { id, factors, note } = run;
+  const { form, submission } = useServerForm({
+    initialValues: { excluded_reason: "" },
+    validate: { excluded_reason: isNotEmpty("Enter the reason") },
+    send: ({ excluded_reason }) =>
       api.PUT("/experiments/runs/{id}", {
-        body: { factors: run.factors, note: run.note, excluded_reason: reason.trim() },
-        params: { path: { id: run.id } },
+        body: { factors, note, excluded_reason: excluded_reason.trim() },
+        params: { path: { id } },
       }),
-    onSuccess: done,
+    renews: EXPERIMENT_KEYS,
+    onSaved: onClose,
   });
   return (
-    <FormDialog
-      title={`Exclude run ${String(run.id)}`}
-      action="Exclude"
-      isReady={reason.trim() !== ""}
-      isPending={saving.isPending}
-      error={saving.error}
-      onSubmit={() => {
-        saving.mutate();
-      }}
-      onClose={onClose}
-    >
-      <TextInput
-        data-autofocus
-        label="Reason"
-        placeholder="a backup was running"
-        maxLength={300}
-        value={reason}
-        onChange={(event) => {
-          setReason(event.currentTarget.value);
-        }}
-      />
+    <FormDialog {...submission} title={`Exclude run ${String(id)}`} action="Exclude" onClose={onClose}>
+      <ReasonField data-autofocus placeholder="a backup was running" maxLength={300} {...form.getInputProps("excluded_reason")} />
     </FormDialog>
   );
 }

@@ -1,12 +1,12 @@
 import { api } from "../../api/client";
 import { Autocomplete, Button, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 
 import { hostsQuery, importQuery, importsQuery } from "../../api/queries";
 import { FormDialog } from "../../components/FormDialog";
-import type { Import, ImportUpdate } from "../../logic/api";
-import { changeOf, describePlace, isComplete, optionProblems, NO_OPTIONS, sampleWindow } from "../../logic/imports";
+import { useServerForm } from "../../components/useServerForm";
+import type { Import } from "../../logic/api";
+import { changeOf, describePlace, optionProblems, NO_OPTIONS, sampleWindow } from "../../logic/imports";
 import { formatInstant, parseInstant, type Zone } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 
@@ -23,30 +23,33 @@ export function ChangeImportDialog({ item, zone, onClose }: ChangeImportDialogPr
   const hosts = useQuery(hostsQuery).data?.hosts ?? [];
   const window = sampleWindow(item.files);
   const oldStart = window === null ? "" : formatInstant(zone, window.start);
-  const [label, setLabel] = useState(item.label);
-  const [host, setHost] = useState(item.host);
-  const [start, setStart] = useState(oldStart);
-  const startAt = parseInstant(start, zone, readNow());
-  const problems = optionProblems({ ...NO_OPTIONS, host, start: start === oldStart ? "" : start }, startAt);
-  const onSuccess = (): void => {
-    void client.invalidateQueries({ queryKey: importQuery(item.id).queryKey });
-    void client.invalidateQueries({ queryKey: importsQuery.queryKey });
-    onClose();
-  };
-  const changing = useMutation({
-    mutationFn: (change: ImportUpdate) => api.PUT("/imports/{id}", { params: { path: { id: item.id } }, body: change }),
-    onSuccess,
+  const renews = [importQuery(item.id).queryKey, importsQuery.queryKey];
+  const readStart = (text: string) => (text === oldStart ? null : parseInstant(text, zone, readNow()));
+  const { form, submission } = useServerForm({
+    initialValues: { label: item.label, host: item.host, start: oldStart },
+    validate: ({ host, start }) =>
+      optionProblems({ ...NO_OPTIONS, host, start: start === oldStart ? "" : start }, readStart(start)),
+    checksEarly: ["host", "start"],
+    send: ({ start, ...place }) =>
+      api.PUT("/imports/{id}", {
+        params: { path: { id: item.id } },
+        body: changeOf(item, { ...place, startAt: readStart(start) }),
+      }),
+    renews,
+    onSaved: onClose,
   });
   const undoing = useMutation({
     mutationFn: () => api.POST("/imports/{id}/undo-change", { params: { path: { id: item.id } } }),
-    onSuccess,
+    onSuccess: async () => {
+      await Promise.all(renews.map((queryKey) => client.invalidateQueries({ queryKey })));
+      onClose();
+    },
   });
   return (
     <FormDialog
+      {...submission}
       title={`Change ${item.name}`}
-      isReady={isComplete(problems)}
-      isPending={changing.isPending}
-      error={changing.error ?? undoing.error}
+      error={submission.error ?? undoing.error}
       {...(item.earlier === null
         ? {}
         : {
@@ -62,40 +65,11 @@ export function ChangeImportDialog({ item, zone, onClose }: ChangeImportDialogPr
               </Button>
             ),
           })}
-      onSubmit={() => {
-        changing.mutate(changeOf(item, { label, host, startAt: start === oldStart ? null : startAt }));
-      }}
       onClose={onClose}
     >
-      <TextInput
-        label="Title"
-        placeholder={item.name}
-        data-autofocus
-        maxLength={200}
-        value={label}
-        onChange={(event) => {
-          setLabel(event.currentTarget.value);
-        }}
-      />
-      <Autocomplete
-        label="Host"
-        data={hosts.map(({ name }) => name)}
-        limit={50}
-        value={host}
-        error={problems.host}
-        onChange={setHost}
-      />
-      {window !== null && (
-        <TextInput
-          label={`First sample at (${zone})`}
-          value={start}
-          error={problems.start}
-          spellCheck={false}
-          onChange={(event) => {
-            setStart(event.currentTarget.value);
-          }}
-        />
-      )}
+      <TextInput label="Title" placeholder={item.name} data-autofocus maxLength={200} {...form.getInputProps("label")} />
+      <Autocomplete label="Host" data={hosts.map(({ name }) => name)} limit={50} {...form.getInputProps("host")} />
+      {window !== null && <TextInput label={`First sample at (${zone})`} spellCheck={false} {...form.getInputProps("start")} />}
       <Text fz="sm" className="soft">
         {item.earlier === null
           ? "The samples are derived again from the stored output, for the new host and time. This can be undone."

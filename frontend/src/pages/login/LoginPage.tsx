@@ -2,12 +2,13 @@ import { Alert, Button, Code, Divider, Group, Paper, PasswordInput, Stack, Text,
 import { useDocumentTitle } from "@mantine/hooks";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
-import { type SyntheticEvent, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { api, ApiError } from "../../api/client";
 
 import { loginMethodsQuery, providerLoginAddress } from "../../api/accounts";
 import { meQuery } from "../../api/queries";
 import { ErrorLine, StateView } from "../../components/StateView";
+import { useServerForm } from "../../components/useServerForm";
 import type { Me } from "../../logic/api";
 import { takeLoginToken } from "../../state/url";
 import { nodes } from "../../components/nodes";
@@ -117,27 +118,23 @@ function ProviderLogin() {
 }
 
 function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void; readonly linkError: Error | null }) {
-  const [account, setAccount] = useState("");
-  const [password, setPassword] = useState("");
-  const [code, setCode] = useState("");
   const [isAsked, setAsked] = useState(false);
-  const login = useMutation({
-    mutationFn: () => api.POST("/auth/login", { body: { name: account, password, code: isAsked ? code : null } }),
-    onSuccess: onEnter,
-    onError: (error) => {
-      if (error instanceof ApiError && error.code === "second_factor_needed") {
-        setAsked(true);
-      }
+  const { form, submission } = useServerForm({
+    initialValues: { name: "", password: "", code: "" },
+    send: ({ code, ...account }) =>
+      api.POST("/auth/login", { body: { ...account, code: isAsked ? code : null } }).catch((error: unknown) => {
+        setAsked(isAsked || (error instanceof ApiError && error.code === "second_factor_needed"));
+        throw error;
+      }),
+    onSaved: (me) => {
+      onEnter(me);
     },
   });
+  const { error, isPending, onSubmit } = submission;
   // The first time it is a question, not an error.
-  const isQuestion = login.error instanceof ApiError && login.error.details["reason"] === "missing";
-  const submit = (event: SyntheticEvent): void => {
-    event.preventDefault();
-    login.mutate();
-  };
+  const isQuestion = error instanceof ApiError && error.details["reason"] === "missing";
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={onSubmit}>
       <Stack gap="sm">
         {linkError && <LinkProblem error={linkError} />}
         <ProviderLogin />
@@ -147,20 +144,14 @@ function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void;
           required
           data-autofocus
           readOnly={isAsked}
-          value={account}
-          onChange={(event) => {
-            setAccount(event.currentTarget.value);
-          }}
+          {...form.getInputProps("name")}
         />
         <PasswordInput
           label="Password"
           autoComplete="current-password"
           required
           readOnly={isAsked}
-          value={password}
-          onChange={(event) => {
-            setPassword(event.currentTarget.value);
-          }}
+          {...form.getInputProps("password")}
         />
         {isAsked && (
           <TextInput
@@ -170,14 +161,11 @@ function LoginForm({ onEnter, linkError }: { readonly onEnter: (me: Me) => void;
             maxLength={100}
             required
             autoFocus
-            value={code}
-            onChange={(event) => {
-              setCode(event.currentTarget.value);
-            }}
+            {...form.getInputProps("code")}
           />
         )}
-        <ErrorLine error={isQuestion ? null : login.error} />
-        <Button type="submit" size="sm" loading={login.isPending}>
+        <ErrorLine error={isQuestion ? null : error} />
+        <Button type="submit" size="sm" loading={isPending}>
           Log in
         </Button>
         <Text fz="xs" className="soft">

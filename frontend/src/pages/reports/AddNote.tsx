@@ -1,9 +1,9 @@
 import { Button, Group, Select, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
 import { addNote, reportQuery } from "../../api/reports";
 import { FormDialog } from "../../components/FormDialog";
-import { emptyNote, isComplete, NOTE_KIND_LABELS, NOTE_KINDS, type NoteStart } from "../../logic/note";
+import { useServerForm } from "../../components/useServerForm";
+import { emptyNote, NOTE_KIND_LABELS, NOTE_KINDS, noteProblems, type NoteStart } from "../../logic/note";
 import { parseLink } from "./link";
 import { NoteForm } from "./NoteForm";
 
@@ -18,39 +18,18 @@ interface AddNoteProps {
 /** Adds a note: of a chosen kind, or what a pasted link of normstat shows. */
 export function AddNote({ report, start, place, onClose }: AddNoteProps) {
   const client = useQueryClient();
-  const [note, setNote] = useState(() => emptyNote("text", start));
-  const [link, setLink] = useState("");
-  const [problem, setProblem] = useState("");
-  const adding = useMutation({
-    mutationFn: () => addNote(report, note, place),
-    onSuccess: (details) => {
+  const { form, submission } = useServerForm({
+    initialValues: { note: emptyNote("text", start), link: "" },
+    validate: (values) => noteProblems(values.note),
+    send: ({ note }) => addNote(report, note, place),
+    onSaved: (details) => {
       client.setQueryData(reportQuery(report).queryKey, details);
       onClose();
     },
   });
-  const paste = (text: string): void => {
-    setLink(text);
-    const found = text.trim() === "" ? "" : parseLink(text);
-    if (typeof found === "string") {
-      setProblem(found);
-    } else {
-      setProblem("");
-      setNote(found);
-    }
-  };
+  const { note } = form.values;
   return (
-    <FormDialog
-      title="Add a note"
-      size="xl"
-      action="Add"
-      isReady={isComplete(note)}
-      isPending={adding.isPending}
-      error={adding.error}
-      onSubmit={() => {
-        adding.mutate();
-      }}
-      onClose={onClose}
-    >
+    <FormDialog {...submission} title="Add a note" size="xl" action="Add" onClose={onClose}>
       <Group grow align="start">
         <Select
           label="Kind"
@@ -58,20 +37,22 @@ export function AddNote({ report, start, place, onClose }: AddNoteProps) {
           value={note.kind}
           allowDeselect={false}
           onChange={(kind) => {
-            setNote({ ...emptyNote(kind ?? "text", start), title: note.title });
+            form.setFieldValue("note", { ...emptyNote(kind ?? "text", start), title: note.title });
           }}
         />
         <TextInput
           label="Or paste a link of normstat"
           placeholder="https://…/comparison?saved=1"
-          value={link}
-          error={problem === "" ? null : problem}
+          {...form.getInputProps("link")}
           onChange={(event) => {
-            paste(event.currentTarget.value);
+            const link = event.currentTarget.value;
+            const found = link.trim() === "" ? note : parseLink(link);
+            form.setValues({ link, note: typeof found === "string" ? note : found });
+            form.setErrors(typeof found === "string" ? { link: found } : {});
           }}
         />
       </Group>
-      <NoteForm report={report} note={note} onChange={setNote} />
+      <NoteForm report={report} form={form} />
     </FormDialog>
   );
 }

@@ -1,27 +1,22 @@
-import { Button, FileButton, Group, NumberInput } from "@mantine/core";
+import { Button, FileButton, Group, Input, NumberInput } from "@mantine/core";
 import { IconUpload } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import { uploadReportFile } from "../../api/reports";
 import { ErrorLine } from "../../components/StateView";
-import type { NoteContent } from "../../logic/api";
 import { toPercent } from "../../logic/note";
+import type { FieldsProps } from "./NoteForm";
 
-/** A note of one kind. */
-export type NoteOf<K extends NoteContent["kind"]> = Extract<NoteContent, { kind: K }>;
-
-interface FileFieldProps {
+interface FileFieldProps extends FieldsProps<"image" | "file"> {
   readonly report: number;
-  readonly note: NoteOf<"image" | "file">;
-  readonly onChange: (note: NoteContent) => void;
 }
 
 /** Uploads the file of a note; an image also has its width. */
-export function FileField({ report, note, onChange }: FileFieldProps) {
+export function FileField({ report, note, form }: FileFieldProps) {
   const isImage = note.kind === "image";
   const sending = useMutation({
     mutationFn: (file: File) => uploadReportFile(report, file, isImage),
     onSuccess: (file) => {
-      onChange({ ...note, file: file.id, title: note.title ? note.title : file.name });
+      form.setFieldValue("note", { ...note, file: file.id, title: note.title ? note.title : file.name });
     },
   });
   return (
@@ -49,13 +44,15 @@ export function FileField({ report, note, onChange }: FileFieldProps) {
             min={10}
             max={100}
             step={10}
+            {...form.getInputProps("note.share")}
             value={toPercent(note.share)}
             onChange={(share) => {
-              onChange({ ...note, share: Number(share) / 100 });
+              form.setFieldValue("note", { ...note, share: Number(share) / 100 });
             }}
           />
         )}
       </Group>
+      <Input.Error>{form.errors["note.file"]}</Input.Error>
       <ErrorLine error={sending.error} />
     </>
   );

@@ -5,7 +5,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { reportFileAddress, reportQuery, updateNote } from "../../api/reports";
 import type { NoteContent, ReportNote } from "../../logic/api";
-import { isComplete, NOTE_KIND_LABELS } from "../../logic/note";
+import { NOTE_KIND_LABELS, noteProblems } from "../../logic/note";
+import { useServerForm } from "../../components/useServerForm";
 import { undo } from "../../state/undo";
 import { ConflictAlert } from "./ConflictAlert";
 import { NoteForm } from "./NoteForm";
@@ -23,14 +24,12 @@ interface NoteCardProps {
 /** A note of a report: what it shows in a line, its form while it is edited, and what can be done with it. */
 export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }: NoteCardProps) {
   const client = useQueryClient();
-  const [draft, setDraft] = useState<NoteContent | null>(null);
+  const [isEdited, setEdited] = useState(false);
   const { queryKey } = reportQuery(report);
-  const saving = useMutation({
-    mutationFn: ({ content, freeze }: { readonly content: NoteContent; readonly freeze: boolean }) =>
-      updateNote(report, note.id, { revision: note.revision, note: content, freeze }),
+  const freezing = useMutation({
+    mutationFn: () => updateNote(report, note.id, { revision: note.revision, note: note.note, freeze: true }),
     onSuccess: (details) => {
       client.setQueryData(queryKey, details);
-      setDraft(null);
     },
   });
   const removing = useMutation({
@@ -107,10 +106,10 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
               size="compact-sm"
               variant="default"
               onClick={() => {
-                setDraft(draft === null ? content : null);
+                setEdited(!isEdited);
               }}
             >
-              {draft === null ? "Edit" : "Cancel"}
+              {isEdited ? "Cancel" : "Edit"}
             </Button>
             <Menu position="bottom-end">
               <Menu.Target>
@@ -122,7 +121,7 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
                 {note.frozen_at !== null && (
                   <Menu.Item
                     onClick={() => {
-                      saving.mutate({ content, freeze: true });
+                      freezing.mutate();
                     }}
                   >
                     Read its data again
@@ -141,33 +140,61 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
           </Group>
         )}
       </Group>
-      {draft === null ? (
-        <Told content={content} note={note} />
-      ) : (
-        <form
-          className="note-form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            saving.mutate({ content: draft, freeze: false });
+      {isEdited ? (
+        <NoteEditor
+          report={report}
+          note={note}
+          onClose={() => {
+            setEdited(false);
           }}
-        >
-          <NoteForm report={report} note={draft} onChange={setDraft} />
-          <Group justify="flex-end" mt="sm">
-            <Button type="submit" loading={saving.isPending} disabled={!isComplete(draft)}>
-              Save
-            </Button>
-          </Group>
-        </form>
+        />
+      ) : (
+        <Told content={content} note={note} />
       )}
       <ConflictAlert
-        error={saving.error ?? removing.error}
+        error={freezing.error ?? removing.error}
         onLoad={() => {
           void client.invalidateQueries({ queryKey });
-          saving.reset();
-          setDraft(null);
+          freezing.reset();
+          removing.reset();
         }}
       />
     </Paper>
+  );
+}
+
+interface NoteEditorProps extends Pick<NoteCardProps, "report" | "note"> {
+  readonly onClose: () => void;
+}
+
+function NoteEditor({ report, note: { id, revision, note }, onClose }: NoteEditorProps) {
+  const client = useQueryClient();
+  const { queryKey } = reportQuery(report);
+  const { form, submission } = useServerForm({
+    initialValues: { note },
+    validate: (values) => noteProblems(values.note),
+    send: (values) => updateNote(report, id, { ...values, revision, freeze: false }),
+    onSaved: (details) => {
+      client.setQueryData(queryKey, details);
+      onClose();
+    },
+  });
+  return (
+    <form className="note-form" onSubmit={submission.onSubmit}>
+      <NoteForm report={report} form={form} />
+      <ConflictAlert
+        error={submission.error}
+        onLoad={() => {
+          void client.invalidateQueries({ queryKey });
+          onClose();
+        }}
+      />
+      <Group justify="flex-end" mt="sm">
+        <Button type="submit" loading={submission.isPending}>
+          Save
+        </Button>
+      </Group>
+    </form>
   );
 }
 

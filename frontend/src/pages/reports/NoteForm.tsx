@@ -1,4 +1,15 @@
-import { Checkbox, Group, MultiSelect, NumberInput, Select, TagsInput, Textarea, TextInput } from "@mantine/core";
+import {
+  Checkbox,
+  Group,
+  MultiSelect,
+  NumberInput,
+  Select,
+  type SelectProps,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { savedComparisonsQuery } from "../../api/comparison";
@@ -9,99 +20,71 @@ import { WindowInputs } from "../../components/WindowInputs";
 import { useSettled } from "../../components/useSettled";
 import type { NoteContent } from "../../logic/api";
 import { fromApi, toIso } from "../../logic/time";
-import { FileField, type NoteOf } from "./FileField";
+import { FileField } from "./FileField";
 import { MomentInput } from "./MomentInput";
 import { counted } from "../../logic/counted";
 
+/** A note of one kind. */
+export type NoteOf<K extends NoteContent["kind"]> = Extract<NoteContent, { kind: K }>;
+
 export interface NoteFormProps {
   readonly report: number;
-  readonly note: NoteContent;
-  readonly onChange: (note: NoteContent) => void;
+  readonly form: UseFormReturnType<{ readonly note: NoteContent }>;
 }
 
+export interface FieldsProps<K extends NoteContent["kind"]> extends Pick<NoteFormProps, "form"> {
+  readonly note: NoteOf<K>;
+}
+
+const CODE = { input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 13 } };
+
 /** The fields of a note: its title, what it shows, and a comment. */
-export function NoteForm({ report, note, onChange }: NoteFormProps) {
+export function NoteForm({ report, form }: NoteFormProps) {
   return (
     <>
-      <TextInput
-        label="Title"
-        value={note.title}
-        maxLength={300}
-        onChange={(event) => {
-          onChange({ ...note, title: event.currentTarget.value });
-        }}
-      />
-      <Shown report={report} note={note} onChange={onChange} />
-      {note.kind !== "text" && (
+      <TextInput label="Title" maxLength={300} {...form.getInputProps("note.title")} />
+      <Shown report={report} form={form} />
+      {form.values.note.kind !== "text" && (
         <Textarea
           label="Comment (Markdown), printed below"
           autosize
           minRows={2}
           maxRows={10}
-          value={note.comment}
-          onChange={(event) => {
-            onChange({ ...note, comment: event.currentTarget.value });
-          }}
+          {...form.getInputProps("note.comment")}
         />
       )}
     </>
   );
 }
 
-function Shown({ report, note, onChange }: NoteFormProps) {
+function Shown({ report, form }: NoteFormProps) {
+  const { note } = form.values;
   switch (note.kind) {
     case "text":
-      return <MarkdownField note={note} onChange={onChange} />;
+      return <MarkdownField note={note} form={form} />;
     case "graph":
-      return <GraphFields note={note} onChange={onChange} />;
+      return <GraphFields note={note} form={form} />;
     case "comparison":
-      return <ComparisonField note={note} onChange={onChange} />;
+      return <ComparisonField note={note} form={form} />;
     case "artefact":
       return (
         <>
-          <ArtefactSelect
-            label="Artefact"
-            value={note.artefact}
-            onChange={(artefact) => {
-              onChange({ ...note, artefact });
-            }}
-          />
+          <ArtefactSelect label="Artefact" chosen={note.artefact} {...form.getInputProps("note.artefact")} />
           <Group align="end">
-            <NumberInput
-              label="Rows"
-              w={120}
-              min={1}
-              max={200}
-              value={note.limit}
-              onChange={(limit) => {
-                onChange({ ...note, limit: Number(limit) });
-              }}
-            />
-            <FrozenBox note={note} onChange={onChange} />
+            <NumberInput label="Rows" w={120} min={1} max={200} {...form.getInputProps("note.limit")} />
+            <FrozenBox form={form} />
           </Group>
         </>
       );
     case "artefact_diff":
       return (
         <>
-          <ArtefactSelect
-            label="Baseline"
-            value={note.baseline}
-            onChange={(baseline) => {
-              onChange({ ...note, baseline });
-            }}
-          />
-          <ArtefactSelect
-            label="Incident"
-            value={note.incident}
-            onChange={(incident) => {
-              onChange({ ...note, incident });
-            }}
-          />
+          <ArtefactSelect label="Baseline" chosen={note.baseline} {...form.getInputProps("note.baseline")} />
+          <ArtefactSelect label="Incident" chosen={note.incident} {...form.getInputProps("note.incident")} />
         </>
       );
     case "experiment":
-      return <ExperimentFields note={note} onChange={onChange} />;
+      return <ExperimentFields note={note} form={form} />;
     case "table":
       return (
         <Textarea
@@ -110,40 +93,26 @@ function Shown({ report, note, onChange }: NoteFormProps) {
           autosize
           minRows={6}
           maxRows={18}
-          styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
-          value={note.csv}
-          onChange={(event) => {
-            onChange({ ...note, csv: event.currentTarget.value });
-          }}
+          styles={CODE}
+          {...form.getInputProps("note.csv")}
         />
       );
     case "image":
     case "file":
-      return <FileField report={report} note={note} onChange={onChange} />;
+      return <FileField report={report} note={note} form={form} />;
     case "facts":
       return (
         <Group grow>
-          <HostSelect
-            value={note.host}
-            onChange={(host) => {
-              onChange({ ...note, host });
-            }}
-          />
-          <MomentInput
-            label="At (UTC)"
-            value={note.at}
-            onChange={(at) => {
-              onChange({ ...note, at });
-            }}
-          />
+          <HostSelect chosen={note.host} {...form.getInputProps("note.host")} />
+          <MomentInput label="At (UTC)" {...form.getInputProps("note.at")} value={note.at} />
         </Group>
       );
     case "events":
-      return <EventFields note={note} onChange={onChange} />;
+      return <EventFields note={note} form={form} />;
   }
 }
 
-function MarkdownField({ note, onChange }: { readonly note: NoteOf<"text">; readonly onChange: (note: NoteContent) => void }) {
+function MarkdownField({ note, form }: FieldsProps<"text">) {
   const shown = useQuery(markdownQuery(useSettled(note.markdown)));
   return (
     <div className="note-markdown">
@@ -153,11 +122,8 @@ function MarkdownField({ note, onChange }: { readonly note: NoteOf<"text">; read
         autosize
         minRows={8}
         maxRows={24}
-        styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: 13 } }}
-        value={note.markdown}
-        onChange={(event) => {
-          onChange({ ...note, markdown: event.currentTarget.value });
-        }}
+        styles={CODE}
+        {...form.getInputProps("note.markdown")}
       />
       <section aria-label="Preview">
         <div className="soft note-preview-title">Preview</div>
@@ -168,25 +134,21 @@ function MarkdownField({ note, onChange }: { readonly note: NoteOf<"text">; read
   );
 }
 
-function GraphFields({ note, onChange }: { readonly note: NoteOf<"graph">; readonly onChange: (note: NoteContent) => void }) {
+function GraphFields({ note, form }: FieldsProps<"graph">) {
   const stats = useQuery({ ...hostStatsQuery(note.host), enabled: note.host !== "" }).data?.stats ?? [];
   const fields = stats.find(({ name }) => name === note.stat)?.fields ?? [];
   return (
     <>
       <Group grow align="start">
-        <HostSelect
-          value={note.host}
-          onChange={(host) => {
-            onChange({ ...note, host });
-          }}
-        />
+        <HostSelect chosen={note.host} {...form.getInputProps("note.host")} />
         <Select
           label="Stat"
           searchable
+          allowDeselect={false}
           data={note.stat === "" ? stats.map(({ name }) => name) : [...new Set([note.stat, ...stats.map(({ name }) => name)])]}
-          value={note.stat === "" ? null : note.stat}
-          onChange={(stat) => {
-            onChange({ ...note, stat: stat ?? "", fields: [] });
+          {...form.getInputProps("note.stat")}
+          onChange={(stat: string | null) => {
+            form.setFieldValue("note", { ...note, stat: stat ?? "", fields: [] });
           }}
         />
       </Group>
@@ -194,50 +156,32 @@ function GraphFields({ note, onChange }: { readonly note: NoteOf<"graph">; reado
         label="Fields"
         searchable
         data={[...new Set([...note.fields, ...fields.map(({ key }) => key)])]}
-        value={[...note.fields]}
-        onChange={(chosen) => {
-          onChange({ ...note, fields: chosen });
-        }}
+        {...form.getInputProps("note.fields")}
       />
       <TagsInput
         label="Instances"
         description="Empty: all. Type a name and press Enter."
-        value={[...note.instances]}
+        {...form.getInputProps("note.instances")}
         onChange={(instances) => {
-          onChange({ ...note, instances, top: null });
+          form.setFieldValue("note", { ...note, instances, top: null });
         }}
       />
-      <WindowFields note={note} onChange={onChange} />
-      <FrozenBox note={note} onChange={onChange} />
+      <WindowFields note={note} form={form} />
+      <FrozenBox form={form} />
     </>
   );
 }
 
-function FrozenBox({
-  note,
-  onChange,
-}: {
-  readonly note: NoteOf<"graph" | "artefact" | "experiment">;
-  readonly onChange: (note: NoteContent) => void;
-}) {
+function FrozenBox({ form }: Pick<NoteFormProps, "form">) {
   return (
     <Checkbox
       label="Keep the data of now in the report (else a link)"
-      checked={note.is_frozen}
-      onChange={(event) => {
-        onChange({ ...note, is_frozen: event.currentTarget.checked });
-      }}
+      {...form.getInputProps("note.is_frozen", { type: "checkbox" })}
     />
   );
 }
 
-function WindowFields({
-  note,
-  onChange,
-}: {
-  readonly note: NoteOf<"graph" | "events">;
-  readonly onChange: (note: NoteContent) => void;
-}) {
+function WindowFields({ note, form }: FieldsProps<"graph" | "events">) {
   // The inputs keep what is typed; a window that is not valid yet is none.
   const [first] = useState(note);
   return (
@@ -245,36 +189,20 @@ function WindowFields({
       window={{ start: fromApi(first.start), end: fromApi(first.end) }}
       zone="UTC"
       onChange={(window) => {
-        onChange(
-          window === null ? { ...note, start: "", end: "" } : { ...note, start: toIso(window.start), end: toIso(window.end) },
-        );
+        const times = window === null ? { start: "", end: "" } : { start: toIso(window.start), end: toIso(window.end) };
+        form.setFieldValue("note", { ...note, ...times });
       }}
     />
   );
 }
 
-function HostSelect({ value, onChange }: { readonly value: string; readonly onChange: (host: string) => void }) {
+function HostSelect({ chosen, ...props }: SelectProps & { readonly chosen: string }) {
   const hosts = useQuery(hostsQuery).data?.hosts ?? [];
-  return (
-    <Select
-      label="Host"
-      searchable
-      data={[...new Set([...(value === "" ? [] : [value]), ...hosts.map(({ name }) => name)])]}
-      value={value === "" ? null : value}
-      onChange={(host) => {
-        onChange(host ?? "");
-      }}
-    />
-  );
+  const names = [...new Set([...(chosen === "" ? [] : [chosen]), ...hosts.map(({ name }) => name)])];
+  return <Select label="Host" searchable allowDeselect={false} data={names} {...props} />;
 }
 
-function ComparisonField({
-  note,
-  onChange,
-}: {
-  readonly note: NoteOf<"comparison">;
-  readonly onChange: (note: NoteContent) => void;
-}) {
+function ComparisonField({ note, form }: FieldsProps<"comparison">) {
   const saved = useQuery(savedComparisonsQuery).data?.comparisons ?? [];
   return (
     <Select
@@ -285,52 +213,35 @@ function ComparisonField({
           : "Or paste the address of a comparison above."
       }
       searchable
-      data={saved.map(({ id, name }) => ({ value: String(id), label: name }))}
-      value={note.comparison ? String(note.comparison) : null}
-      onChange={(id) => {
-        onChange({ ...note, comparison: id === null ? null : Number(id), inputs: null });
+      data={saved.map(({ id, name }) => ({ value: id, label: name }))}
+      {...form.getInputProps("note.comparison")}
+      onChange={(comparison: number | null) => {
+        form.setFieldValue("note", { ...note, comparison, inputs: null });
       }}
     />
   );
 }
 
-function ArtefactSelect({
-  label,
-  value,
-  onChange,
-}: {
-  readonly label: string;
-  readonly value: number;
-  readonly onChange: (id: number) => void;
-}) {
+function ArtefactSelect({ chosen, ...props }: SelectProps<number> & { readonly chosen: number }) {
   const found = useQuery(artefactChoicesQuery).data?.artefacts ?? [];
   const data = found.map((each) => ({
-    value: String(each.id),
+    value: each.id,
     label: `${String(each.id)} · ${each.host} · ${each.tool} · ${each.start.slice(0, 16)} · ${each.title || each.command || each.file_name}`,
   }));
-  const known = data.some((each) => each.value === String(value));
+  const isKnown = chosen === 0 || data.some(({ value }) => value === chosen);
   return (
     <Select
-      label={label}
       searchable
-      data={known || value === 0 ? data : [{ value: String(value), label: String(value) }, ...data]}
-      value={value === 0 ? null : String(value)}
+      allowDeselect={false}
+      data={isKnown ? data : [{ value: chosen, label: String(chosen) }, ...data]}
       nothingFoundMessage="No artefact fits. Upload one on the page Artefacts."
-      onChange={(id) => {
-        onChange(Number(id ?? 0));
-      }}
+      {...props}
     />
   );
 }
 
 /** The experiment, and which of its results by which factor; left empty, the usual ones. */
-function ExperimentFields({
-  note,
-  onChange,
-}: {
-  readonly note: NoteOf<"experiment">;
-  readonly onChange: (note: NoteContent) => void;
-}) {
+function ExperimentFields({ note, form }: FieldsProps<"experiment">) {
   const known = useQuery(experimentsQuery("")).data?.experiments ?? [];
   const chosen = useQuery({ ...experimentQuery(note.experiment), enabled: note.experiment > 0 }).data;
   const results = [...new Set((chosen?.runs ?? []).flatMap((run) => run.results.map(({ name }) => name)))];
@@ -341,10 +252,7 @@ function ExperimentFields({
       clearable
       placeholder="the usual one"
       data={[...new Set([...(note[key] ? [note[key]] : []), ...names])]}
-      value={note[key] ?? null}
-      onChange={(name) => {
-        onChange({ ...note, [key]: name });
-      }}
+      {...form.getInputProps(`note.${key}`)}
     />
   );
   return (
@@ -352,11 +260,12 @@ function ExperimentFields({
       <Select
         label="Experiment"
         searchable
+        allowDeselect={false}
         nothingFoundMessage="No experiment of that name. normstat run --experiment makes one."
-        data={known.map(({ id, name, n_runs }) => ({ value: String(id), label: `${name} · ${counted(n_runs, "run")}` }))}
-        value={note.experiment === 0 ? null : String(note.experiment)}
-        onChange={(id) => {
-          onChange({ ...note, experiment: Number(id ?? 0), result: null, factor: null, variant: null });
+        data={known.map(({ id, name, n_runs }) => ({ value: id, label: `${name} · ${counted(n_runs, "run")}` }))}
+        {...form.getInputProps("note.experiment")}
+        onChange={(experiment: number | null) => {
+          form.setFieldValue("note", { ...note, experiment: experiment ?? 0, result: null, factor: null, variant: null });
         }}
       />
       <Group grow align="start">
@@ -365,23 +274,14 @@ function ExperimentFields({
         {choice("Lines by", "variant", factors)}
       </Group>
       <Group align="end">
-        <NumberInput
-          label="Runs in the table"
-          w={120}
-          min={0}
-          max={200}
-          value={note.limit}
-          onChange={(limit) => {
-            onChange({ ...note, limit: Number(limit) });
-          }}
-        />
-        <FrozenBox note={note} onChange={onChange} />
+        <NumberInput label="Runs in the table" w={120} min={0} max={200} {...form.getInputProps("note.limit")} />
+        <FrozenBox form={form} />
       </Group>
     </>
   );
 }
 
-function EventFields({ note, onChange }: { readonly note: NoteOf<"events">; readonly onChange: (note: NoteContent) => void }) {
+function EventFields({ note, form }: FieldsProps<"events">) {
   const hosts = useQuery(hostsQuery).data?.hosts ?? [];
   return (
     <>
@@ -389,12 +289,9 @@ function EventFields({ note, onChange }: { readonly note: NoteOf<"events">; read
         label="Hosts"
         searchable
         data={[...new Set([...note.hosts, ...hosts.map(({ name }) => name)])]}
-        value={[...note.hosts]}
-        onChange={(chosen) => {
-          onChange({ ...note, hosts: chosen });
-        }}
+        {...form.getInputProps("note.hosts")}
       />
-      <WindowFields note={note} onChange={onChange} />
+      <WindowFields note={note} form={form} />
     </>
   );
 }

@@ -1,8 +1,10 @@
 import { Checkbox, TagsInput, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { isNotEmpty } from "@mantine/form";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { reportQuery, reportsQuery, updateReport } from "../../api/reports";
 import { FormDialog } from "../../components/FormDialog";
+import { nullable, useServerForm } from "../../components/useServerForm";
 import { WindowInputs } from "../../components/WindowInputs";
 import type { ReportInfo } from "../../logic/api";
 import { fromApi, HOUR, toEpochMs, toIso, type Window } from "../../logic/time";
@@ -12,59 +14,28 @@ import { ConflictAlert } from "./ConflictAlert";
 /** The title, hosts and window of a report. */
 export function ReportForm({ report, onClose }: { readonly report: ReportInfo; readonly onClose: () => void }) {
   const client = useQueryClient();
-  const [draft, setDraft] = useState(report);
   const [first] = useState(() => windowOf(report));
-  const [hasWindow, setHasWindow] = useState(report.start !== null);
-  const [window, setWindow] = useState<Window | null>(first);
-  const saving = useMutation({
-    mutationFn: () =>
-      updateReport({
-        ...draft,
-        start: hasWindow && window !== null ? toIso(window.start) : null,
-        end: hasWindow && window !== null ? toIso(window.end) : null,
-      }),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: reportQuery(report.id).queryKey });
-      await client.invalidateQueries({ queryKey: reportsQuery.queryKey });
-      onClose();
+  const { form, submission } = useServerForm({
+    initialValues: { title: report.title, hosts: report.hosts, hasWindow: report.start !== null, window: nullable(first) },
+    validate: {
+      title: isNotEmpty("Enter a title"),
+      window: (window, { hasWindow }) => (hasWindow && window === null ? "Enter a window" : null),
     },
+    send: ({ title, hosts, hasWindow, window }) => {
+      const times = hasWindow && window !== null ? { start: toIso(window.start), end: toIso(window.end) } : NO_WINDOW;
+      return updateReport({ ...report, title, hosts, ...times });
+    },
+    renews: [reportQuery(report.id).queryKey, reportsQuery.queryKey],
+    onSaved: onClose,
   });
   return (
-    <FormDialog
-      title="Title, hosts, window"
-      isReady={draft.title.trim() !== "" && (!hasWindow || window !== null)}
-      isPending={saving.isPending}
-      onSubmit={() => {
-        saving.mutate();
-      }}
-      onClose={onClose}
-    >
-      <TextInput
-        label="Title"
-        data-autofocus
-        value={draft.title}
-        maxLength={300}
-        onChange={(event) => {
-          setDraft({ ...draft, title: event.currentTarget.value });
-        }}
-      />
-      <TagsInput
-        label="Hosts"
-        value={draft.hosts}
-        onChange={(hosts) => {
-          setDraft({ ...draft, hosts });
-        }}
-      />
-      <Checkbox
-        label="About a window of time"
-        checked={hasWindow}
-        onChange={(event) => {
-          setHasWindow(event.currentTarget.checked);
-        }}
-      />
-      {hasWindow && <WindowInputs window={first} zone="UTC" onChange={setWindow} />}
+    <FormDialog {...submission} error={null} title="Title, hosts, window" onClose={onClose}>
+      <TextInput label="Title" data-autofocus maxLength={300} {...form.getInputProps("title")} />
+      <TagsInput label="Hosts" {...form.getInputProps("hosts")} />
+      <Checkbox label="About a window of time" {...form.getInputProps("hasWindow", { type: "checkbox" })} />
+      {form.values.hasWindow && <WindowInputs window={first} zone="UTC" {...form.getInputProps("window")} />}
       <ConflictAlert
-        error={saving.error}
+        error={submission.error}
         onLoad={() => {
           void client.invalidateQueries({ queryKey: reportQuery(report.id).queryKey });
           onClose();
@@ -73,6 +44,8 @@ export function ReportForm({ report, onClose }: { readonly report: ReportInfo; r
     </FormDialog>
   );
 }
+
+const NO_WINDOW = { start: null, end: null };
 
 /** The report's window; the last hour where it has none. */
 function windowOf({ start, end }: ReportInfo): Window {

@@ -1,8 +1,9 @@
 import { api } from "../../api/client";
 import { Button, Group, Select, Table, Text, TextInput, Title } from "@mantine/core";
+import { isNotEmpty } from "@mantine/form";
 import { useDocumentTitle } from "@mantine/hooks";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { reportExport, reportsQuery, reportTemplatesQuery } from "../../api/reports";
@@ -12,6 +13,7 @@ import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { PendingView, StateView } from "../../components/StateView";
 import { useDeletion } from "../../components/useDeletion";
+import { nullable, useServerForm } from "../../components/useServerForm";
 import type { ReportInfo } from "../../logic/api";
 
 /** All reports, last changed first. */
@@ -134,46 +136,24 @@ function ReportTable({ reports, mayEdit }: { readonly reports: readonly ReportIn
 
 function NewReport({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate();
-  const client = useQueryClient();
   const templates = useQuery(reportTemplatesQuery).data?.templates ?? [];
-  const [title, setTitle] = useState("");
-  const [template, setTemplate] = useState<string | null>("incident");
-  const creating = useMutation({
-    mutationFn: () => api.POST("/reports", { body: { title, template, hosts: [] } }),
-    onSuccess: async ({ report }) => {
-      await client.invalidateQueries({ queryKey: reportsQuery.queryKey });
-      await navigate({ to: "/reports/$report", params: { report: String(report.id) }, search: {} });
-    },
+  const { form, submission } = useServerForm({
+    initialValues: { title: "", template: nullable("incident") },
+    validate: { title: isNotEmpty("Enter a title") },
+    send: (values) => api.POST("/reports", { body: { ...values, hosts: [] } }),
+    renews: [reportsQuery.queryKey],
+    onSaved: ({ report }) => navigate({ to: "/reports/$report", params: { report: String(report.id) }, search: {} }),
   });
-  const chosen = templates.find(({ key }) => key === template);
+  const chosen = templates.find(({ key }) => key === form.values.template);
   return (
-    <FormDialog
-      title="New report"
-      action="Start"
-      isReady={title.trim() !== ""}
-      isPending={creating.isPending}
-      error={creating.error}
-      onSubmit={() => {
-        creating.mutate();
-      }}
-      onClose={onClose}
-    >
-      <TextInput
-        label="Title"
-        data-autofocus
-        value={title}
-        maxLength={300}
-        onChange={(event) => {
-          setTitle(event.currentTarget.value);
-        }}
-      />
+    <FormDialog {...submission} title="New report" action="Start" onClose={onClose}>
+      <TextInput label="Title" data-autofocus maxLength={300} {...form.getInputProps("title")} />
       <Select
         label="Template"
         description={chosen?.description ?? "Without a template the report is empty."}
         clearable
         data={templates.map((each) => ({ value: each.key, label: each.title }))}
-        value={template}
-        onChange={setTemplate}
+        {...form.getInputProps("template")}
       />
     </FormDialog>
   );

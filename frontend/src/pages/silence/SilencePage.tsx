@@ -5,14 +5,15 @@ import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 
 import { ErrorLine, StateView } from "../../components/StateView";
+import { useServerForm } from "../../components/useServerForm";
 import type { SilenceOffer } from "../../logic/api";
 import { takeLoginToken } from "../../state/url";
 
 const LENGTHS = [
-  { value: "60", label: "For an hour" },
-  { value: "240", label: "For four hours" },
-  { value: "480", label: "For eight hours" },
-  { value: "1440", label: "For a day" },
+  { value: 60, label: "For an hour" },
+  { value: 240, label: "For four hours" },
+  { value: 480, label: "For eight hours" },
+  { value: 1440, label: "For a day" },
 ];
 
 /** Where the link of a message leads (`/silence#token=...`): what it would mute, and a button that does. No login is needed. */
@@ -62,12 +63,11 @@ export function SilencePage() {
 }
 
 function Offer({ offer, token }: { readonly offer: SilenceOffer; readonly token: string }) {
-  const [minutes, setMinutes] = useState("60");
-  const [reason, setReason] = useState("");
-  const muting = useMutation({
-    mutationFn: () => api.POST("/alert-silences", { body: { token, minutes: Number(minutes), reason: reason.trim() } }),
+  const { form, submission, saved } = useServerForm({
+    initialValues: { minutes: 60, reason: "" },
+    send: ({ minutes, reason }) => api.POST("/alert-silences", { body: { token, minutes, reason: reason.trim() } }),
   });
-  if (muting.data !== undefined) {
+  if (saved !== undefined) {
     return (
       <Text role="status">
         It is muted. It is still found and listed. <a href="/watch?tab=mutes">Mutes</a>
@@ -82,12 +82,7 @@ function Offer({ offer, token }: { readonly offer: SilenceOffer; readonly token:
     );
   }
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        muting.mutate();
-      }}
-    >
+    <form onSubmit={submission.onSubmit}>
       <Stack gap="sm">
         <Text fz="sm">{`This link of the route ${offer.route} mutes:`}</Text>
         <ul>
@@ -95,25 +90,10 @@ function Offer({ offer, token }: { readonly offer: SilenceOffer; readonly token:
             <li key={`${host ?? ""} ${source}`}>{`${source} on ${host ?? "this server or all hosts"}`}</li>
           ))}
         </ul>
-        <Select
-          label="For how long"
-          allowDeselect={false}
-          value={minutes}
-          data={LENGTHS}
-          onChange={(chosen) => {
-            setMinutes(chosen ?? "60");
-          }}
-        />
-        <TextInput
-          label="Reason"
-          maxLength={500}
-          value={reason}
-          onChange={(event) => {
-            setReason(event.currentTarget.value);
-          }}
-        />
-        <ErrorLine error={muting.error} />
-        <Button type="submit" loading={muting.isPending}>
+        <Select label="For how long" allowDeselect={false} data={LENGTHS} {...form.getInputProps("minutes")} />
+        <TextInput label="Reason" maxLength={500} {...form.getInputProps("reason")} />
+        <ErrorLine error={submission.error} />
+        <Button type="submit" loading={submission.isPending}>
           Mute
         </Button>
       </Stack>

@@ -1,11 +1,13 @@
 import { api } from "../../api/client";
 import { ActionIcon, Button, Group, Select, Stack, Text, TextInput, Title, Tooltip } from "@mantine/core";
+import { FORM_INDEX, type UseFormReturnType } from "@mantine/form";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { retentionQuery, statsQuery, storageQuery } from "../../api/queries";
 import { ErrorLine, PendingView } from "../../components/StateView";
+import { useServerForm } from "../../components/useServerForm";
 import type { Retention, RetentionRule } from "../../logic/api";
 import {
   consequencesOf,
@@ -84,24 +86,23 @@ function RuleWords({ rules, zone }: { readonly rules: readonly RetentionRule[]; 
 
 function RulesForm({ retention }: { readonly retention: Retention }) {
   const client = useQueryClient();
-  const [drafts, setDrafts] = useState<readonly RuleDraft[]>(() => draftsOf(retention.rules));
   const [isAsking, setAsking] = useState(false);
   const stats = useQuery(statsQuery).data?.stats ?? [];
   const stored = useQuery(storageQuery).data?.stats ?? [];
-  const rules = rulesOf(drafts);
-  const consequences = rules === null ? [] : consequencesOf(retention.rules, rules, readNow());
-  const isChanged = rules !== null && !isSameRules(retention.rules, rules);
-  const saving = useMutation({
-    mutationFn: () => api.PUT("/retention", { body: { rules: [...(rules ?? [])] } }),
-    onSuccess: (saved) => {
+  const { form, submission, forget } = useServerForm({
+    initialValues: { drafts: draftsOf(retention.rules) },
+    validate: { drafts: { samples: daysProblem, chunks: daysProblem } },
+    checksEarly: [`drafts.${FORM_INDEX}.samples`, `drafts.${FORM_INDEX}.chunks`],
+    send: (values) => api.PUT("/retention", { body: { rules: rulesOf(values.drafts) ?? [] } }),
+    onSaved: (saved) => {
       client.setQueryData(retentionQuery.queryKey, saved);
       setAsking(false);
     },
   });
-  const change = (id: number, part: Partial<RuleDraft>): void => {
-    saving.reset();
-    setDrafts(drafts.map((draft) => (draft.id === id ? { ...draft, ...part } : draft)));
-  };
+  const { drafts } = form.values;
+  const rules = rulesOf(drafts);
+  const consequences = rules === null ? [] : consequencesOf(retention.rules, rules, readNow());
+  const isChanged = rules !== null && !isSameRules(retention.rules, rules);
   const taken = drafts.map(({ stat }) => stat);
   // The largest stats come first, because rules are usually for them.
   const names = [...new Set([...stored.map(({ stat }) => stat), ...stats.map(({ name }) => name), ...RESULT_NAMES])];
@@ -112,31 +113,24 @@ function RulesForm({ retention }: { readonly retention: Retention }) {
       className="card"
       style={{ padding: 14 }}
       aria-label="Rules"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={form.onSubmit(() => {
         if (consequences.length > 0) {
           setAsking(true);
         } else {
-          saving.mutate();
+          submission.onSubmit();
         }
-      }}
+      })}
     >
       <Stack gap="sm">
-        {drafts.map((draft) => (
+        {drafts.map((draft, at) => (
           <DraftRow
             key={draft.id}
-            draft={draft}
-            isAlone={drafts.length === 1}
+            form={form}
+            at={at}
             names={names.filter((name) => name === draft.stat || !taken.includes(name))}
-            onChange={(part) => {
-              change(draft.id, part);
-            }}
-            onRemove={() => {
-              setDrafts(drafts.filter(({ id }) => id !== draft.id));
-            }}
           />
         ))}
-        {!isAsking && <ErrorLine error={saving.error} />}
+        {!isAsking && <ErrorLine error={submission.error} />}
         <Group justify="space-between">
           <Button
             variant="default"
@@ -144,22 +138,16 @@ function RulesForm({ retention }: { readonly retention: Retention }) {
             disabled={free.length === 0}
             onClick={() => {
               const last = drafts.at(-1)?.id ?? 0;
-              setDrafts([...drafts, { id: last + 1, stat: free[0] ?? null, samples: "", chunks: "" }]);
+              form.insertListItem("drafts", { id: last + 1, stat: free[0] ?? null, samples: "", chunks: "" });
             }}
           >
             Add rule for a stat
           </Button>
           <Group gap="xs">
-            <Button
-              variant="default"
-              disabled={!isChanged && rules !== null}
-              onClick={() => {
-                setDrafts(draftsOf(retention.rules));
-              }}
-            >
-              Reset{" "}
+            <Button variant="default" disabled={!isChanged && rules !== null} onClick={form.reset}>
+              Reset
             </Button>
-            <Button type="submit" disabled={!isChanged} loading={saving.isPending && !isAsking}>
+            <Button type="submit" disabled={!isChanged} loading={submission.isPending && !isAsking}>
               {consequences.length > 0 ? "Save…" : "Save"}
             </Button>
           </Group>
@@ -168,14 +156,14 @@ function RulesForm({ retention }: { readonly retention: Retention }) {
       {isAsking && (
         <ConfirmRulesDialog
           consequences={consequences}
-          isPending={saving.isPending}
-          error={saving.error}
+          isPending={submission.isPending}
+          error={submission.error}
           onClose={() => {
             setAsking(false);
-            saving.reset();
+            forget();
           }}
           onConfirm={() => {
-            saving.mutate();
+            submission.onSubmit();
           }}
         />
       )}
@@ -184,16 +172,17 @@ function RulesForm({ retention }: { readonly retention: Retention }) {
 }
 
 interface DraftRowProps {
-  readonly draft: RuleDraft;
-  readonly isAlone: boolean;
+  readonly form: UseFormReturnType<{ drafts: RuleDraft[] }>;
+  readonly at: number;
   readonly names: readonly string[];
-  readonly onChange: (part: Partial<RuleDraft>) => void;
-  readonly onRemove: () => void;
 }
 
-function DraftRow({ draft, isAlone, names, onChange, onRemove }: DraftRowProps) {
-  const { stat } = draft;
-  const of = stat ?? (isAlone ? "all stats" : "all other stats");
+function DraftRow({ form, at, names }: DraftRowProps) {
+  const { drafts } = form.values;
+  const stat = drafts[at]?.stat ?? null;
+  const path = `drafts.${String(at)}`;
+  const of = stat ?? (drafts.length === 1 ? "all stats" : "all other stats");
+  const days = { size: "xs", placeholder: "forever", inputMode: "numeric" } as const;
   return (
     <div className="rule-grid" role="group" aria-label={`Rule for ${of}`}>
       {stat === null ? (
@@ -205,64 +194,37 @@ function DraftRow({ draft, isAlone, names, onChange, onRemove }: DraftRowProps) 
           searchable
           allowDeselect={false}
           limit={200}
-          data={[...names]}
+          data={names}
           value={stat}
-          onChange={(value) => {
-            if (value !== null) {
-              onChange(isResult(value) ? { stat: value, chunks: "" } : { stat: value });
+          onChange={(name) => {
+            form.setFieldValue(`${path}.stat`, name);
+            if (isResult(name)) {
+              form.setFieldValue(`${path}.chunks`, "");
             }
           }}
         />
       )}
-      <Days
-        label="Keep samples (days)"
-        value={draft.samples}
-        onChange={(samples) => {
-          onChange({ samples });
-        }}
-      />
+      <TextInput {...days} label="Keep samples (days)" {...form.getInputProps(`${path}.samples`)} />
       {isResult(stat) ? (
         <span />
       ) : (
-        <Days
-          label="Keep raw bytes (days)"
-          value={draft.chunks}
-          onChange={(chunks) => {
-            onChange({ chunks });
-          }}
-        />
+        <TextInput {...days} label="Keep raw bytes (days)" {...form.getInputProps(`${path}.chunks`)} />
       )}
       {stat === null ? (
         <span />
       ) : (
         <Tooltip label="Delete this rule; the rule for all other stats then applies">
-          <ActionIcon mt={22} aria-label={`Delete the rule for ${stat}`} onClick={onRemove}>
+          <ActionIcon
+            mt={22}
+            aria-label={`Delete the rule for ${stat}`}
+            onClick={() => {
+              form.removeListItem("drafts", at);
+            }}
+          >
             <IconTrash size={16} />
           </ActionIcon>
         </Tooltip>
       )}
     </div>
-  );
-}
-
-interface DaysProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}
-
-function Days({ label, value, onChange }: DaysProps) {
-  return (
-    <TextInput
-      size="xs"
-      label={label}
-      placeholder="forever"
-      inputMode="numeric"
-      error={daysProblem(value)}
-      value={value}
-      onChange={(event) => {
-        onChange(event.currentTarget.value);
-      }}
-    />
   );
 }

@@ -90,6 +90,7 @@ test("a retention rule that deletes is explained and confirmed, days that are no
   const rule = await screen.findByRole("group", { name: "Rule for mpstat_linux" });
   const days = within(rule).getByLabelText(/Keep samples \(days\)/);
   await user.type(days, "ten");
+  await user.tab();
   await screen.findByText(/whole days/);
   expect(screen.getByRole<HTMLButtonElement>("button", { name: /^Save/ }).disabled).toBe(true);
   await user.clear(days);

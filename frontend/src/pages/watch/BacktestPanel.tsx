@@ -1,5 +1,6 @@
 import { api } from "../../api/client";
 import { Button, Group, MultiSelect, Paper, Progress, Stack, Table, Text, Title } from "@mantine/core";
+import { isNotEmpty } from "@mantine/form";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 
@@ -18,6 +19,7 @@ import { countFound, wholeSeconds } from "../../logic/watch";
 import { formatWindow, type Zone } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 import { RowForm } from "../../components/RowForm";
+import { nullable, useServerForm } from "../../components/useServerForm";
 import { counted } from "../../logic/counted";
 import { BacktestResults } from "./BacktestResults";
 
@@ -30,20 +32,21 @@ interface BacktestPanelProps {
 /** Tries a rule's text on the past of some hosts, and shows what it would have found. */
 export function BacktestPanel({ toml, rule, zone }: BacktestPanelProps) {
   const me = useMe();
-  const client = useQueryClient();
   const hosts = useQuery(hostsQuery);
   const earlier = useQuery(backtestsQuery(rule));
-  const [chosen, setChosen] = useState<string[]>([]);
   const [opened, setOpened] = useState<number | null>(null);
-  const [shown, setShown] = useState<Window | null>(() => lastWeek());
   const [first] = useState(() => lastWeek());
   const latest = earlier.data?.backtests[0]?.id ?? null;
-  const starting = useMutation({
-    mutationFn: (window: Window) =>
-      api.POST("/backtests", { body: { toml, hosts: chosen, start: toIso(window.start), end: toIso(window.end) } }),
-    onSuccess: async ({ id }) => {
+  const { form, submission } = useServerForm({
+    initialValues: { hosts: [] as string[], window: nullable(first) },
+    validate: { hosts: isNotEmpty("Choose at least one host"), window: isNotEmpty() },
+    send: ({ hosts, window }) => {
+      const { start, end } = window ?? first;
+      return api.POST("/backtests", { body: { toml, hosts, start: toIso(start), end: toIso(end) } });
+    },
+    renews: [["watch", "backtests", rule]],
+    onSaved: ({ id }) => {
       setOpened(id);
-      await client.invalidateQueries({ queryKey: ["watch", "backtests", rule] });
     },
   });
   return (
@@ -55,28 +58,17 @@ export function BacktestPanel({ toml, rule, zone }: BacktestPanelProps) {
         The rule is held against the samples of these hosts. Only the result is stored, and no alerts are sent.
       </Text>
       {mayWrite(me) && (
-        <RowForm
-          action="Try"
-          isReady={chosen.length > 0 && shown !== null}
-          isPending={starting.isPending}
-          error={starting.error}
-          onSubmit={() => {
-            if (shown !== null) {
-              starting.mutate(shown);
-            }
-          }}
-        >
+        <RowForm {...submission} action="Try">
           <MultiSelect
             size="xs"
             w={300}
             label="Hosts"
             searchable
-            value={chosen}
             data={(hosts.data?.hosts ?? []).map(({ name }) => name)}
-            onChange={setChosen}
+            {...form.getInputProps("hosts")}
           />
           <div style={{ flex: 1, minWidth: 320 }}>
-            <WindowInputs window={first} zone={zone} onChange={setShown} />
+            <WindowInputs window={first} zone={zone} {...form.getInputProps("window")} />
           </div>
         </RowForm>
       )}

@@ -6,6 +6,7 @@ import { useState } from "react";
 
 import { mayWrite, useMe } from "../../components/me";
 import { ErrorLine } from "../../components/StateView";
+import { useServerForm } from "../../components/useServerForm";
 import type { OnNow } from "../../logic/api";
 import { DAY, HOUR, toEpochMs, toIso } from "../../logic/time";
 import { readNow } from "../../state/clock";
@@ -142,15 +143,15 @@ interface AcknowledgeProps {
 function Acknowledge({ entry, name, onDone }: AcknowledgeProps) {
   const client = useQueryClient();
   const [isOpen, setOpen] = useState(false);
-  const [note, setNote] = useState("");
-  const acknowledging = useMutation({
-    mutationFn: () =>
+  const { form, submission } = useServerForm({
+    initialValues: { note: "" },
+    send: ({ note }) =>
       Promise.all(
         entry.episodes.map(({ id }) =>
           api.POST("/episodes/{id}/acknowledge", { body: { note: note.trim() }, params: { path: { id } } }),
         ),
       ),
-    onSuccess: async () => {
+    onSaved: async () => {
       setOpen(false);
       onDone();
       await client.invalidateQueries({ queryKey: ["watch"] });
@@ -173,27 +174,19 @@ function Acknowledge({ entry, name, onDone }: AcknowledgeProps) {
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label={`Acknowledge ${name}`}>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            acknowledging.mutate();
-          }}
-        >
+        <form onSubmit={submission.onSubmit}>
           <TextInput
             size="xs"
             mb={6}
             label="Note, such as who looks after it"
-            value={note}
             maxLength={1000}
             data-autofocus
-            onChange={(event) => {
-              setNote(event.currentTarget.value);
-            }}
+            {...form.getInputProps("note")}
           />
-          <Button size="compact-sm" type="submit" loading={acknowledging.isPending}>
+          <Button size="compact-sm" type="submit" loading={submission.isPending}>
             Acknowledge
           </Button>
-          <ErrorLine error={acknowledging.error} />
+          <ErrorLine error={submission.error} />
         </form>
       </Popover.Dropdown>
     </Popover>

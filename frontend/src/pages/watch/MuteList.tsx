@@ -1,5 +1,6 @@
 import { api } from "../../api/client";
 import { Button, Paper, Select, Table, Text, TextInput, Title } from "@mantine/core";
+import { isNotEmpty } from "@mantine/form";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { hostsQuery } from "../../api/queries";
@@ -16,6 +17,7 @@ import type { Zone } from "../../logic/zone";
 import { readNow, useNow } from "../../state/clock";
 import { ReasonField } from "../../components/NameAndNote";
 import { RowForm } from "../../components/RowForm";
+import { nullable, useServerForm } from "../../components/useServerForm";
 
 const STATES = { planned: "planned", muted: "muted now", ended: "ended" } as const;
 
@@ -114,23 +116,21 @@ function nextHours(): Window {
 }
 
 function MuteForm({ zone }: { readonly zone: Zone }) {
-  const client = useQueryClient();
   const hosts = useQuery(hostsQuery);
   const rules = useQuery(rulesQuery);
   const [first] = useState(nextHours);
-  const [window, setWindow] = useState<Window | null>(first);
-  const [host, setHost] = useState<string | null>(null);
-  const [tag, setTag] = useState("");
-  const [rule, setRule] = useState<string | null>(null);
-  const [reason, setReason] = useState("");
-  const creating = useMutation({
-    mutationFn: ({ start, end }: Window) =>
-      api.POST("/watch/mutes", {
-        body: { host, tag: tag.trim() === "" ? null : tag.trim(), source: rule, start: toIso(start), end: toIso(end), reason },
-      }),
-    onSuccess: async () => {
-      setReason("");
-      await client.invalidateQueries({ queryKey: ["watch"] });
+  const { form, submission } = useServerForm({
+    initialValues: { host: null as string | null, tag: "", source: null as string | null, window: nullable(first), reason: "" },
+    validate: { window: isNotEmpty() },
+    send: ({ tag, window, ...body }) => {
+      const { start, end } = window ?? first;
+      return api.POST("/watch/mutes", {
+        body: { ...body, tag: tag.trim() === "" ? null : tag.trim(), start: toIso(start), end: toIso(end) },
+      });
+    },
+    renews: [["watch"]],
+    onSaved: (_, { resetField }) => {
+      resetField("reason");
     },
   });
   return (
@@ -138,17 +138,7 @@ function MuteForm({ zone }: { readonly zone: Zone }) {
       <Title order={2} fz="md" mb="xs">
         New mute
       </Title>
-      <RowForm
-        action="Mute"
-        isReady={window !== null}
-        isPending={creating.isPending}
-        error={creating.error}
-        onSubmit={() => {
-          if (window !== null) {
-            creating.mutate(window);
-          }
-        }}
-      >
+      <RowForm {...submission} action="Mute">
         <Select
           size="xs"
           w={170}
@@ -156,19 +146,10 @@ function MuteForm({ zone }: { readonly zone: Zone }) {
           placeholder="All hosts"
           clearable
           searchable
-          value={host}
           data={(hosts.data?.hosts ?? []).map(({ name }) => name)}
-          onChange={setHost}
+          {...form.getInputProps("host")}
         />
-        <TextInput
-          size="xs"
-          w={120}
-          label="Tag"
-          value={tag}
-          onChange={(event) => {
-            setTag(event.currentTarget.value);
-          }}
-        />
+        <TextInput size="xs" w={120} label="Tag" {...form.getInputProps("tag")} />
         <Select
           size="xs"
           w={240}
@@ -176,14 +157,13 @@ function MuteForm({ zone }: { readonly zone: Zone }) {
           placeholder="All rules"
           clearable
           searchable
-          value={rule}
           data={(rules.data?.rules ?? []).map(({ name, title }) => ({ value: name, label: title }))}
-          onChange={setRule}
+          {...form.getInputProps("source")}
         />
         <div style={{ flex: 1, minWidth: 320 }}>
-          <WindowInputs window={first} zone={zone} onChange={setWindow} />
+          <WindowInputs window={first} zone={zone} {...form.getInputProps("window")} />
         </div>
-        <ReasonField size="xs" w={220} value={reason} onChange={setReason} />
+        <ReasonField size="xs" w={220} {...form.getInputProps("reason")} />
       </RowForm>
     </Paper>
   );

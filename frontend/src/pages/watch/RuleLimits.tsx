@@ -1,18 +1,15 @@
 import { api } from "../../api/client";
 import { ActionIcon, Code, NumberInput, Paper, SegmentedControl, Select, Table, Text, TextInput, Title } from "@mantine/core";
+import { isNotEmpty } from "@mantine/form";
 import { IconTrash } from "@tabler/icons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
-
 import { mayWrite, useMe } from "../../components/me";
 import { ErrorLine } from "../../components/StateView";
 import type { RuleDetail, RuleReading } from "../../logic/api";
 import { ReasonField } from "../../components/NameAndNote";
 import { ScrollCard } from "../../components/ScrollCard";
 import { LABEL_HEIGHT, RowForm } from "../../components/RowForm";
-
-/** What a limit is set for. */
-const PLACES = ["host", "group", "tag"] as const;
+import { useServerForm } from "../../components/useServerForm";
 
 interface RuleLimitsProps {
   readonly detail: RuleDetail;
@@ -89,22 +86,18 @@ export function RuleLimits({ detail, limits }: RuleLimitsProps) {
 }
 
 function LimitForm({ detail, limits }: RuleLimitsProps) {
-  const client = useQueryClient();
-  const [name, setName] = useState(limits[0]?.name ?? "");
-  const [value, setValue] = useState<number | string>("");
-  const [kind, setKind] = useState<(typeof PLACES)[number]>("host");
-  const [place, setPlace] = useState("");
-  const [reason, setReason] = useState("");
-  const setting = useMutation({
-    mutationFn: () =>
+  const { form, submission } = useServerForm({
+    initialValues: { name: limits[0]?.name ?? "", value: "", kind: "host", place: "", reason: "" },
+    validate: { value: isNotEmpty("Enter a number"), place: isNotEmpty("Enter a name") },
+    send: ({ name, value, reason, kind, place }) =>
       api.POST("/rules/{rule}/limits", {
         body: { name, value: Number(value), reason, [kind]: place },
         params: { path: { rule: detail.info.name } },
       }),
-    onSuccess: async () => {
-      setPlace("");
-      setReason("");
-      await client.invalidateQueries({ queryKey: ["watch", "rule", detail.info.name] });
+    renews: [["watch", "rule", detail.info.name]],
+    onSaved: (_, { resetField }) => {
+      resetField("place");
+      resetField("reason");
     },
   });
   return (
@@ -112,52 +105,32 @@ function LimitForm({ detail, limits }: RuleLimitsProps) {
       <Text fz="sm" fw={600} mt="md" mb={4}>
         Other limits for some hosts
       </Text>
-      <RowForm
-        action="Set"
-        isMinor
-        isReady={place !== "" && value !== ""}
-        isPending={setting.isPending}
-        error={setting.error}
-        onSubmit={() => {
-          setting.mutate();
-        }}
-      >
+      <RowForm {...submission} action="Set" isMinor>
         <Select
           size="xs"
           w={130}
           label="Limit"
           allowDeselect={false}
-          value={name}
           data={limits.map((limit) => limit.name)}
-          onChange={(chosen) => {
-            setName(chosen ?? "");
-          }}
+          {...form.getInputProps("name")}
         />
-        <NumberInput size="xs" w={110} label="Value" value={value} onChange={setValue} />
+        <NumberInput size="xs" w={110} label="Value" {...form.getInputProps("value")} />
         <SegmentedControl
           mt={LABEL_HEIGHT}
           size="xs"
           aria-label="Host, group or tag"
-          value={kind}
           data={[
             { value: "host", label: "For a host" },
             { value: "group", label: "For a host group" },
             { value: "tag", label: "For the hosts with a tag" },
           ]}
-          onChange={(chosen) => {
-            setKind(PLACES.find((each) => each === chosen) ?? "host");
+          value={form.values.kind}
+          onChange={(kind) => {
+            form.setFieldValue("kind", kind);
           }}
         />
-        <TextInput
-          size="xs"
-          w={150}
-          label="Host, group or tag"
-          value={place}
-          onChange={(event) => {
-            setPlace(event.currentTarget.value);
-          }}
-        />
-        <ReasonField size="xs" w={220} value={reason} onChange={setReason} />
+        <TextInput size="xs" w={150} label="Host, group or tag" {...form.getInputProps("place")} />
+        <ReasonField size="xs" w={220} {...form.getInputProps("reason")} />
       </RowForm>
     </>
   );
