@@ -107,7 +107,7 @@ test(
     await expect(page).toHaveURL(/tag=dc2/);
     await expectAccessible(page);
     await page.getByRole("textbox", { name: /^From/ }).fill("someday");
-    await expect(page.getByText("“someday” is no time.")).toBeVisible();
+    await expect(page.getByText("“someday” is not a time.")).toBeVisible();
     await page.getByRole("textbox", { name: /^From/ }).fill("2026-11-21");
     await expect(page.getByText("No events match")).toBeVisible();
     await page.getByRole("button", { name: "Show all events" }).click();

@@ -30,7 +30,7 @@ test("a webhook is created, tested, changed and deleted", { tag: "@matrix" }, as
   await expect(webhook).toContainText("http://127.0.0.1:9");
   await expect(webhook).not.toContainText("/hook");
   await expect(webhook).toContainText("Comparison deleted, Run stored");
-  await expect(webhook).toContainText("none waits, none failed");
+  await expect(webhook).toContainText("none waiting, none failed");
   await webhook.getByRole("button", { name: `Send a test: ${name}` }).click();
   await expect(webhook.getByRole("status").filter({ hasText: "Not sent: " })).toBeVisible();
   for (const colorScheme of SCHEMES) {
@@ -54,7 +54,7 @@ test("a webhook is created, tested, changed and deleted", { tag: "@matrix" }, as
 
   await webhook.getByRole("link", { name: `Last deliveries: ${name}` }).click();
   await expect(page).toHaveURL(/[?&]webhook=\d+/);
-  await expect(page.getByText("Nothing was sent yet")).toBeVisible();
+  await expect(page.getByText("Nothing sent yet")).toBeVisible();
   await page.getByRole("link", { name: "All webhooks" }).click();
   await webhook.getByRole("button", { name: `Delete ${name}` }).click();
   await dialog.getByRole("button", { name: "Delete" }).click();

@@ -141,7 +141,7 @@ export function EventDialog({ host, event, at, end, zone, onClose }: EventDialog
 }
 
 function timeProblem(text: string, example: string): string {
-  return `“${text}” is no time. Type for example ${example}`;
+  return `“${text}” is not a time. Example: ${example}`;
 }
 
 function endProblem(text: string, from: string, zone: Zone): string | null {

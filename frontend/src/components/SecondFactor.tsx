@@ -88,7 +88,9 @@ function Setup({ me, isRequired, onDone }: SetupProps) {
   return (
     <form onSubmit={submission.onSubmit}>
       <Stack gap="sm">
-        {isRequired && <Alert color="yellow">This server demands a second factor of your account. Set it up to go on.</Alert>}
+        {isRequired && (
+          <Alert color="yellow">This server requires a second factor for your account. Set it up to continue.</Alert>
+        )}
         <Text fz="sm">With an authenticator app on your phone, a stolen password alone does not open your account.</Text>
         {me.has_password && (
           <PasswordInput label="Password" autoComplete="current-password" required {...form.getInputProps("password")} />
@@ -135,7 +137,7 @@ function Codes({ codes, onClose }: { readonly codes: readonly string[]; readonly
   return (
     <Alert color="green" title="Recovery codes (shown only once)">
       <Stack gap="sm">
-        <Text fz="sm">If you lose your phone, each of these logs you in once. Keep them where you keep your passwords.</Text>
+        <Text fz="sm">If you lose your phone, each of these logs you in once. Store them with your passwords.</Text>
         <CopyBox text={codes.join("\n")} what="the recovery codes" />
         <Button onClick={onClose}>I have stored them</Button>
       </Stack>
@@ -156,7 +158,7 @@ function Active({ state, onCodes, onRemoved }: ActiveProps) {
   };
   return (
     <>
-      <Text fz="sm">{`Logins by password also ask for a code of your authenticator app. ${counted(state.n_recovery_codes, "recovery code is", "recovery codes are")} left.`}</Text>
+      <Text fz="sm">{`Password logins also ask for a code from your authenticator app. ${counted(state.n_recovery_codes, "recovery code is", "recovery codes are")} left.`}</Text>
       <Group>
         <Button
           variant="default"
@@ -190,7 +192,7 @@ function Active({ state, onCodes, onRemoved }: ActiveProps) {
         <CodeDialog
           title="Turn off"
           isDangerous
-          text="From then on your password alone opens your account."
+          text="From then on your password alone is enough to log in."
           send={async (body) => {
             await api.POST("/auth/second-factor/removal", { body });
             await onRemoved();

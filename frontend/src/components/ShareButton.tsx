@@ -65,7 +65,7 @@ function Links({ of }: ShareButtonProps) {
   }
   const { max_days: maxDays, links } = query.data;
   if (maxDays === 0) {
-    return <Text fz="sm">Share links are switched off on this server; an administrator can set NORMSTAT_SHARE_MAX_DAYS.</Text>;
+    return <Text fz="sm">Share links are disabled on this server; an administrator can set NORMSTAT_SHARE_MAX_DAYS.</Text>;
   }
   const open = openLinks(links, now);
   return (

@@ -53,7 +53,7 @@ describe("a route in words", () => {
   test("says to whom, when, and who else hears of it", () => {
     const settings = { ...route, channels: [1], repeat_min: 60, escalations: [{ after_min: 15, channels: [2] }], is_last: true };
     expect(describeSending(settings, (id) => `channel ${String(id)}`)).toBe(
-      "to channel 1; after 30 s; again every 1 h; unacknowledged for 15 min: also to channel 2; says when it is over; routes below do not get it",
+      "to channel 1; after 30 s; again every 1 h; unacknowledged for 15 min: also to channel 2; sends a message when it ends; routes below do not get it",
     );
   });
 

@@ -14,7 +14,7 @@ const MESSAGE_KINDS = {
 
 const MESSAGE_STATES = { queued: "waits", sending: "being sent", sent: "sent", failed: "failed", dropped: "dropped" };
 
-const ALERT_STATES = { waiting: "waiting", firing: "open", resolved: "over", dropped: "over before it was sent" };
+const ALERT_STATES = { waiting: "waiting", firing: "open", resolved: "over", dropped: "ended before it was sent" };
 
 export const CHANNEL_KINDS = ["email", "chat", "webhook", "alertmanager", "script"] as const;
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
@@ -216,7 +216,7 @@ export function describeSending(settings: RouteSettings, nameOf: (channel: numbe
     ...settings.escalations.map(
       ({ after_min, channels }) => `unacknowledged for ${describeSeconds(after_min * 60)}: also to ${name(channels)}`,
     ),
-    ...(settings.sends_resolved ? ["says when it is over"] : []),
+    ...(settings.sends_resolved ? ["sends a message when it ends"] : []),
     ...(settings.is_last ? ["routes below do not get it"] : []),
   ].join("; ");
 }

@@ -46,7 +46,7 @@ describe("a webhook in words", () => {
   });
 
   test("says what waits; of failed ones the list says so beside it", () => {
-    expect(describeWaiting({ n_unsent: 0, n_failed: 0 })).toBe("none waits, none failed");
+    expect(describeWaiting({ n_unsent: 0, n_failed: 0 })).toBe("none waiting, none failed");
     expect(describeWaiting({ n_unsent: 1, n_failed: 0 })).toBe("1 message waits");
     expect(describeWaiting({ n_unsent: 2, n_failed: 3 })).toBe("2 messages wait");
     expect(describeWaiting({ n_unsent: 0, n_failed: 3 })).toBe("");

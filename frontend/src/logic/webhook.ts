@@ -17,13 +17,13 @@ export const TOPIC_WORDS: Readonly<Record<Topic, TopicWords>> = {
   "baseline.created": { label: "Baseline created", help: "A person or script created a baseline." },
   "baseline.changed": {
     label: "Baseline changed",
-    help: "A person or script changed or archived a baseline. Windows that rules add by themselves are not told.",
+    help: "A person or script changed or archived a baseline. Windows that recurring rules add are not reported.",
   },
   "baseline.deleted": { label: "Baseline deleted", help: "A person or script deleted a baseline." },
   "comparison.saved": { label: "Comparison saved", help: "A comparison was saved. The receiver gets its result from the API." },
   "comparison.deleted": { label: "Comparison deleted", help: "A saved comparison was deleted." },
   "experiment_run.stored": { label: "Run stored", help: "A run of an experiment was stored. The message has its results." },
-  test: { label: "Test", help: "A message that says that it is a test." },
+  test: { label: "Test", help: "A test message." },
 };
 
 export const DELIVERY_STATES: Readonly<Record<DeliveryState, string>> = {
@@ -68,7 +68,7 @@ export function describeTopics(topics: readonly Topic[], offered: readonly Topic
 /** Return what waits, in words. */
 export function describeWaiting({ n_unsent, n_failed }: Pick<WebhookInfo, "n_unsent" | "n_failed">): string {
   if (n_unsent === 0) {
-    return n_failed === 0 ? "none waits, none failed" : "";
+    return n_failed === 0 ? "none waiting, none failed" : "";
   }
   return `${counted(n_unsent, "message")} ${n_unsent === 1 ? "waits" : "wait"}`;
 }

@@ -39,7 +39,7 @@ export function HostAccessDialog({ user, onClose }: HostAccessDialogProps) {
             size="xs"
             value="groups"
             label="Only the hosts of host groups"
-            description="It sees these hosts and what belongs to them: samples, baselines, events, alerts. It cannot change what also covers other hosts, nor rules, host groups or the server."
+            description="The account sees these hosts and what belongs to them: samples, baselines, events, alerts. It cannot change anything that also covers other hosts, nor rules, host groups or the server."
           />
         </Stack>
       </Radio.Group>
@@ -49,7 +49,7 @@ export function HostAccessDialog({ user, onClose }: HostAccessDialogProps) {
             size="xs"
             searchable
             label="Host groups"
-            placeholder={chosen.length === 0 ? "No group: it sees no host" : ""}
+            placeholder={chosen.length === 0 ? "No group: the account sees no host" : ""}
             data={known.map(({ name, hosts }) => ({ value: name, label: `${name} (${counted(hosts.length, "host")})` }))}
             {...form.getInputProps("host_groups")}
           />

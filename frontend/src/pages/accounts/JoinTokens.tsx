@@ -39,7 +39,7 @@ export function JoinTokens({ zone }: { readonly zone: Zone }) {
       <Title order={2}>Enrol hosts</Title>
       <Text fz="sm" className="soft">
         One command for many hosts: each exchanges the join token in it for a token of its own, which is valid for that host only.
-        Afterwards the join token opens nothing.
+        Afterwards the join token is useless.
       </Text>
       <JoinTokenForm action="Create install command" name="join token" isNamed renews={[joinTokensQuery.queryKey]}>
         {(made, forget) => <NewOne made={made} onClose={forget} />}

@@ -87,7 +87,7 @@ function MatchFields({ form }: RouteFieldsProps) {
           label={label}
           splitChars={[",", " "]}
           placeholder={
-            match[key].length === 0 ? (key === "hosts" || key === "sources" ? "any; * and ? stand for other letters" : "any") : ""
+            match[key].length === 0 ? (key === "hosts" || key === "sources" ? "any; * and ? are wildcards" : "any") : ""
           }
           data={[...data]}
           {...form.getInputProps(`settings.match.${key}`)}
@@ -160,9 +160,9 @@ function SendFields({ form, channels }: ChannelFieldsProps) {
         />
       </Group>
       <EscalationFields form={form} channels={channels} />
-      <Checkbox label="Say when it is over" {...form.getInputProps("settings.sends_resolved", { type: "checkbox" })} />
+      <Checkbox label="Send a message when it ends" {...form.getInputProps("settings.sends_resolved", { type: "checkbox" })} />
       <Checkbox
-        label="Routes below do not get what this one takes"
+        label="Stop here: routes below do not get the message"
         {...form.getInputProps("settings.is_last", { type: "checkbox" })}
       />
     </>

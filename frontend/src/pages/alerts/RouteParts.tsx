@@ -74,7 +74,7 @@ export function EscalationFields({ form, channels }: ChannelFieldsProps) {
     <EditedRows
       n={length}
       what="escalation"
-      addLabel="Tell others when nobody acknowledges"
+      addLabel="Escalate when nobody acknowledges"
       onAdd={() => {
         form.insertListItem(path, { after_min: 15 * (length + 1), channels: [] });
       }}

@@ -48,7 +48,7 @@ export function WebhookDeliveries({ webhook, zone, mayChange }: WebhookDeliverie
             isCompact
             state={{
               kind: "empty",
-              title: "Nothing was sent yet",
+              title: "Nothing sent yet",
               next: "Messages appear here with what the receiver said, for 30 days. A test is not listed.",
             }}
           />

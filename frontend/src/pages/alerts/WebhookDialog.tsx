@@ -49,7 +49,7 @@ export function WebhookDialog({ webhook, topics, onSaved, onClose }: WebhookDial
         withAsterisk={false}
         {...form.getInputProps("url")}
       />
-      <Checkbox.Group label="Tell it when" {...form.getInputProps("topics")}>
+      <Checkbox.Group label="Send when" {...form.getInputProps("topics")}>
         <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs" verticalSpacing="xs" mt="xs">
           {topics.map((topic) => (
             <Checkbox key={topic} value={topic} label={TOPIC_WORDS[topic].label} description={TOPIC_WORDS[topic].help} />
@@ -58,7 +58,7 @@ export function WebhookDialog({ webhook, topics, onSaved, onClose }: WebhookDial
       </Checkbox.Group>
       <Checkbox
         label="Sends messages"
-        description="Off: nothing is sent, and what waits is given up."
+        description="Off: nothing is sent, and waiting messages are dropped."
         {...form.getInputProps("is_enabled", { type: "checkbox" })}
       />
       {!isNew && (

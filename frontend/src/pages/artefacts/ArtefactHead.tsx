@@ -92,7 +92,7 @@ export function ArtefactHead({ artefact, zone, clock }: ArtefactHeadProps) {
                     setDialog("reparse");
                   }}
                 >
-                  Read the text again…
+                  Reparse…
                 </Menu.Item>
                 <Menu.Item
                   leftSection={<IconTrash size={14} aria-hidden />}

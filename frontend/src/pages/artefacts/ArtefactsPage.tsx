@@ -6,19 +6,17 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { type ArtefactFilter, artefactListQuery } from "../../api/artefacts";
 import { ArtefactRow } from "../../components/ArtefactRow";
+import { FilteredList } from "../../components/FilteredList";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
 import { PageButton } from "../../components/PageLink";
-import { ScrollCard } from "../../components/ScrollCard";
-import { PendingView, StateView } from "../../components/StateView";
 import { useArtefactDeletion } from "../../components/useArtefactDeletion";
 import { useSettled } from "../../components/useSettled";
 import { useZone } from "../../components/zone";
 import type { Artefact } from "../../logic/api";
 import { inTime } from "../../logic/artefact";
-import { formatCount } from "../../logic/number";
-import type { EpochMs } from "../../logic/time";
-import { parseInstant, type Zone, zoneLabel } from "../../logic/zone";
+import { readTimes } from "../../logic/time_filter";
+import { zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 import {
   type ArtefactListView,
@@ -55,7 +53,7 @@ export function ArtefactsPage() {
   const search = useSettled(view.search);
   const filter: ArtefactFilter = { hosts: view.hosts, tools: view.tools, search, start: times.start, end: times.end };
   const list = useQuery(artefactListQuery(filter, view.page * PAGE_SIZE, PAGE_SIZE));
-  const page = list.data;
+  const artefacts = list.data?.artefacts ?? [];
   const isFiltered = view.hosts.length + view.tools.length > 0 || view.search !== "" || from !== "" || to !== "" || view.page > 0;
   const [a, b] = selected;
   const pair = a !== undefined && b !== undefined ? inTime(a, b) : null;
@@ -80,7 +78,7 @@ export function ArtefactsPage() {
           </Button>
         )}
       </Group>
-      <ArtefactFilters view={view} tools={page?.tools ?? []} zone={zone} problem={times.problem} onView={onView} />
+      <ArtefactFilters view={view} tools={list.data?.tools ?? []} zone={zone} problem={times.problem} onView={onView} />
       {selected.length > 0 && (
         <Group gap="sm" mb="sm" role="region" aria-label="Selected artefacts">
           <Text fz="sm">{counted(selected.length, "artefact selected", "artefacts selected")}</Text>
@@ -109,88 +107,71 @@ export function ArtefactsPage() {
           </Button>
         </Group>
       )}
-      <ScrollCard label="Artefacts">
-        {page === undefined ? (
-          <PendingView query={list} what="artefacts" />
-        ) : page.artefacts.length === 0 ? (
-          isFiltered ? (
-            <StateView
-              state={{
-                kind: "empty",
-                title: "No artefacts match",
-                next: (
-                  <Button
-                    size="compact-xs"
-                    variant="default"
-                    onClick={() => {
-                      onView(DEFAULT_ARTEFACT_LIST);
+      <FilteredList
+        label="Artefacts"
+        query={list}
+        n={artefacts.length}
+        isFiltered={isFiltered}
+        onAll={() => {
+          onView(DEFAULT_ARTEFACT_LIST);
+        }}
+        next={<MakeArtefact />}
+        pages={{
+          one: "artefact",
+          page: view.page,
+          size: PAGE_SIZE,
+          nShown: artefacts.length,
+          nTotal: list.data?.n_total ?? 0,
+          onPage: (page) => {
+            onView({ page });
+          },
+        }}
+      >
+        <Table aria-label="Artefacts" highlightOnHover>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th w={34} />
+              <Table.Th>{`When (${zoneLabel(zone, readNow())})`}</Table.Th>
+              <Table.Th>Host</Table.Th>
+              <Table.Th>Tool</Table.Th>
+              <Table.Th>Question or command</Table.Th>
+              <Table.Th>Holds</Table.Th>
+              <Table.Th>By</Table.Th>
+              <Table.Th />
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {artefacts.map((artefact) => (
+              <ArtefactRow
+                key={artefact.id}
+                artefact={artefact}
+                zone={zone}
+                clock={view.clock}
+                mark={
+                  <Checkbox
+                    size="xs"
+                    aria-label={`Select artefact ${String(artefact.id)}`}
+                    checked={selected.some(({ id }) => id === artefact.id)}
+                    disabled={selected.length >= 2 && !selected.some(({ id }) => id === artefact.id)}
+                    onChange={(event) => {
+                      const others = selected.filter(({ id }) => id !== artefact.id);
+                      setSelected(event.currentTarget.checked ? [...others, artefact] : others);
                     }}
-                  >
-                    Show all artefacts
-                  </Button>
-                ),
-              }}
-            />
-          ) : (
-            <StateView state={{ kind: "empty", title: "No artefacts yet", next: <MakeArtefact /> }} />
-          )
-        ) : (
-          <Table aria-label="Artefacts" highlightOnHover>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th w={34} />
-                <Table.Th>{`When (${zoneLabel(zone, readNow())})`}</Table.Th>
-                <Table.Th>Host</Table.Th>
-                <Table.Th>Tool</Table.Th>
-                <Table.Th>Question or command</Table.Th>
-                <Table.Th>Holds</Table.Th>
-                <Table.Th>By</Table.Th>
-                <Table.Th />
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {page.artefacts.map((artefact) => (
-                <ArtefactRow
-                  key={artefact.id}
-                  artefact={artefact}
-                  zone={zone}
-                  clock={view.clock}
-                  mark={
-                    <Checkbox
-                      size="xs"
-                      aria-label={`Select artefact ${String(artefact.id)}`}
-                      checked={selected.some(({ id }) => id === artefact.id)}
-                      disabled={selected.length >= 2 && !selected.some(({ id }) => id === artefact.id)}
-                      onChange={(event) => {
-                        const others = selected.filter(({ id }) => id !== artefact.id);
-                        setSelected(event.currentTarget.checked ? [...others, artefact] : others);
-                      }}
-                    />
-                  }
-                  {...(mayWrite(me)
-                    ? {
-                        onDelete: () => {
-                          setSelected(selected.filter(({ id }) => id !== artefact.id));
-                          remove(artefact);
-                        },
-                      }
-                    : {})}
-                />
-              ))}
-            </Table.Tbody>
-          </Table>
-        )}
-      </ScrollCard>
-      {page !== undefined && page.n_total > 0 && (
-        <Pages
-          page={view.page}
-          nShown={page.artefacts.length}
-          nTotal={page.n_total}
-          onPage={(number) => {
-            onView({ page: number });
-          }}
-        />
-      )}
+                  />
+                }
+                {...(mayWrite(me)
+                  ? {
+                      onDelete: () => {
+                        setSelected(selected.filter(({ id }) => id !== artefact.id));
+                        remove(artefact);
+                      },
+                    }
+                  : {})}
+              />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </FilteredList>
       {isUploading && (
         <UploadDialog
           zone={zone}
@@ -203,62 +184,4 @@ export function ArtefactsPage() {
       )}
     </div>
   );
-}
-
-interface PagesProps {
-  readonly page: number;
-  readonly nShown: number;
-  readonly nTotal: number;
-  readonly onPage: (page: number) => void;
-}
-
-function Pages({ page, nShown, nTotal, onPage }: PagesProps) {
-  const first = page * PAGE_SIZE;
-  return (
-    <Group gap="sm" mt="sm">
-      <Text fz="sm" className="soft" role="status">
-        {nTotal > nShown
-          ? `${formatCount(first + 1)} to ${formatCount(first + nShown)} of ${counted(nTotal, "artefact")}`
-          : counted(nTotal, "artefact")}
-      </Text>
-      {(page > 0 || first + nShown < nTotal) && (
-        <>
-          <Button
-            size="compact-sm"
-            variant="default"
-            disabled={page === 0}
-            onClick={() => {
-              onPage(page - 1);
-            }}
-          >
-            Newer
-          </Button>
-          <Button
-            size="compact-sm"
-            variant="default"
-            disabled={first + nShown >= nTotal}
-            onClick={() => {
-              onPage(page + 1);
-            }}
-          >
-            Older
-          </Button>
-        </>
-      )}
-    </Group>
-  );
-}
-
-/** Return the typed times, and what is wrong with them; what cannot be read filters nothing. */
-function readTimes(from: string, to: string, zone: Zone, now: EpochMs) {
-  const start = from.trim() === "" ? null : parseInstant(from, zone, now);
-  const end = to.trim() === "" ? null : parseInstant(to, zone, now);
-  const wrong = from.trim() !== "" && start === null ? from : to.trim() !== "" && end === null ? to : null;
-  if (wrong !== null) {
-    return { start, end, problem: `“${wrong}” is no time. Type for example 2026-11-21 09:05, 09:05 or now-7d` };
-  }
-  if (start !== null && end !== null && end <= start) {
-    return { start, end: null, problem: "The second time must be after the first" };
-  }
-  return { start, end, problem: null };
 }

@@ -34,8 +34,7 @@ export function EditArtefactDialog({ artefact, zone, onClose }: EditArtefactDial
       effect: EFFECTS.find((each) => each === effect) ?? "none",
     },
     validate: {
-      start: (text) =>
-        readStart(text) === null ? `“${text}” is no time. Type for example 2026-11-21 09:05, 09:05 or now-7d` : null,
+      start: (text) => (readStart(text) === null ? `“${text}” is not a time. Example: 2026-11-21 09:05, 09:05 or now-7d` : null),
       end: (text, values) => {
         const [start, end] = [readStart(values.start), readEnd(text)];
         const isGood = text.trim() === "" || (end !== null && (start === null || end >= start));

@@ -22,8 +22,8 @@ export function ReparseDialog({ artefact, onClose }: ReparseDialogProps) {
     onSaved: onClose,
   });
   return (
-    <FormDialog {...submission} title="Read the text again…" action="Reparse" onClose={onClose}>
-      <Text fz="sm">The text stays. Its parts are made again with the current readers, or with the one that you choose.</Text>
+    <FormDialog {...submission} title="Reparse…" action="Reparse" onClose={onClose}>
+      <Text fz="sm">The text is kept. Its parts are parsed again with the current spec, or with the one that you choose.</Text>
       <Select
         label="Spec"
         placeholder="the one that fits best"

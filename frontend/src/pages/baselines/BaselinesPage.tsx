@@ -1,15 +1,15 @@
-import { Button, Group, Tabs, Text, TextInput, Title } from "@mantine/core";
+import { Button, Group, Tabs, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import { IconCalendarRepeat, IconPlayerRecord, IconSearch } from "@tabler/icons-react";
+import { IconCalendarRepeat, IconPlayerRecord } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { baselineListQuery } from "../../api/baselines";
+import { FilteredList } from "../../components/FilteredList";
+import { FilterBox } from "../../components/ListFilters";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
-import { ScrollCard } from "../../components/ScrollCard";
-import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import { filterBaselines } from "../../logic/baseline";
 import { BASELINE_TABS, type BaselinesView, decodeBaselinesView, encodeBaselinesView } from "../../state/url";
@@ -33,6 +33,9 @@ export function BaselinesPage() {
   const set = (change: Partial<BaselinesView>): void => {
     void navigate({ to: "/baselines", search: encodeBaselinesView({ ...view, ...change }), replace: true });
   };
+  const showAll = (): void => {
+    set({ filter: "" });
+  };
   const close = (): void => {
     setDialog(null);
   };
@@ -43,15 +46,12 @@ export function BaselinesPage() {
         <Title order={1}>Baselines</Title>
         <Group gap="xs">
           {(view.tab === "baselines" || view.tab === "archived") && (
-            <TextInput
-              size="xs"
-              w={220}
-              aria-label="Filter baselines"
+            <FilterBox
+              label="Filter baselines"
               placeholder="Filter by name, host or note"
-              leftSection={<IconSearch size={14} />}
               value={view.filter}
-              onChange={(event) => {
-                set({ filter: event.currentTarget.value });
+              onChange={(filter) => {
+                set({ filter });
               }}
             />
           )}
@@ -93,10 +93,10 @@ export function BaselinesPage() {
           <Tabs.Tab value="groups">Host groups</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="baselines">
-          <List view={view} isArchived={false} />
+          <List view={view} isArchived={false} onAll={showAll} />
         </Tabs.Panel>
         <Tabs.Panel value="archived">
-          <List view={view} isArchived />
+          <List view={view} isArchived onAll={showAll} />
         </Tabs.Panel>
         <Tabs.Panel value="exclusions">
           <Exclusions zone={zone} />
@@ -121,35 +121,29 @@ const HOW_TO_CREATE = (
   </>
 );
 
-function List({ view, isArchived }: { readonly view: BaselinesView; readonly isArchived: boolean }) {
+interface ListProps {
+  readonly view: BaselinesView;
+  readonly isArchived: boolean;
+  readonly onAll: () => void;
+}
+
+function List({ view, isArchived, onAll }: ListProps) {
   const baselines = useQuery(baselineListQuery(isArchived ? "archived" : "in-use"));
   const all = baselines.data?.baselines ?? [];
   const shown = filterBaselines(all, view.filter);
   return (
     <>
-      <ScrollCard label="Baselines">
-        {baselines.data === undefined ? (
-          <PendingView query={baselines} what="baselines" />
-        ) : shown.length > 0 ? (
-          <BaselineTable baselines={shown} clock={view.clock} />
-        ) : all.length > 0 ? (
-          <StateView
-            state={{
-              kind: "empty",
-              title: `No baselines match “${view.filter}”`,
-              next: "Clear the filter to see all baselines.",
-            }}
-          />
-        ) : (
-          <StateView
-            state={
-              isArchived
-                ? { kind: "empty", title: "No archived baselines" }
-                : { kind: "empty", title: "No baselines yet", next: HOW_TO_CREATE }
-            }
-          />
-        )}
-      </ScrollCard>
+      <FilteredList
+        label="Baselines"
+        query={baselines}
+        n={shown.length}
+        isFiltered={all.length > 0}
+        words={view.filter}
+        onAll={onAll}
+        {...(isArchived ? { title: "No archived baselines" } : { next: HOW_TO_CREATE })}
+      >
+        <BaselineTable baselines={shown} clock={view.clock} />
+      </FilteredList>
       {all.length > 0 && (
         <Text fz="sm" className="soft" mt={6}>
           {counted(all.length, "baseline")}

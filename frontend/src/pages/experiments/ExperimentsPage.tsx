@@ -1,16 +1,15 @@
-import { Group, Stack, Table, Text, TextInput, Title } from "@mantine/core";
+import { Group, Stack, Table, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import { IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { experimentsQuery } from "../../api/experiments";
 import { CopyBox } from "../../components/CopyBox";
+import { FilteredList } from "../../components/FilteredList";
+import { FilterBox } from "../../components/ListFilters";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { Instant } from "../../components/Instant";
 import { PageLink } from "../../components/PageLink";
-import { ScrollCard } from "../../components/ScrollCard";
-import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { Experiment } from "../../logic/api";
 import { fromApi } from "../../logic/time";
@@ -31,40 +30,33 @@ export function ExperimentsPage() {
   const navigate = useNavigate();
   const zone = useZone(view.clock);
   const found = useQuery(experimentsQuery(view.search));
+  const experiments = found.data?.experiments ?? [];
+  const filterBy = (search: string): void => {
+    void navigate({ to: "/experiments", search: encodeExperimentList({ ...view, search }), replace: true });
+  };
   return (
     <div className="page">
       <IgnoredNote ignored={ignored} />
       <Group justify="space-between" mb={4}>
         <Title order={1}>Experiments</Title>
-        <TextInput
-          size="xs"
-          w={240}
-          aria-label="Filter by name or note"
-          placeholder="Filter by name or note"
-          leftSection={<IconSearch size={14} />}
-          value={view.search}
-          onChange={(event) => {
-            const search = encodeExperimentList({ ...view, search: event.currentTarget.value });
-            void navigate({ to: "/experiments", search, replace: true });
-          }}
-        />
+        <FilterBox label="Filter by name or note" value={view.search} onChange={filterBy} />
       </Group>
       <Text fz="sm" className="soft" mb="sm">
         Named runs of a command with factors (threads=4, size=8G), repeated: what is faster, by how much, and what limits it.
       </Text>
-      <ScrollCard label="Experiments">
-        {found.data === undefined ? (
-          <PendingView query={found} what="experiments" />
-        ) : found.data.experiments.length > 0 ? (
-          <ExperimentTable experiments={found.data.experiments} clock={view.clock} zone={zone} />
-        ) : view.search === "" ? (
-          <StateView state={{ kind: "empty", title: "No experiments yet", next: <TeachRun name="xz" /> }} />
-        ) : (
-          <StateView
-            state={{ kind: "empty", title: `No experiment matches “${view.search}”`, next: "Clear the filter to see all." }}
-          />
-        )}
-      </ScrollCard>
+      <FilteredList
+        label="Experiments"
+        query={found}
+        n={experiments.length}
+        isFiltered={view.search !== ""}
+        words={view.search}
+        onAll={() => {
+          filterBy("");
+        }}
+        next={<TeachRun name="xz" />}
+      >
+        <ExperimentTable experiments={experiments} clock={view.clock} zone={zone} />
+      </FilteredList>
     </div>
   );
 }

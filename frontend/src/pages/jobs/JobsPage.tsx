@@ -1,18 +1,19 @@
 import { api } from "../../api/client";
-import { ActionIcon, Group, Progress, Table, Text, TextInput, Title, Tooltip } from "@mantine/core";
+import { ActionIcon, Group, Progress, Table, Text, Title, Tooltip } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import { IconHandStop, IconRefresh, IconSearch } from "@tabler/icons-react";
+import { IconHandStop, IconRefresh } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 
 import { jobsQuery } from "../../api/queries";
+import { FilteredList } from "../../components/FilteredList";
+import { FilterBox } from "../../components/ListFilters";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { Instant } from "../../components/Instant";
 import { JobState } from "../../components/JobState";
 import { isAdministrator, mayWrite, useMe } from "../../components/me";
-import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, PendingView, StateView } from "../../components/StateView";
+import { ErrorLine } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { Job } from "../../logic/api";
 import { describeProgress, describeTarget, isActive, JOB_KINDS, JOB_WORDS, percentDone } from "../../logic/job";
@@ -34,6 +35,9 @@ export function JobsPage() {
   const shown = all.filter((job) => matches(job, view.filter));
   const nActive = all.filter(isActive).length;
   const zone = useZone(view.clock);
+  const filterBy = (filter: string): void => {
+    void navigate({ to: "/jobs", search: encodeListView({ ...view, filter }), replace: true });
+  };
   return (
     <div className="page">
       <IgnoredNote ignored={ignored} />
@@ -47,40 +51,28 @@ export function JobsPage() {
             </Text>
           )}
         </Group>
-        <TextInput
-          size="xs"
-          w={260}
-          aria-label="Filter jobs"
-          placeholder="Filter by kind, target or state"
-          leftSection={<IconSearch size={14} />}
-          value={view.filter}
-          onChange={(event) => {
-            void navigate({ to: "/jobs", search: encodeListView({ ...view, filter: event.currentTarget.value }), replace: true });
-          }}
-        />
+        <FilterBox label="Filter jobs" placeholder="Filter by kind, target or state" value={view.filter} onChange={filterBy} />
       </Group>
       <Text fz="sm" className="soft" mb="sm">
         Background work of the server: imports, reparses, profiles of baselines, rollups, packing of raw bytes, retention,
         deletions of hosts.
       </Text>
-      <ScrollCard label="Jobs">
-        {jobs.data === undefined ? (
-          <PendingView query={jobs} what="the jobs" />
-        ) : shown.length === 0 ? (
-          <StateView state={all.length === 0 ? NO_JOBS : { kind: "empty", title: "No job matches the filter" }} />
-        ) : (
-          <JobTable jobs={shown} zone={zone} />
-        )}
-      </ScrollCard>
+      <FilteredList
+        label="Jobs"
+        query={jobs}
+        n={shown.length}
+        isFiltered={view.filter !== ""}
+        words={view.filter}
+        onAll={() => {
+          filterBy("");
+        }}
+        next="Jobs appear here when a file is imported, a baseline is saved, streams are reparsed, or a host is deleted. Rollups start a minute after the server."
+      >
+        <JobTable jobs={shown} zone={zone} />
+      </FilteredList>
     </div>
   );
 }
-
-const NO_JOBS = {
-  kind: "empty",
-  title: "No background work yet",
-  next: "Jobs appear here when a file is imported, a baseline is saved, streams are reparsed, or a host is deleted. Rollups start a minute after the server.",
-} as const;
 
 function matches(job: Job, filter: string): boolean {
   const text = [JOB_KINDS[job.kind], describeTarget(job), JOB_WORDS[job.state], job.message].join(" ").toLowerCase();

@@ -124,7 +124,7 @@ export function NoteCard({ report, note, place, n, mayEdit, onMove, onDragged }:
                       freezing.mutate();
                     }}
                   >
-                    Read its data again
+                    Refresh its data
                   </Menu.Item>
                 )}
                 <Menu.Item

@@ -234,7 +234,7 @@ function ArtefactSelect({ chosen, ...props }: SelectProps<number> & { readonly c
       searchable
       allowDeselect={false}
       data={isKnown ? data : [{ value: chosen, label: String(chosen) }, ...data]}
-      nothingFoundMessage="No artefact fits. Upload one on the page Artefacts."
+      nothingFoundMessage="No artefact matches. Import one on the page Import."
       {...props}
     />
   );

@@ -77,7 +77,7 @@ function Offer({ offer, token }: { readonly offer: SilenceOffer; readonly token:
   if (offer.is_used) {
     return (
       <Text>
-        This link was used already: it works once. <a href="/watch">To the page Watch</a>
+        This link was used already: it works once. <a href="/watch">Go to Watch</a>
       </Text>
     );
   }

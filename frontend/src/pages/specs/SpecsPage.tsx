@@ -1,16 +1,16 @@
-import { Badge, Group, Table, Text, TextInput, Title, Tooltip } from "@mantine/core";
+import { Badge, Group, Table, Text, Title, Tooltip } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import { IconHistory, IconPlus, IconSearch } from "@tabler/icons-react";
+import { IconHistory, IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { specsQuery } from "../../api/queries";
+import { FilteredList } from "../../components/FilteredList";
+import { FilterBox } from "../../components/ListFilters";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { isAdministrator, useMe } from "../../components/me";
 import { PageButton, PageLink } from "../../components/PageLink";
 import { ReparseButton } from "../../components/ReparseButton";
-import { ScrollCard } from "../../components/ScrollCard";
-import { PendingView, StateView } from "../../components/StateView";
 import type { SpecInfo } from "../../logic/api";
 import { formatCount } from "../../logic/number";
 import { filterSpecs, sortSpecs, systemName } from "../../logic/specs";
@@ -27,6 +27,9 @@ export function SpecsPage() {
   const specs = useQuery(specsQuery);
   const all = specs.data?.specs ?? [];
   const shown = sortSpecs(filterSpecs(all, view.filter));
+  const filterBy = (filter: string): void => {
+    void navigate({ to: "/specs", search: encodeListView({ ...view, filter }), replace: true });
+  };
   return (
     <div className="page">
       <IgnoredNote ignored={ignored} />
@@ -41,21 +44,7 @@ export function SpecsPage() {
           )}
         </Group>
         <Group gap="xs">
-          <TextInput
-            size="xs"
-            w={260}
-            aria-label="Filter specs"
-            placeholder="Filter by tool, system or stat"
-            leftSection={<IconSearch size={14} />}
-            value={view.filter}
-            onChange={(event) => {
-              void navigate({
-                to: "/specs",
-                search: encodeListView({ ...view, filter: event.currentTarget.value }),
-                replace: true,
-              });
-            }}
-          />
+          <FilterBox label="Filter specs" placeholder="Filter by tool, system or stat" value={view.filter} onChange={filterBy} />
           {isAdministrator(me) && (
             <PageButton
               to="/specs/new"
@@ -73,23 +62,18 @@ export function SpecsPage() {
           ? "A spec describes a tool's output format and what each column means. Your add-ons work like the built-in specs."
           : "A spec describes a tool's output format and what each column means. Administrators can add specs, which work like the built-in ones."}
       </Text>
-      <ScrollCard label="Specs">
-        {specs.data === undefined ? (
-          <PendingView query={specs} what="specs" />
-        ) : shown.length === 0 ? (
-          <StateView
-            state={{
-              kind: "empty",
-              title: `No specs match “${view.filter}”`,
-              next: isAdministrator(me)
-                ? "Clear the filter to see all specs, or create an add-on from a pasted sample of the tool's output."
-                : "Clear the filter to see all specs, or ask an administrator to create an add-on.",
-            }}
-          />
-        ) : (
-          <SpecTable specs={shown} clock={view.clock} />
-        )}
-      </ScrollCard>
+      <FilteredList
+        label="Specs"
+        query={specs}
+        n={shown.length}
+        isFiltered={view.filter !== ""}
+        words={view.filter}
+        onAll={() => {
+          filterBy("");
+        }}
+      >
+        <SpecTable specs={shown} clock={view.clock} />
+      </FilteredList>
     </div>
   );
 }

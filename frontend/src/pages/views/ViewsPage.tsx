@@ -1,24 +1,16 @@
 import { api } from "../../api/client";
-import { ActionIcon, Badge, Button, FileButton, Group, Select, Table, Text, TextInput, Title, Tooltip } from "@mantine/core";
+import { ActionIcon, Badge, Button, FileButton, Group, Select, Table, Text, Title, Tooltip } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import {
-  IconCopy,
-  IconDownload,
-  IconPencil,
-  IconSearch,
-  IconStar,
-  IconStarFilled,
-  IconTrash,
-  IconUpload,
-} from "@tabler/icons-react";
+import { IconCopy, IconDownload, IconPencil, IconStar, IconStarFilled, IconTrash, IconUpload } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { hostsQuery, statsQuery, viewsQuery } from "../../api/queries";
+import { FilteredList } from "../../components/FilteredList";
+import { FilterBox } from "../../components/ListFilters";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { PageLink } from "../../components/PageLink";
-import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, PendingView, StateView } from "../../components/StateView";
+import { ErrorLine } from "../../components/StateView";
 import { useDeletion } from "../../components/useDeletion";
 import { ViewEditor } from "../../components/ViewEditor";
 import type { StatInfo, ViewInfo } from "../../logic/api";
@@ -45,6 +37,9 @@ export function ViewsPage() {
   const close = (): void => {
     setDialog(null);
   };
+  const filterBy = (filter: string): void => {
+    void navigate({ to: "/views", search: encodeListView({ ...listView, filter }), replace: true });
+  };
   const all = useDeletion("view", []).remaining(views.data?.views ?? [], ({ key }) => key);
   const terms = listView.filter.toLowerCase();
   const shown = all.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(terms));
@@ -62,20 +57,11 @@ export function ViewsPage() {
           )}
         </Group>
         <Group gap="xs">
-          <TextInput
-            size="xs"
-            w={220}
-            aria-label="Filter views"
+          <FilterBox
+            label="Filter views"
             placeholder="Filter by name or description"
-            leftSection={<IconSearch size={14} />}
             value={listView.filter}
-            onChange={(event) => {
-              void navigate({
-                to: "/views",
-                search: encodeListView({ ...listView, filter: event.currentTarget.value }),
-                replace: true,
-              });
-            }}
+            onChange={filterBy}
           />
           <Select
             size="xs"
@@ -115,17 +101,18 @@ export function ViewsPage() {
         }
       </Text>
       <ErrorLine error={fileError} />
-      <ScrollCard label="Views">
-        {views.data === undefined ? (
-          <PendingView query={views} what="views" />
-        ) : shown.length === 0 ? (
-          <StateView
-            state={{ kind: "empty", title: `No views match “${listView.filter}”`, next: "Clear the filter to see all views." }}
-          />
-        ) : (
-          <ViewTable views={shown} host={openOn} clock={listView.clock} onDialog={setDialog} />
-        )}
-      </ScrollCard>
+      <FilteredList
+        label="Views"
+        query={views}
+        n={shown.length}
+        isFiltered={listView.filter !== ""}
+        words={listView.filter}
+        onAll={() => {
+          filterBy("");
+        }}
+      >
+        <ViewTable views={shown} host={openOn} clock={listView.clock} onDialog={setDialog} />
+      </FilteredList>
       {dialog !== null && <ViewDialog dialog={dialog} stats={stats.data?.stats ?? []} onClose={close} />}
     </div>
   );

@@ -55,7 +55,7 @@ export function BacktestPanel({ toml, rule, zone }: BacktestPanelProps) {
         Try it on the past
       </Title>
       <Text fz="sm" className="soft" mb="sm">
-        The rule is held against the samples of these hosts. Only the result is stored, and no alerts are sent.
+        The rule is evaluated on the samples of these hosts. Only the result is stored, and no alerts are sent.
       </Text>
       {mayWrite(me) && (
         <RowForm {...submission} action="Try">

@@ -56,7 +56,7 @@ export function EpisodeActions({ entry }: { readonly entry: OnNow }) {
     onSuccess: async (marked) => {
       const made = marked.flatMap(({ exclusion_id }) => (exclusion_id === null ? [] : [exclusion_id]));
       undo.say(
-        `Marked as incident: ${name}. Baselines leave its time out.`,
+        `Marked as incident: ${name}. Baselines exclude its time.`,
         () =>
           void goBack(() => Promise.all(made.map((id: number) => api.DELETE("/exclusions/{id}", { params: { path: { id } } })))),
       );
