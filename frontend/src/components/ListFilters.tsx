@@ -28,22 +28,22 @@ export function FilterBar({ problem, children }: FilterBarProps) {
   );
 }
 
-interface FilterBoxProps extends Pick<TextInputProps, "w" | "placeholder"> {
+interface FilterBoxProps extends Omit<TextInputProps, "label" | "onChange"> {
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
 }
 
 /** A box for the words that a list is filtered by. */
-export function FilterBox({ label, w = 240, placeholder = label, value, onChange }: FilterBoxProps) {
+export function FilterBox({ label, onChange, ...props }: FilterBoxProps) {
   return (
     <TextInput
       size="xs"
-      w={w}
+      w={240}
       aria-label={label}
-      placeholder={placeholder}
+      placeholder={label}
       leftSection={<IconSearch size={14} />}
-      value={value}
+      {...props}
       onChange={(event) => {
         onChange(event.currentTarget.value);
       }}

@@ -3,6 +3,7 @@ import { passwordProblem } from "./account";
 
 describe("passwordProblem", () => {
   it("counts characters as people do, ignoring blanks at the ends", () => {
+    expect(passwordProblem("")).toBeNull();
     expect(passwordProblem("ninechars")).toBe("at least 10 characters");
     expect(passwordProblem("ten  chars")).toBeNull();
     expect(passwordProblem(" ".repeat(12))).toBe("at least 10 characters");

@@ -27,9 +27,11 @@ const MIN_PASSWORD_LENGTH = 10;
 
 export const PASSWORD_HELP = "Use a few unrelated words, not the account's name or a common password.";
 
-/** Return the problem of a new password; null if it is fine. */
+/** Return the problem of a new password; null if it is fine, or not typed yet. */
 export function passwordProblem(password: string): string | null {
-  return Array.from(password.trim()).length < MIN_PASSWORD_LENGTH ? `at least ${String(MIN_PASSWORD_LENGTH)} characters` : null;
+  return password !== "" && Array.from(password.trim()).length < MIN_PASSWORD_LENGTH
+    ? `at least ${String(MIN_PASSWORD_LENGTH)} characters`
+    : null;
 }
 
 /** Return the roles that a user may give to a token: the user's own and those below. */

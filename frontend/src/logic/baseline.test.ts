@@ -14,7 +14,7 @@ import {
 } from "./baseline";
 import type { HostHealth } from "./api";
 import { formatShare } from "./number";
-import { defaultRule, draftOfRule, ruleProblem, toRule } from "./rule";
+import { defaultRule, draftOfRule, ruleProblems, toRule } from "./rule";
 import { parseIso } from "./time";
 
 const NOW = parseIso("2026-11-21T12:00:00Z")!;
@@ -96,10 +96,10 @@ describe("a rule in a form", () => {
 
   it("is not sent half filled in, and not shown if the form cannot express it", () => {
     const draft = defaultRule("UTC");
-    for (const change of [{ days: [] }, { from: "9" }, { keepDays: Number.NaN }, { keepDays: 0 }]) {
-      expect(ruleProblem({ ...draft, ...change })).not.toBeNull();
+    for (const change of [{ days: [] }, { from: "9" }, { to: "25:00" }, { keepDays: Number.NaN }, { keepDays: 0 }]) {
+      expect(Object.keys(ruleProblems({ ...draft, ...change }))).toEqual(Object.keys(change));
     }
-    expect(ruleProblem(draft)).toBeNull();
+    expect(ruleProblems(draft)).toEqual({});
     const rule = { start: "09:00", duration_s: 3600, keep_days: 7 };
     expect(draftOfRule({ ...rule, rrule: "FREQ=MONTHLY;BYMONTHDAY=1" }, "UTC")).toBeNull();
     expect(draftOfRule({ ...rule, rrule: "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO" }, "UTC")).toBeNull();

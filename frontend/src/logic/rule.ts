@@ -121,16 +121,18 @@ export function defaultRule(zone: string): RuleDraft {
   return { days: WORKDAYS, from: "09:00", to: "17:00", zone, keepDays: 28 };
 }
 
-/** Return what is wrong with a rule in the form; null if it is complete. */
-export function ruleProblem({ days, from, to, keepDays }: RuleDraft): string | null {
-  if (days.length === 0) {
-    return "Choose at least one day";
-  }
-  if (clockLength(from, to) === null) {
-    return "Enter a start and an end, such as 09:00";
-  }
-  return keepDays >= 1 ? null : "Enter how many days to keep";
+/** Return what is wrong with a rule in the form, by its field; empty if it is complete. */
+export function ruleProblems({ days, from, to, keepDays }: RuleDraft): Partial<Record<keyof RuleDraft, string>> {
+  const isClock = (text: string) => clockLength(text, "00:00") !== null;
+  return {
+    ...(days.length === 0 ? { days: "Choose at least one day" } : {}),
+    ...(isClock(from) ? {} : { from: NO_CLOCK }),
+    ...(isClock(to) ? {} : { to: NO_CLOCK }),
+    ...(keepDays >= 1 ? {} : { keepDays: "Enter how many days to keep" }),
+  };
 }
+
+const NO_CLOCK = "Enter a time such as 09:00";
 
 /** Return a complete rule of the form as text. */
 export function describeDraft({ days, from, to, keepDays, zone }: RuleDraft): string {

@@ -10,12 +10,12 @@ import { NameField, ReasonField } from "../../components/NameAndNote";
 import { useServerForm } from "../../components/useServerForm";
 import type { BaselineInfo } from "../../logic/api";
 import { formatWindows, isSameNames, parseWindows } from "../../logic/baseline";
-import { defaultRule, draftOfRule, ruleProblem, toRule } from "../../logic/rule";
+import { defaultRule, draftOfRule, toRule } from "../../logic/rule";
 import { toNamedZone } from "../../logic/host_zone";
 import { toIso } from "../../logic/time";
 import { type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
-import { RuleFields, type Subject, SUBJECT_RULES, SubjectFields } from "./BaselineFields";
+import { RULE_RULES, RuleFields, type Subject, SUBJECT_RULES, SubjectFields } from "./BaselineFields";
 import { nodes } from "../../components/nodes";
 
 interface DialogProps {
@@ -43,9 +43,9 @@ export function EditBaselineDialog({ baseline, zone, onClose }: DialogProps & { 
         const windows = text === before ? [] : parseWindows(text, zone, readNow());
         return typeof windows === "string" ? windows : null;
       },
-      rule: ruleProblem,
+      rule: RULE_RULES,
     },
-    checksEarly: ["windows"],
+    checksEarly: ["windows", "rule.from", "rule.to"],
     send: (values, { isDirty }) => {
       const windows = values.windows === before ? "" : parseWindows(values.windows, zone, readNow());
       const body = {

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { hostGroupsQuery } from "../../api/baselines";
 import { hostsQuery } from "../../api/queries";
 import { useZoneGroups } from "../../components/zone";
-import { describeDraft, type RuleDraft, ruleProblem, WEEKDAY_LABELS, WEEKDAYS } from "../../logic/rule";
+import { describeDraft, type RuleDraft, ruleProblems, WEEKDAY_LABELS, WEEKDAYS } from "../../logic/rule";
 import { NameField, NoteField } from "../../components/NameAndNote";
 
 export interface Subject {
@@ -47,8 +47,24 @@ export function SubjectFields({ form }: { readonly form: UseFormReturnType<Subje
   );
 }
 
+interface RuleValues {
+  readonly rule: RuleDraft;
+}
+
+const ruleCheck =
+  (field: keyof RuleDraft) =>
+  (_: unknown, { rule }: RuleValues): string | null =>
+    ruleProblems(rule)[field] ?? null;
+
+export const RULE_RULES = {
+  days: ruleCheck("days"),
+  from: ruleCheck("from"),
+  to: ruleCheck("to"),
+  keepDays: ruleCheck("keepDays"),
+};
+
 interface RuleFieldsProps {
-  readonly form: UseFormReturnType<{ readonly rule: RuleDraft }>;
+  readonly form: UseFormReturnType<RuleValues>;
 }
 
 /** The fields of a recurring rule (days, hours, time zone, days to keep), with the rule in words. */
@@ -78,7 +94,7 @@ export function RuleFields({ form }: RuleFieldsProps) {
         <NumberInput label="Days to keep" min={1} max={3660} allowDecimal={false} {...form.getInputProps("rule.keepDays")} />
       </Group>
       <Text fz="sm" role="status">
-        {ruleProblem(rule) ?? describeDraft(rule)}
+        {Object.values(ruleProblems(rule))[0] ?? describeDraft(rule)}
       </Text>
     </Stack>
   );

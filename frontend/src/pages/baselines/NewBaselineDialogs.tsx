@@ -4,11 +4,11 @@ import { FormDialog } from "../../components/FormDialog";
 import { useServerForm } from "../../components/useServerForm";
 import { toNamedZone } from "../../logic/host_zone";
 import type { BaselineCreate, BaselineInfo } from "../../logic/api";
-import { defaultRule, ruleProblem, toRule } from "../../logic/rule";
+import { defaultRule, toRule } from "../../logic/rule";
 import { HOUR, toEpochMs, wholeSecond } from "../../logic/time";
 import { formatInstant, type Zone, zoneLabel } from "../../logic/zone";
 import { readNow } from "../../state/clock";
-import { RuleFields, type Subject, SUBJECT_RULES, SubjectFields } from "./BaselineFields";
+import { RULE_RULES, RuleFields, type Subject, SUBJECT_RULES, SubjectFields } from "./BaselineFields";
 
 interface DialogProps {
   readonly zone: Zone;
@@ -50,7 +50,8 @@ export function RecordDialog({ zone, onClose }: DialogProps) {
 export function RuleDialog({ zone, onClose }: DialogProps) {
   const { form, submission } = useServerForm({
     initialValues: { ...EMPTY, rule: defaultRule(toNamedZone(zone)) },
-    validate: { ...SUBJECT_RULES, rule: ruleProblem },
+    validate: { ...SUBJECT_RULES, rule: RULE_RULES },
+    checksEarly: ["rule.from", "rule.to"],
     send: ({ rule, ...subject }) => create(subject, rule.zone, { rule: toRule(rule) }),
     renews: [["baselines"]],
     onSaved: onClose,

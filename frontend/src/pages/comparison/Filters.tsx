@@ -1,5 +1,5 @@
-import { Group as Row, SegmentedControl, Select, TextInput } from "@mantine/core";
-import { IconSearch } from "@tabler/icons-react";
+import { Group as Row, SegmentedControl, Select } from "@mantine/core";
+import { FilterBox } from "../../components/ListFilters";
 import type { FindingGroup } from "../../logic/api";
 import { type ChipCount, CHIP_LABELS } from "../../logic/change_chips";
 import {
@@ -117,15 +117,12 @@ const KIND_LABELS = Object.fromEntries(FINDING_KINDS.map((kind) => [kind, KIND_W
 
 function FilterText({ view, onChange }: Pick<FiltersProps, "view" | "onChange">) {
   return (
-    <TextInput
-      size="xs"
-      w={220}
-      aria-label="Filter"
+    <FilterBox
+      label="Filter"
       placeholder="Filter: words, or -word to exclude"
-      leftSection={<IconSearch size={14} />}
       value={view.filter}
-      onChange={(event) => {
-        onChange({ filter: event.currentTarget.value }, false);
+      onChange={(filter) => {
+        onChange({ filter }, false);
       }}
     />
   );

@@ -1,11 +1,12 @@
-import { Button, Group, Menu, Text, TextInput, Title } from "@mantine/core";
+import { Button, Group, Menu, Text, Title } from "@mantine/core";
 import { useDisclosure, useDocumentTitle, useHotkeys } from "@mantine/hooks";
-import { IconDeviceTv, IconFolder, IconPlus, IconSearch } from "@tabler/icons-react";
+import { IconDeviceTv, IconFolder, IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useRef } from "react";
 import { fleetQuery } from "../../api/queries";
 import { IgnoredNote } from "../../components/IgnoredNote";
+import { FilterBox } from "../../components/ListFilters";
 import { useMe } from "../../components/me";
 import { useZone } from "../../components/zone";
 import type { Fleet } from "../../logic/api";
@@ -101,15 +102,13 @@ export function HostsPage() {
                   set({ filter: word });
                 }}
               />
-              <TextInput
+              <FilterBox
                 ref={searchBox}
-                size="xs"
-                aria-label="Filter hosts"
+                label="Filter hosts"
                 placeholder="Name, OS, group, tag, finding  ( / )"
-                leftSection={<IconSearch size={14} />}
                 value={view.filter}
-                onChange={(event) => {
-                  set({ filter: event.currentTarget.value });
+                onChange={(filter) => {
+                  set({ filter });
                 }}
                 onKeyDown={(event) => {
                   if (event.key === "Escape") {

@@ -188,6 +188,7 @@ function WindowFields({ note, form }: FieldsProps<"graph" | "events">) {
     <WindowInputs
       window={{ start: fromApi(first.start), end: fromApi(first.end) }}
       zone="UTC"
+      {...form.getInputProps("note.start")}
       onChange={(window) => {
         const times = window === null ? { start: "", end: "" } : { start: toIso(window.start), end: toIso(window.end) };
         form.setFieldValue("note", { ...note, ...times });

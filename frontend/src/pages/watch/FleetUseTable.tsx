@@ -1,9 +1,9 @@
-import { Group, Table, Text, TextInput } from "@mantine/core";
-import { IconSearch } from "@tabler/icons-react";
+import { Group, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { fleetUseQuery } from "../../api/use";
 import { Instant } from "../../components/Instant";
+import { FilterBox } from "../../components/ListFilters";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { PendingView, StateView } from "../../components/StateView";
@@ -64,18 +64,7 @@ export function FleetUseTable({ clock }: FleetUseTableProps) {
             <Instant at={fromApi(end)} zone={zone} />,
           )}
         </Text>
-        {hosts.length > 1 && (
-          <TextInput
-            size="xs"
-            aria-label="Filter hosts"
-            placeholder="Filter hosts"
-            leftSection={<IconSearch size={14} />}
-            value={filter}
-            onChange={(event) => {
-              setFilter(event.currentTarget.value);
-            }}
-          />
-        )}
+        {hosts.length > 1 && <FilterBox label="Filter hosts" value={filter} onChange={setFilter} />}
       </Group>
       <Hosts fleet={fleet.data} hosts={searchHosts(hosts, filter)} clock={clock} />
     </>
