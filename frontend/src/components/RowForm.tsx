@@ -6,8 +6,6 @@ import type { Submission } from "./useServerForm";
 interface RowFormProps extends Submission {
   readonly action: string;
   readonly isMinor?: boolean;
-  /** Whether there is anything to send. */
-  readonly isReady?: boolean;
   /** Labelled fields of size xs. */
   readonly children: ReactNode;
 }
@@ -16,19 +14,12 @@ interface RowFormProps extends Submission {
 export const LABEL_HEIGHT = 22;
 
 /** A form whose fields stand in one row, its button after them. */
-export function RowForm({ action, isMinor = false, isReady = true, isPending, error, onSubmit, children }: RowFormProps) {
+export function RowForm({ action, isMinor = false, isPending, error, onSubmit, children }: RowFormProps) {
   return (
     <form onSubmit={onSubmit}>
       <Group gap="xs" align="flex-start">
         {children}
-        <Button
-          mt={LABEL_HEIGHT}
-          size="xs"
-          type="submit"
-          variant={isMinor ? "default" : "filled"}
-          disabled={!isReady}
-          loading={isPending}
-        >
+        <Button mt={LABEL_HEIGHT} size="xs" type="submit" variant={isMinor ? "default" : "filled"} loading={isPending}>
           {action}
         </Button>
       </Group>

@@ -17,7 +17,8 @@ import { ChooseComparison } from "./ChooseComparison";
 import { Compared } from "./Compared";
 import { ComparisonActions } from "./ComparisonActions";
 import { ComparisonProgress } from "./ComparisonProgress";
-import { SaveDialog, SavedList } from "./SavedDialogs";
+import { SaveDialog } from "./SaveDialog";
+import { SavedList } from "./SavedList";
 import "./ComparisonPage.css";
 
 /** What changed in the incident against the baseline. */

@@ -1,20 +1,17 @@
 import { api } from "../../api/client";
-import { Button, Group, Select, Table, Text, TextInput, Title } from "@mantine/core";
-import { isNotEmpty } from "@mantine/form";
+import { Button, Group, Table, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { reportExport, reportsQuery, reportTemplatesQuery } from "../../api/reports";
-import { FormDialog } from "../../components/FormDialog";
+import { reportExport, reportsQuery } from "../../api/reports";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { PendingView, StateView } from "../../components/StateView";
 import { useDeletion } from "../../components/useDeletion";
-import { nullable, useServerForm } from "../../components/useServerForm";
 import type { ReportInfo } from "../../logic/api";
+import { NewReport } from "./NewReport";
 
 /** All reports, last changed first. */
 export function ReportsPage() {
@@ -131,30 +128,5 @@ function ReportTable({ reports, mayEdit }: { readonly reports: readonly ReportIn
         ))}
       </Table.Tbody>
     </Table>
-  );
-}
-
-function NewReport({ onClose }: { readonly onClose: () => void }) {
-  const navigate = useNavigate();
-  const templates = useQuery(reportTemplatesQuery).data?.templates ?? [];
-  const { form, submission } = useServerForm({
-    initialValues: { title: "", template: nullable("incident") },
-    validate: { title: isNotEmpty("Enter a title") },
-    send: (values) => api.POST("/reports", { body: { ...values, hosts: [] } }),
-    renews: [reportsQuery.queryKey],
-    onSaved: ({ report }) => navigate({ to: "/reports/$report", params: { report: String(report.id) }, search: {} }),
-  });
-  const chosen = templates.find(({ key }) => key === form.values.template);
-  return (
-    <FormDialog {...submission} title="New report" action="Start" onClose={onClose}>
-      <TextInput label="Title" data-autofocus maxLength={300} {...form.getInputProps("title")} />
-      <Select
-        label="Template"
-        description={chosen?.description ?? "Without a template the report is empty."}
-        clearable
-        data={templates.map((each) => ({ value: each.key, label: each.title }))}
-        {...form.getInputProps("template")}
-      />
-    </FormDialog>
   );
 }

@@ -1,56 +1,14 @@
 import { api } from "../../api/client";
 import { ActionIcon, Modal, Table } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
-import { isNotEmpty } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
-import { comparisonParams, saveComparison, savedComparisonsQuery } from "../../api/comparison";
-import { NameField, NoteField } from "../../components/NameAndNote";
+import { savedComparisonsQuery } from "../../api/comparison";
 import { useDeletion } from "../../components/useDeletion";
-import { useServerForm } from "../../components/useServerForm";
-import { FormDialog } from "../../components/FormDialog";
 import { PendingView, StateView } from "../../components/StateView";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
-import type { SavedComparisonInfo } from "../../logic/api";
-import type { ComparisonInputs } from "../../logic/against";
 import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
-
-interface SaveDialogProps {
-  /** The inputs of a comparison to save, or a saved one to rename. */
-  readonly of: ComparisonInputs | SavedComparisonInfo;
-  readonly suggested: string;
-  readonly onClose: () => void;
-  readonly onDone: (kept: SavedComparisonInfo) => void;
-}
-
-/** Saves a comparison with its result, a name and a note; it stays readable after samples and baselines are deleted. */
-export function SaveDialog({ of, suggested, onClose, onDone }: SaveDialogProps) {
-  const isSaved = "id" in of;
-  const { form, submission } = useServerForm({
-    initialValues: { name: isSaved ? of.name : suggested, note: isSaved ? of.note : "" },
-    validate: { name: isNotEmpty("Enter a name") },
-    send: (body) =>
-      isSaved
-        ? api.PATCH("/comparisons/{id}", { body, params: { path: { id: of.id } } })
-        : saveComparison({ ...body, inputs: comparisonParams(of) }),
-    renews: [["saved"]],
-    onSaved: (saved) => {
-      onDone(saved);
-    },
-  });
-  return (
-    <FormDialog {...submission} title={isSaved ? "Name and note" : "Save this comparison"} onClose={onClose}>
-      <NameField {...form.getInputProps("name")} />
-      <NoteField
-        placeholder="What it was, and what was done about it; printed in the report"
-        minRows={4}
-        maxRows={14}
-        {...form.getInputProps("note")}
-      />
-    </FormDialog>
-  );
-}
 
 interface SavedListProps {
   readonly zone: Zone;
