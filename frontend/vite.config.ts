@@ -9,7 +9,7 @@ const server = process.env.NORMSTAT_SERVER ?? "http://127.0.0.1:8080";
 const PLOTLY = /[\\/]node_modules[\\/](?:plotly\.js|d3|@plotly)/;
 // What only dialogs and forms show, which no page opens with.
 const FORMS =
-  /[\\/]node_modules[\\/](?:react-number-format|@mantine[\\/]form|@mantine[\\/]core[\\/]esm[\\/]components[\\/](?:Autocomplete|MultiSelect|NumberInput|PasswordInput|Switch|TagsInput|Textarea|Combobox[\\/]use-pills-reorder))[\\/]/;
+  /[\\/]node_modules[\\/](?:react-number-format|klona|fast-deep-equal|@mantine[\\/]form|@mantine[\\/]core[\\/]esm[\\/]components[\\/](?:Autocomplete|MultiSelect|NumberInput|PasswordInput|Switch|TagsInput|Textarea|Combobox[\\/]use-pills-reorder))[\\/]/;
 
 const DIALOGS =
   /[\\/]src[\\/]components[\\/](?:\w+(?:Dialog|Editor|Filters|Form)|AgainstChoice|EventTable|NameAndNote|useServerForm)\.tsx?/;

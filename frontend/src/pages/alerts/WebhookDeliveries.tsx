@@ -49,7 +49,7 @@ export function WebhookDeliveries({ webhook, zone, mayChange }: WebhookDeliverie
             state={{
               kind: "empty",
               title: "Nothing sent yet",
-              next: "Messages appear here with what the receiver said, for 30 days. A test is not listed.",
+              next: "Messages appear here with the receiver's answer, for 30 days. A test is not listed.",
             }}
           />
         ) : (
