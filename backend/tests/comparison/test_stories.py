@@ -14,6 +14,7 @@ from normstat.comparison.model import Finding, FindingGroup, Story
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.comparison.stories import actors
 from normstat.comparison.stories.build import merge_hosts
+from normstat.comparison.stories.ledger_stories import is_amount_that_matters
 from normstat.comparison.stories.story_table import BadTable, find_place, load_table, parse_table
 from normstat.comparison.stories.story_words import describe_clause, describe_normal
 from normstat.scoring.summary import FloatArray
@@ -524,3 +525,31 @@ def test_traffic_names_the_process_that_is_new_as_a_candidate() -> None:
     story = compare(sides)[0]
     assert story.sentence.startswith("python3 (29488) is new; lo ")
     assert [(process.pids, process.change) for process in story.processes] == [([29488], "new")]
+
+
+@pytest.mark.parametrize(
+    ("stat", "field", "unit", "normal", "now", "matters"),
+    [
+        ("linux_process", "kb_rd_per_s", "KiB/s", (0.0, 0.0, 0.0), (0.0, 1.6, 8.0), False),
+        ("linux_process", "kb_rd_per_s", "KiB/s", (0.0, 0.0, 0.0), (900.0, 2000.0, 2500.0), True),
+        ("linux_process", "majflt_per_s", "1/s", (0.0, 0.0, 0.0), (0.0, 0.1, 0.2), False),
+        # A service that writes a little, and less than that, or hardly less.
+        ("linux_process", "kb_wr_per_s", "KiB/s", (30.0, 40.0, 50.0), (10.0, 20.0, 40.0), True),
+        ("linux_process", "kb_wr_per_s", "KiB/s", (28.0, 30.0, 36.0), (0.0, 26.0, 34.0), False),
+        ("linux_net", "rxpck_per_s", "packets/s", (137.0, 300.0, 845.0), (20.0, 68.0, 90.0), False),
+        ("linux_net", "rxpck_per_s", "packets/s", (137.0, 300.0, 845.0), (0.0, 0.0, 0.0), True),
+        # Who waits is never too little.
+        ("iostat_linux", "r_await_ms", "ms", (5.0, 5.0, 5.1), (5.0, 6.0, 8.0), True),
+    ],
+)
+def test_an_amount_below_those_of_the_ledger_does_not_matter(
+    stat: str, field: str, unit: str, normal: tuple[float, ...], now: tuple[float, ...], *, matters: bool
+) -> None:
+    group, finding = side_of_writer()
+    sides = [
+        replace(values, p5=low, mean=middle, median=middle, p95=high)
+        for values, (low, middle, high) in ((finding.baseline, normal), (finding.incident, now))
+    ]
+    finding = replace(finding, instance="", baseline=sides[0], incident=sides[1])
+    group = replace(group, stat=stat, field=field, unit=unit, members=[finding], n_members=1, n_instances=1)
+    assert is_amount_that_matters(group) == matters

@@ -32,8 +32,11 @@ MAX_CONSEQUENCES: Final = 2
 MIN_SCORES: Final[Mapping[Certainty, float]] = {"sure": 0.3, "likely": 0.15, "nothing": 0.0}
 # No recorded tool shows whose traffic it was.
 NOBODYS: Final = "network"
-# Page faults, switches or requests of a process.
+# Page faults, switches or requests of a process; packets, of 1 KiB, that are 1 MiB/s.
 MIN_PER_S: Final = 50.0
+MIN_PACKETS_PER_S: Final = 1024.0
+# A service does less when it does less than this part of what is normal.
+MAX_LEFT: Final = 0.75
 # Changes of a resource whose use is normal count for less.
 UNTOLD_FACTOR: Final = 0.5
 
@@ -121,29 +124,35 @@ def _is_news(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
     is_of_process = any(groups[at].stat in STEADY_STATS for at in item.groups)
     # A resource may change strongly and shortly; a process that nothing else shows must use an amount that matters.
     matters = bool(item.lines) or item.story.impact >= (MIN_STEADY_IMPACT if is_of_process else MIN_IMPACT)
-    matters = matters and any(_is_amount_that_matters(groups[at]) for at in item.groups)
+    matters = matters and any(is_amount_that_matters(groups[at]) for at in item.groups)
     return (_is_sure(item, groups) or is_of_process) and not _is_within(item, groups) and matters and (is_failure or not is_relief)
 
 
-def _is_amount_that_matters(group: FindingGroup) -> bool:
+def is_amount_that_matters(group: FindingGroup) -> bool:
     """Return whether a change is as large as one that a line of the ledger would report. Latencies and errors always are.
 
-    A service that is always there and stops matters to those who wait for it, however little it used.
+    What stops matters to those who wait for it, however little it did; so does a service that is always there and does less.
     """
     finding = representative(group)
     place = find_place(group.stat, group.field, finding.instance)
-    if place.role in CONSEQUENCES or (group.stat in STEADY_STATS and finding.direction == "down"):
-        return True
     if place.role == "detail":
         return False
-    ends = [(getattr(finding.incident, end), getattr(finding.baseline, end)) for end in ("p5", "mean", "p95")]
-    change = max(abs((now or 0.0) - (normal or 0.0)) for now, normal in ends)
+    now, normal = finding.incident, finding.baseline
+    does_less = group.stat in STEADY_STATS and (now.mean or 0.0) < MAX_LEFT * (normal.mean or 0.0)
+    has_stopped = now.p95 == 0 and bool(normal.p5)
+    is_count_of_process = is_process_stat(group.stat) and group.unit == "1/s"
+    if (place.role in CONSEQUENCES and not is_count_of_process) or has_stopped or does_less:
+        return True
+    ends = ((now.p5, normal.p5), (now.mean, normal.mean), (now.p95, normal.p95))
+    change = max(abs((end or 0.0) - (usual or 0.0)) for end, usual in ends)
     base, slash, _ = group.unit.partition("/")
+    if base == "packets":
+        return change >= MIN_PACKETS_PER_S
     if base in BYTES:
         return change * BYTES[base] >= (MIN_BYTES_PER_S if slash else MIN_BYTES)
     if group.unit == "%":
         return change >= MIN_CPU_PCT
-    return not is_process_stat(group.stat) or change >= MIN_PER_S
+    return not is_count_of_process or change >= MIN_PER_S
 
 
 def _is_within(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
