@@ -59,7 +59,7 @@ async def test_the_whole_answer(viewer: httpx.AsyncClient) -> None:
     status, body = await ask(viewer, **WINDOW)
     assert status == 200
     found = read_json(json.dumps(body).encode())
-    assert (found.hosts, found.method_version, found.divisor) == (["web1"], 9, None)
+    assert (found.hosts, found.method_version, found.divisor) == (["web1"], 10, None)
     assert (found.against.kind, found.against.baseline_id) == ("window", None)
     assert (found.n_series, found.n_unchanged, found.n_findings, found.n_groups) == (2, 1, 1, 1)
     assert found.counts == Counts(0, 0, 0, 0)

@@ -48,7 +48,7 @@ async def test_a_host_against_a_baseline_by_its_name(normstat: Commands, session
     )
     code, out, _ = await normstat("compare", *INCIDENT, "--baseline", str(made.id), "--json")
     found = json.loads(out)
-    assert (code, found["n_findings"], found["groups"][0]["field"], found["method_version"]) == (0, 1, "usr_pct", 9)
+    assert (code, found["n_findings"], found["groups"][0]["field"], found["method_version"]) == (0, 1, "usr_pct", 10)
     code, out, _ = await normstat("compare", *INCIDENT, "--baseline-from", FROM, "--baseline-to", MIDDLE, "--json")
     assert (code, json.loads(out)["against"]["kind"]) == (0, "window")
     code, out, _ = await normstat("compare", *INCIDENT, "--baseline", "quiet days", "--ask", "USR")
