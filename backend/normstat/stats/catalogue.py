@@ -34,6 +34,8 @@ RESERVED_KEYS: Final = frozenset({"time", "host_id", "instance_id", "stream_id",
 SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
 # Over all stats of a file; sar has some 400.
 MAX_FIELDS: Final = 5000
+# Keys of a file that say something of its stats.
+FILE_KEYS: Final = ("source", "defaults", "rest", "rename_columns")
 # unix: of several systems, but neither Linux nor Solaris.
 SYSTEMS: Final = ("linux", "sunos", "aix", "freebsd", "macos", "unix", "any")
 FAILURES: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, re.error)
@@ -231,9 +233,11 @@ def _stats_by_name(raw: Mapping[str, object]) -> dict[str, Mapping[str, object]]
 
 
 def _with_file_keys(raw: Mapping[str, object], stat: Mapping[str, object]) -> dict[str, object]:
-    """Return a stat's table with what the file says about all of them: the source of their fields, or how columns are renamed."""
-    key = "rename_columns" if "like" in stat else "source"
-    return {key: raw[key], **stat} if key in raw else dict(stat)
+    """Return a stat's table with what the file says about all of them (stats/spec_defaults.py)."""
+    keys = ["rename_columns"] if "like" in stat else ["source", "defaults"]
+    if "has_rest" in stat:
+        keys.append("rest")
+    return {**{key: raw[key] for key in keys if key in raw}, **stat}
 
 
 def _complete_stats(file: str, stats: Sequence[object], raw: Mapping[str, object], shared: StatTables) -> list[object]:
@@ -275,7 +279,7 @@ def _build_spec(file: str, raw: dict[str, object], shared: StatTables, *, versio
         stats = _complete_stats(file, stats, raw, shared)
         tables = _take_tables(file, stats)
         raw = {**raw, "stats": stats}
-    top = SpecTable(file, "", {key: value for key, value in raw.items() if key not in ("source", "rename_columns")})
+    top = SpecTable(file, "", {key: value for key, value in raw.items() if key not in FILE_KEYS})
     top.is_user_made = is_user_made
     name = top.string("name")
     if f"{name}.toml" != file:

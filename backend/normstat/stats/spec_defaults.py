@@ -9,8 +9,11 @@ Keys of `[[stats]]` for that (all optional):
                too, unless it has its own. An entry in `fields` with the key of a shared field changes the members that it names;
                any other is a further field
     without    keys of shared fields that this stat lacks
+    has_rest   true: the fields `rest` of the file follow those of the stat
 
-A key of the whole file:
+Keys of the whole file:
+    defaults         the defaults of all stats without `like` and defaults of their own
+    rest             fields for whatever other columns a stat with `has_rest` has, by patterns
     rename_columns   how columns of the stats that `like` names are called here: { "*/s" = "*", "%*" = "*-percent" } makes rkB of
                      rkB/s and util-percent of %util; each rule is applied to what the one before made
 
@@ -28,10 +31,10 @@ from normstat.stats.spec import Kind, Semantics, Storage
 
 DEFAULTED: Final = ("group", "unit", "kind", "semantics", "worse", "decimals", "storage")
 # Keys that say how the table is completed; the complete one has none of them.
-ONLY_HERE: Final = ("like", "without", "defaults", "rename_columns")
-# What a stat takes from the one that it is like, besides fields, where it has none of its own.
+ONLY_HERE: Final = ("like", "without", "defaults", "has_rest", "rename_columns", "rest")
+# Keys that a stat takes from the one that it is like, besides fields, where it has none of its own.
 INHERITED: Final = ("instance_title", "panels", "tables")
-# A spec may use a stat that uses another one, not much more: a chain that is longer goes round in a circle.
+# A spec may use a stat that uses another one, not much more: a longer chain is a circle.
 MAX_CHAIN: Final = 4
 # The part of a column that a rule of rename_columns keeps.
 ANY_TEXT: Final = "*"
@@ -75,6 +78,8 @@ def complete_stat(where: str, raw: Mapping[str, object], find_stat: FindStat) ->
 
 
 def _complete(where: str, raw: Mapping[str, object], find_stat: FindStat, *, n_left: int) -> dict[str, object]:
+    if "like" in raw and "has_rest" in raw:
+        raise SpecError(f"{where}has_rest: the fields are those of the stat in `like`")
     stat = {key: value for key, value in raw.items() if key not in (*ONLY_HERE, "source")}
     if "fields" in raw or "like" not in raw:
         stat["fields"] = _with_defaults(where, raw)
@@ -130,17 +135,21 @@ def _renamed(field: Mapping[str, object], rules: Sequence[tuple[str, str]]) -> M
 
 
 def _with_defaults(where: str, raw: Mapping[str, object]) -> object:
-    fields = raw.get("fields")
+    fields, rest = raw.get("fields"), raw.get("rest", [])
     defaults = raw.get("defaults", {})
     if not isinstance(defaults, dict):
         raise SpecError(f"{where}defaults: must be a table, not {_show(defaults)}")
     for key in defaults:
         if key not in DEFAULTED:
             raise SpecError(f"{where}defaults: {shorten(key)} is none of {', '.join(DEFAULTED)}")
+    if "has_rest" in raw and (raw["has_rest"] is not True or "rest" not in raw):
+        raise SpecError(f"{where}has_rest: must be true, in a file that has `rest`")
     common = {"source": raw["source"], **defaults} if "source" in raw else defaults
+    if not isinstance(rest, list):
+        raise SpecError(f"{where}rest: must be a list of fields, not {_show(rest)}")
     if not isinstance(fields, list):
         return fields
-    return [{**common, **field} if isinstance(field, dict) else field for field in fields]
+    return [{**common, **field} if isinstance(field, dict) else field for field in (*fields, *rest)]
 
 
 def _tables(value: object) -> Sequence[Mapping[str, object]]:

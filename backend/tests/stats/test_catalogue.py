@@ -114,9 +114,22 @@ def test_a_stat_calls_the_columns_of_another_one_by_its_own_rules() -> None:
     assert [field.source for field in (aa, bb, cc, dd)] == ["tool-json(1)"] * 3 + ["tool(1)"]
 
 
+REST = 'rest = [{ key = "rest", help = "Another." }]\n\n[layout]'
+
+
+def test_fields_and_defaults_of_a_file_go_for_its_stats() -> None:
+    text = SHORT.replace("[layout]", 'defaults = { unit = "ms" }\n' + REST).replace("\npanels", "\nhas_rest = true\npanels", 1)
+    own = parse_spec("short.toml", text).stats[0].fields
+    assert [(field.key, field.unit, field.source) for field in own[-2:]] == [("cc", "", "tool(8)"), ("rest", "%", "tool(1)")]
+    bare = parse_spec("short.toml", text.replace('defaults = { unit = "%", decimals = 2 }\n', "")).stats[0].fields
+    assert [field.unit for field in bare] == ["ms", "ms", "", "ms"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
+        ("\npanels", "\nhas_rest = true\npanels", "stats[0].has_rest: must be true, in a file that has `rest`"),
+        ('like = "short"', 'like = "short"\nhas_rest = true', "stats[1].has_rest: the fields are those of the stat in `like`"),
         ('name = "short"\ntool', 'name = "other"\ntool', "short.toml: name is 'other'"),
         ('os = "linux"', 'os = "plan9"', "os: 'plan9' is none of linux, sunos"),
         ('tool = "tool"\n', "", "short.toml: tool: is missing"),
