@@ -231,6 +231,38 @@ class SnapshotReader(LineReader[LayoutT]):
         self.end_report()
 
 
+class RepeatingReader(SnapshotReader[LayoutT]):
+    """A SnapshotReader whose report ends where a name repeats: an instance, or a section."""
+
+    # A report with this many names ends without a repeat, so that the state stays bounded.
+    max_names = 65_536
+
+    def load(self, own: State) -> None:
+        """Restore the names of the present report; readers with more state call it first."""
+        super().load(own)
+        names = own.get("seen")
+        self._names_seen = set(map(str, names)) if isinstance(names, list) else set()
+
+    def save(self) -> State:
+        """Return the state; readers with more state add theirs."""
+        return {**super().save(), "seen": sorted(self._names_seen)}
+
+    def end_report(self) -> None:
+        """End the present report: its rows are complete."""
+        super().end_report()
+        self._names_seen.clear()
+
+    def has_seen(self, name: str) -> bool:
+        """Return whether the present report has the name."""
+        return name in self._names_seen
+
+    def see_name(self, name: str) -> None:
+        """Note a name; one that the present report has already begins the next."""
+        if name in self._names_seen or len(self._names_seen) >= self.max_names:
+            self.end_report()
+        self._names_seen.add(name)
+
+
 def unreadable(words: Sequence[str]) -> frozenset[str]:
     """Return the words that are no value: none, and counters that do not fit in 63 bits (-1 as the kernel prints it without a
     sign).

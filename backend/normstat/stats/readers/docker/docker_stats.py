@@ -31,7 +31,7 @@ from typing import Final
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.series.recorded_series import NO_JSON, read_json
-from normstat.stats.engine.snapshot import SnapshotReader
+from normstat.stats.engine.snapshot import RepeatingReader
 from normstat.stats.layout import StatName
 from normstat.stats.pattern import compile_once
 from normstat.stats.records import LineKind, State
@@ -41,7 +41,6 @@ SIZE: Final = re.compile(r"(?P<number>\d{1,18}(?:\.\d{1,9})?) ?(?P<unit>[kKMGTP]
 SHARE: Final = re.compile(r"\d{1,9}(?:\.\d{1,6})?%?", re.ASCII)
 POWERS: Final = " KMGTP"
 ABSENT: Final = "--"
-MAX_SEEN: Final = 100_000
 
 
 @dataclass(frozen=True)
@@ -58,27 +57,23 @@ class DockerLayout(Layout):
 LAYOUT: Final = DockerLayout
 
 
-class Reader(SnapshotReader[DockerLayout]):
+class Reader(RepeatingReader[DockerLayout]):
     """One call of the reader: `_columns` are those of the present header."""
+
+    max_names = 100_000
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         super().load(own)
-        columns, seen = own.get("columns"), own.get("seen")
+        columns = own.get("columns")
         self._columns = list(map(str, columns)) if isinstance(columns, list) else []
-        self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
         layout = self.layout
         known = sorted((*layout.pairs, *layout.numbers, *layout.names, *layout.texts), key=len, reverse=True)
         self._header = compile_once(rf"\s*({'|'.join(map(re.escape, known))})(?:\s+|$)")
 
     def save(self) -> State:
         """Return the state for the next piece."""
-        return {**super().save(), "columns": self._columns, "seen": sorted(self._seen)}
-
-    def end_report(self) -> None:
-        """End the present report."""
-        super().end_report()
-        self._seen.clear()
+        return {**super().save(), "columns": self._columns}
 
     def begin_call(self) -> None:
         """Start a new call: its header comes again, but not where each line is an object."""
@@ -143,9 +138,7 @@ class Reader(SnapshotReader[DockerLayout]):
             if len(parts) != len(columns) or None in read:
                 return Rejected(f"{name}: {word[:40]!r} is not what it prints")
             values.update((column, part) for column, part in zip(columns, read, strict=True) if part)
-        if instance in self._seen or len(self._seen) >= MAX_SEEN:
-            self.end_report()
-        self._seen.add(instance)
+        self.see_name(instance)
         if not values:
             return LineKind.IGNORED
         return self.put_row(self.stat(layout.stat), list(values), list(values.values()), instance=instance, offset=offset)

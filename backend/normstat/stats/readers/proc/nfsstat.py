@@ -27,7 +27,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
-from normstat.stats.engine.snapshot import SnapshotReader
+from normstat.stats.engine.snapshot import RepeatingReader
 from normstat.stats.records import LineKind, State
 from normstat.stats.spec import Layout, Stat
 
@@ -62,23 +62,24 @@ class NfsstatLayout(Layout):
 LAYOUT: Final = NfsstatLayout
 
 
-class Reader(SnapshotReader[NfsstatLayout]):
+class Reader(RepeatingReader[NfsstatLayout]):
     """One call of the reader: `_names` are those of the line before, "" is no section."""
+
+    max_names = MAX_NAMES
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         super().load(own)
         has_differences = DIFFERENCES.search(f" {self.command}") is not None and len(self.spec.stats) == 4
         self._counters, self._operation_stat = self.spec.stats[2:] if has_differences else self.spec.stats[:2]
-        names, seen = own.get("names"), own.get("seen")
+        names = own.get("names")
         self._names = [str(name) for name in names] if isinstance(names, list) else []
-        self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
         self._section = str(own.get("section", ""))
         self._part = str(own.get("part", ""))
 
     def save(self) -> State:
         """Return the state for the next piece."""
-        own = {"names": self._names, "seen": sorted(self._seen), "section": self._section, "part": self._part}
+        own = {"names": self._names, "section": self._section, "part": self._part}
         return {**super().save(), **own}
 
     def take_data(self, line: Line, text: str) -> Claim:
@@ -124,9 +125,7 @@ class Reader(SnapshotReader[NfsstatLayout]):
         self.flush()
         name = f"{section}/{part}"
         if not re.fullmatch(r"v\d+", part):
-            if name in self._seen or len(self._seen) >= MAX_NAMES:
-                self.end_report()
-            self._seen.add(name)
+            self.see_name(name)
         self._section, self._part, self._names = section, part, []
 
     def _instance(self) -> str:
@@ -166,11 +165,6 @@ class Reader(SnapshotReader[NfsstatLayout]):
         instance = name if found["name"] == "total" else f"{name} {found['name']}"
         column = "calls" if found["name"] == "total" else "count"
         return self.add_row(stat, [column], [found["number"]], instance=instance, offset=line.offset) or LineKind.SAMPLE
-
-    def end_report(self) -> None:
-        """End the present report: its rows are complete."""
-        super().end_report()
-        self._seen.clear()
 
 
 def section_name(side: str, what: str) -> str:

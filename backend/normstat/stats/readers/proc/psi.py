@@ -19,9 +19,9 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Rejected
-from normstat.stats.engine.snapshot import SnapshotReader
+from normstat.stats.engine.snapshot import RepeatingReader
 from normstat.stats.layout import OneStatLayout
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind
 
 # `grep . /proc/pressure/*` puts the name of the file before the line.
 LINE: Final = re.compile(
@@ -31,26 +31,16 @@ LINE: Final = re.compile(
 NAME: Final = re.compile(r"[^\w/]*(?P<file>(?:/[\w./@:-]{1,300}/)?(?:cpu|io|memory|irq)(?:\.pressure)?)[^\w/]*", re.ASCII)
 CGROUPS: Final = "/sys/fs/cgroup/"
 FILE_END: Final = ".pressure"
-MAX_SEEN: Final = 4096
 
 
 LAYOUT: Final = OneStatLayout
 
 
-class Reader(SnapshotReader[OneStatLayout]):
+class Reader(RepeatingReader[OneStatLayout]):
     """One call of the reader. A report ends where an instance repeats."""
 
+    max_names = 4096
     reads_parts = True
-
-    def load(self, own: State) -> None:
-        """Restore the state of the previous piece."""
-        super().load(own)
-        seen = own.get("seen")
-        self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
-
-    def save(self) -> State:
-        """Return the state for the next piece."""
-        return {**super().save(), "seen": sorted(self._seen)}
 
     def take_data(self, line: Line, text: str) -> Claim:
         """Return the outcome of the line, after adding its row."""
@@ -68,15 +58,8 @@ class Reader(SnapshotReader[OneStatLayout]):
         stat = self.spec.stats[0]
         name = resource_of(found["file"] or self.file)
         instance = f"{name}.{found['level']}" if name else found["level"]
-        if instance in self._seen or len(self._seen) >= MAX_SEEN:
-            self.end_report()
-        self._seen.add(instance)
+        self.see_name(instance)
         return self.put_row(stat, columns, words, instance=instance, offset=line.offset)
-
-    def end_report(self) -> None:
-        """End the present report: its rows are complete."""
-        super().end_report()
-        self._seen.clear()
 
     def begin_call(self) -> None:
         """Start a new call of the tool."""

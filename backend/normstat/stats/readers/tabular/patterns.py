@@ -35,10 +35,10 @@ from typing import Annotated, Final
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.series.labelled_numbers import span_seconds
-from normstat.stats.engine.snapshot import SnapshotReader
+from normstat.stats.engine.snapshot import RepeatingReader
 from normstat.stats.engine.times.timestamps import Timestamp, parse_timestamp
 from normstat.stats.layout import ASCII, JOINED, NON_EMPTY, StatName, toml_key
-from normstat.stats.records import NO_TIME, LineKind, State
+from normstat.stats.records import NO_TIME, LineKind
 from normstat.stats.spec import Layout
 
 INSTANCE_GROUP: Final = re.compile(r"\{(\w+)\}")
@@ -46,7 +46,6 @@ CLOCK: Final = re.compile(
     r"(?P<hours>[01]?\d|2[0-3]):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d))?(?: ?(?P<half>[aApP])[mM])?", re.ASCII
 )
 EPOCH: Final = re.compile(r"\d{9,10}\.\d{1,9}", re.ASCII)
-MAX_SEEN: Final = 65_536
 # No line of this reader's tools is longer; patterns skip longer ones.
 MAX_LINE_LENGTH: Final = 1 << 19
 
@@ -97,28 +96,13 @@ class PatternsLayout(Layout):
 LAYOUT: Final = PatternsLayout
 
 
-class Reader(SnapshotReader[PatternsLayout]):
+class Reader(RepeatingReader[PatternsLayout]):
     """One call of the reader. A report ends where a row of the same stat and instance repeats."""
-
-    def load(self, own: State) -> None:
-        """Restore the state of the previous piece."""
-        super().load(own)
-        seen = own.get("seen")
-        self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
-
-    def save(self) -> State:
-        """Return the state for the next piece."""
-        return {**super().save(), "seen": sorted(self._seen)}
 
     def may_be_data(self, line: bytes) -> bool:
         """Return whether a line that is one number is a row: files of /proc and /sys may hold nothing else."""
         text = line.decode("ascii")
         return any(row.pattern.fullmatch(text) is not None for row in self.layout.rows)
-
-    def end_report(self) -> None:
-        """End the present report: its rows are complete."""
-        super().end_report()
-        self._seen.clear()
 
     def take_data(self, line: Line, text: str) -> Claim:
         """Return the outcome of the line, after adding its row."""
@@ -146,10 +130,7 @@ class Reader(SnapshotReader[PatternsLayout]):
             self._see_clock(groups.get(row.clock, ""))
         if row.is_gathered:
             return self.gather(stat, columns, words, instance=instance, offset=line.offset) or LineKind.SAMPLE
-        place = f"{row.stat}\t{instance}"
-        if place in self._seen or len(self._seen) >= MAX_SEEN:
-            self.end_report()
-        self._seen.add(place)
+        self.see_name(f"{row.stat}\t{instance}")
         return self.put_row(stat, columns, words, instance=instance, offset=line.offset)
 
     def _see_clock(self, text: str) -> None:

@@ -20,7 +20,7 @@ from typing import Final
 
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
-from normstat.stats.engine.snapshot import SnapshotReader
+from normstat.stats.engine.snapshot import RepeatingReader
 from normstat.stats.layout import OneStatLayout
 from normstat.stats.records import LineKind, State
 
@@ -29,34 +29,28 @@ PART: Final = re.compile(r"(?P<name>[A-Z][\w ]{1,40}):", re.ASCII)
 NAMED: Final = re.compile(r"(?P<name>[A-Za-z][\w /-]{0,100}?): *(?P<number>-?\d{1,20})", re.ASCII)
 NUMBER: Final = re.compile(r"(?<![\w.-])-?\d{1,20}(?![\w.-])", re.ASCII)
 MAX_LENGTH: Final = 200
-MAX_SECTIONS: Final = 256
 STATE_WORD: Final = re.compile(r"Forwarding is (?:enabled|disabled)")
 
 
 LAYOUT: Final = OneStatLayout
 
 
-class Reader(SnapshotReader[OneStatLayout]):
+class Reader(RepeatingReader[OneStatLayout]):
     """One call of the reader: `_section` and the `_part` of it named by a separate line ("ICMP input histogram:")."""
+
+    max_names = 256
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         super().load(own)
         self._section = str(own.get("section", ""))
         self._part = str(own.get("part", ""))
-        seen = own.get("seen")
-        self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
         self._part_indent = indent if isinstance(indent := own.get("indent"), int) else 0
 
     def save(self) -> State:
         """Return the state for the next piece."""
-        own = {"section": self._section, "part": self._part, "indent": self._part_indent, "seen": sorted(self._seen)}
+        own = {"section": self._section, "part": self._part, "indent": self._part_indent}
         return {**super().save(), **own}
-
-    def end_report(self) -> None:
-        """End the present report: its rows are complete."""
-        super().end_report()
-        self._seen.clear()
 
     def begin_call(self) -> None:
         """Start a new call of the tool."""
@@ -69,10 +63,8 @@ class Reader(SnapshotReader[OneStatLayout]):
         section = SECTION.fullmatch(text) if indent == 0 else None
         if section is not None:
             # A repeated section belongs to the next call.
-            if section["name"] in self._seen or len(self._seen) >= MAX_SECTIONS:
-                self.end_report()
+            self.see_name(section["name"])
             self._section, self._part = section["name"], ""
-            self._seen.add(self._section)
             return LineKind.HEADER
         if not self._section or indent == 0 or len(text) > MAX_LENGTH:
             return NOT_MINE

@@ -43,7 +43,7 @@ from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.series.recorded_series import NO_JSON, read_json
-from normstat.stats.engine.snapshot import SnapshotReader
+from normstat.stats.engine.snapshot import RepeatingReader
 from normstat.stats.engine.times.timestamps import Timestamp, day_seconds, parse_clock, parse_date, parse_timestamp
 from normstat.stats.layout import NON_EMPTY, StatName, toml_key
 from normstat.stats.records import LineKind, State
@@ -62,7 +62,6 @@ ABSENT: Final = frozenset(
 )
 SIZE: Final = re.compile(r"(?P<number>-?\d{1,18}(?:\.\d{1,9})?) (?P<unit>[KMGTP]?)B(?:/s)?", re.ASCII)
 POWERS: Final = " KMGTP"
-MAX_SEEN: Final = 100_000
 MAX_COLUMNS: Final = 1000
 NO_TABLE: Final = Rejected("an object that no table knows")
 JSON_MARKS: Final = frozenset("[]{}")
@@ -101,8 +100,10 @@ class UnitTablesLayout(Layout):
 LAYOUT: Final = UnitTablesLayout
 
 
-class Reader(SnapshotReader[UnitTablesLayout]):
+class Reader(RepeatingReader[UnitTablesLayout]):
     """One call of the reader: `_columns` are those of the present header; `_is_header` right after it, where units may follow."""
+
+    max_names = 100_000
 
     @property
     def prefix_kinds(self) -> frozenset[FormKind]:  # type: ignore[override]
@@ -112,20 +113,14 @@ class Reader(SnapshotReader[UnitTablesLayout]):
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         super().load(own)
-        columns, seen = own.get("columns"), own.get("seen")
+        columns = own.get("columns")
         self._columns = list(map(str, columns)) if isinstance(columns, list) else []
         self._table = self._find(self._columns)
-        self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
         self._is_header = own.get("header") is True
 
     def save(self) -> State:
         """Return the state for the next piece."""
-        return {**super().save(), "columns": self._columns, "seen": sorted(self._seen), "header": self._is_header}
-
-    def end_report(self) -> None:
-        """End the present report."""
-        super().end_report()
-        self._seen.clear()
+        return {**super().save(), "columns": self._columns, "header": self._is_header}
 
     def take_data(self, line: Line, text: str) -> Claim:
         """Return the outcome of the line, after adding its rows."""
@@ -199,7 +194,7 @@ class Reader(SnapshotReader[UnitTablesLayout]):
             instance = "/".join(parts)
         if not instance and (table.names or table.all_names):
             return NO_NAME
-        if is_dated and self.layout.has_commas and instance in self._seen:
+        if is_dated and self.layout.has_commas and self.has_seen(instance):
             return AGAIN
         return self._add(table, row, instance, offset)
 
@@ -216,9 +211,7 @@ class Reader(SnapshotReader[UnitTablesLayout]):
                 values[column] = found["number"]
             elif word in ABSENT:
                 values[column] = "-"
-        if instance in self._seen or len(self._seen) >= MAX_SEEN:
-            self.end_report()
-        self._seen.add(instance)
+        self.see_name(instance)
         if not any(word != "-" for word in values.values()):
             return LineKind.IGNORED
         return self.put_row(self.stat(table.stat), list(values), list(values.values()), instance=instance, offset=offset)
