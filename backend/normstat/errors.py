@@ -3,7 +3,7 @@
 A message says what was found, what was expected, and what to do. Quoted input goes through `shorten`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 Detail = str | int | float | bool | None
@@ -14,25 +14,6 @@ def shorten(text: str, limit: int = 80) -> str:
     if len(text) <= limit:
         return repr(text)
     return f"{text[:limit]!r}... ({len(text)} characters)"
-
-
-def count_of(n: int, one: str, many: str | None = None) -> str:
-    """Return the number with its noun: "1 sample", "12 samples".
-
-    >>> count_of(1, "sample"), count_of(0, "sample"), count_of(3, "series", "series")
-    ('1 sample', '0 samples', '3 series')
-    """
-    return f"{n} {one if n == 1 else many or one + 's'}"
-
-
-def name_some(names: Sequence[str], most: int, n: int | None = None) -> str:
-    """Return the first names and the number of the others. `n`: how many there are, where not all are given
-
-    >>> name_some(["web1", "web2", "web3"], 2), name_some(["web1"], 2)
-    ('web1, web2 and 1 more', 'web1')
-    """
-    more = (len(names) if n is None else n) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 class NormstatError(Exception):

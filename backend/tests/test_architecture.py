@@ -66,7 +66,7 @@ DECODERS = {
         # Templates of an administrator, some kilobytes.
         "alerts/webhook_template.py",
         # Commands: files and answers of their own user.
-        "cli/alerts_command.py", "cli/experiment_command.py", "cli/gen_settings.py", "cli/run_target.py",
+        "cli/alerts_command.py", "cli/experiment_command.py", "cli/gen_command.py", "cli/run_target.py",
     },
 }  # fmt: skip
 

@@ -7,10 +7,8 @@ from typing import Final
 from urllib.parse import quote, urlencode
 from zoneinfo import ZoneInfo
 
-from normstat.alerts.message_kind import MessageKind
-from normstat.alerts.routing import RoutedEpisode
-from normstat.comparison.findings.human import format_human, format_seconds
-from normstat.errors import count_of
+from normstat.alerts.routing import MessageKind, RoutedEpisode
+from normstat.runtime.readable import count_of, format_human, format_seconds, to_iso
 from normstat.watch.rules.rule_file import COLOUR_LABELS, COLOURS, Colour
 from normstat.watch.watch_lists import EpisodeInfo
 
@@ -203,7 +201,7 @@ def _sentence(facts: MessageFacts, worst: MessagePart, *, is_over: bool) -> str:
     if is_over:
         return f"This has ended. It was {COLOUR_LABELS[worst.colour]}."
     if facts.escalated_after is not None:
-        waited = format_seconds(facts.escalated_after.total_seconds())
+        waited = format_seconds(facts.escalated_after)
         return f"Not acknowledged for {waited}. {worst.sentence}"
     return worst.sentence
 
@@ -258,13 +256,9 @@ def host_link(public_url: str, host: str | None, start: datetime, last: datetime
     base = public_url.rstrip("/")
     if host is None:
         return f"{base}/watch"
-    first, end = _to_text(start - LEAD), _to_text(max(last, start) + LEAD)
+    first, end = to_iso(start - LEAD, "seconds"), to_iso(max(last, start) + LEAD, "seconds")
     asked = urlencode({"v": "1", "from": first, "to": end}, safe=":")
     return f"{base}/hosts/{quote(host, safe='')}?{asked}"
-
-
-def _to_text(instant: datetime) -> str:
-    return f"{instant.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _one_line(text: str) -> str:

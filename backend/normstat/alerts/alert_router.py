@@ -26,21 +26,21 @@ from normstat.alerts.alert_rows import (
     read_routed_alerts,
 )
 from normstat.alerts.channel_settings import ChannelKind
-from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.message_questions import ask_questions
 from normstat.alerts.routing import (
     AlertRoute,
     AlertState,
+    MessageKind,
     PlannedMessage,
     RoutedEpisode,
     TrackedAlert,
     step_routes,
 )
-from normstat.comparison.findings.human import format_human
 from normstat.db.row_records import to_record
 from normstat.db.schema.alert_models import AlertChannelRow, AlertRouteRow, AlertRow
 from normstat.db.session import WriteSession, open_write_session
 from normstat.query.host_zones import read_host_zones
+from normstat.runtime.readable import format_human
 from normstat.watch.rule_book import WatchBook, read_watch_book, with_limits
 from normstat.watch.rules.rule_file import COLOURS, Colour, WatchRule
 from normstat.watch.watch_lists import to_episode_info

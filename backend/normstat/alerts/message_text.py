@@ -5,7 +5,7 @@ from html import escape
 from typing import Final
 
 from normstat.alerts.alert_message import SERVER, AlertMessage, MessagePart, SaidValue
-from normstat.errors import count_of
+from normstat.runtime.readable import count_of
 from normstat.watch.rules.rule_file import COLOUR_LABELS, Colour
 
 HTML_COLOURS: Final = {Colour.AMBER: "#b26a00", Colour.RED: "#c92a2a", Colour.BLACK: "#000000"}

@@ -12,9 +12,9 @@ import anyio.to_thread
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.artefacts.duration import commanded_duration
-from normstat.artefacts.large_tables import MAX_ROWS
 from normstat.artefacts.packed_reading import PackedReading, ReadingRequest, read_packed
 from normstat.artefacts.part_codec import unpack_part
+from normstat.artefacts.part_making import MAX_ROWS
 from normstat.artefacts.parts import Part, PartKind
 from normstat.artefacts.tools import Effect
 from normstat.db.schema.artefact_models import ArtefactPartRow, ArtefactRow

@@ -6,7 +6,7 @@ from typing import Final
 from normstat.artefacts.diff.artefact_diff import PartDiff
 from normstat.artefacts.diff.histogram_diff import DistributionDiff
 from normstat.artefacts.diff.table_diff import TableDiff, TableDiffRow
-from normstat.artefacts.figures import digits, percent
+from normstat.runtime.readable import format_digits, format_percent
 
 MAX_ROWS: Final = 30
 MAX_KEY: Final = 60
@@ -38,10 +38,10 @@ def _table_lines(table: TableDiff, n_rows: int) -> list[str]:
         difference = table.after_total - table.before_total
         total = [
             "total",
-            digits(table.before_total, 6),
-            digits(table.after_total, 6),
+            format_digits(table.before_total, 6),
+            format_digits(table.after_total, 6),
             _signed(difference),
-            percent(table.ratio * 100),
+            format_percent(table.ratio * 100),
         ]
         rows.append(total)
     widths = [max(len(row[at]) for row in [head, *rows]) for at in range(len(head))]
@@ -54,17 +54,17 @@ def _cells(row: TableDiffRow) -> list[str]:
     key = _safe(" ".join(part for part in row.key if part))
     # The end of a key distinguishes callers of one library.
     name = key if len(key) <= MAX_KEY else key[: MAX_KEY // 3] + "\N{HORIZONTAL ELLIPSIS}" + key[MAX_KEY // 3 + 1 - MAX_KEY :]
-    values = ["-" if value is None else digits(value, 6) for value in (row.before_value, row.after_value)]
+    values = ["-" if value is None else format_digits(value, 6) for value in (row.before_value, row.after_value)]
     difference = "-" if row.difference is None else _signed(row.difference)
     return [name, *values, difference, {"appeared": "new", "disappeared": "gone"}.get(row.state) or _ratio(row.ratio)]
 
 
 def _ratio(ratio: float | None) -> str:
-    return "-" if ratio is None else percent(ratio * 100)
+    return "-" if ratio is None else format_percent(ratio * 100)
 
 
 def _signed(value: float) -> str:
-    return f"+{digits(value, 6)}" if value > 0 else digits(value, 6)
+    return f"+{format_digits(value, 6)}" if value > 0 else format_digits(value, 6)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -81,8 +81,8 @@ def _distribution_lines(each: DistributionDiff) -> list[str]:
     width = max(map(len, names), default=0)
     for name, pair in zip(names, shares, strict=True):
         bars = [("#" if at else "-") * round(BAR * share / most) for at, share in enumerate(pair)]
-        lines.append(f"{name.rjust(width)}  before {percent(pair[0] * 100, 3):>8} {bars[0]}")
-        lines.append(f"{' ' * width}  after  {percent(pair[1] * 100, 3):>8} {bars[1]}")
+        lines.append(f"{name.rjust(width)}  before {format_percent(pair[0] * 100, 3):>8} {bars[0]}")
+        lines.append(f"{' ' * width}  after  {format_percent(pair[1] * 100, 3):>8} {bars[1]}")
     return [line.rstrip() for line in lines]
 
 

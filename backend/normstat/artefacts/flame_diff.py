@@ -7,7 +7,6 @@ difffolded.pl -n does.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Final
 
 import numpy as np
 
@@ -27,8 +26,6 @@ from normstat.artefacts.flame_view import (
 from normstat.artefacts.table_view import ArtefactTableColumn, to_table_column
 from normstat.errors import BadRequest
 from normstat.runtime.field_docs import Documented
-
-SIDES: Final = 2
 
 
 class Scaling(StrEnum):

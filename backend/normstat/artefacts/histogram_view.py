@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.artefacts.figures import with_unit
 from normstat.artefacts.parts import Bucket, HistogramPart, Number
 from normstat.runtime.field_docs import Documented
+from normstat.runtime.readable import format_amount
 
 MAX_DISTRIBUTIONS: Final = 2000
 DASH: Final = "\N{EN DASH}"
@@ -83,10 +83,10 @@ def span_words(low: float, high: float, unit: str) -> str:
     ('512 us – 1.02 ms', '3–4')
     """
     if math.isinf(high):
-        return f"{with_unit(low, unit)} or more"
+        return f"{format_amount(low, unit)} or more"
     if math.isinf(low):
-        return f"less than {with_unit(high, unit)}"
-    first, last = with_unit(low, unit), with_unit(high, unit)
+        return f"less than {format_amount(high, unit)}"
+    first, last = format_amount(low, unit), format_amount(high, unit)
     number, _, own = first.partition(" ")
     is_short = own == last.partition(" ")[2] or low == 0
     return f"{number}{DASH}{last}" if is_short else f"{first} {DASH} {last}"

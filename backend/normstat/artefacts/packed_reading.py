@@ -17,14 +17,15 @@ from typing import Any, Final
 import anyio.to_thread
 import orjson
 
-from normstat.artefacts.large_tables import split_tables
 from normstat.artefacts.part_codec import pack_part
+from normstat.artefacts.part_making import split_tables
 from normstat.artefacts.part_words import find_words
 from normstat.artefacts.reading import RejectedText, read_artefact
 from normstat.artefacts.tools import Effect
 from normstat.errors import NormstatError, NotFound, TooLarge
 from normstat.runtime.input_limits import MAX_ARTEFACT_BYTES
 from normstat.runtime.isolated_module import ask_isolated
+from normstat.runtime.readable import format_bytes
 from normstat.stats.records import Timing
 
 # The largest text read in a thread of the server: a quarter of a second.
@@ -90,8 +91,8 @@ async def read_packed(path: Path, asked: ReadingRequest) -> PackedReading:
     """
     n_bytes = path.stat().st_size  # noqa: ASYNC240 (a file of ours, written a moment ago)
     if n_bytes > MAX_ARTEFACT_BYTES:
-        limit = f"{MAX_ARTEFACT_BYTES >> 20} MiB"
-        raise TooLarge(f"The text has {n_bytes / 1e6:.0f} MB; an artefact has up to {limit}: send less of it")
+        limit = format_bytes(MAX_ARTEFACT_BYTES)
+        raise TooLarge(f"The text has {format_bytes(n_bytes)}; an artefact has up to {limit}: send less of it")
     if n_bytes <= INLINE_BYTES:
         return await anyio.to_thread.run_sync(pack_reading, path, asked)
     return await _read_isolated(path, asked)

@@ -15,8 +15,6 @@ import numpy.typing as npt
 from normstat.stats.spec import Kind, Worse
 
 Number = int | float
-# The key of a row, a stack or a distribution that has none.
-NO_KEY: Final = ""
 
 
 class PartKind(StrEnum):

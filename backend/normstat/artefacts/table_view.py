@@ -1,14 +1,17 @@
-"""A table part as a page shows it: rows grouped and summed, ranked by a column, with bars, shares and their cumulative sum."""
+"""A table part as a page shows it: rows grouped and summed, ranked by a column, with bars and shares; or whole, as CSV."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from normstat.artefacts.keys import is_total
 from normstat.artefacts.parts import Number, PartColumn, TablePart
 from normstat.errors import BadRequest, shorten
+from normstat.runtime.csv_cells import format_csv
 from normstat.runtime.field_docs import Documented
+from normstat.runtime.readable import to_iso
+from normstat.window import from_us
 
 MAX_ROWS: Final = 1000
 # Percentages of the whole, which may be summed within a report.
@@ -237,3 +240,20 @@ def to_table_column(column: PartColumn) -> ArtefactTableColumn:
     return ArtefactTableColumn(
         column.key, column.title, column.unit, column.kind, column.worse, column.decimals, column.help, column.is_additive
     )
+
+
+HEADER: Final = ("report", "time")
+
+
+def write_table_csv(part: TablePart) -> bytes:
+    """Return the rows of a part in the order of the text: UTF-8, CRLF, a header of keys with units.
+
+    Missing: an empty cell
+    """
+    titles = [f"{column.key}[{column.unit}]" if column.unit else column.key for column in part.columns]
+    times = ["" if time is None else to_iso(from_us(time)) for time in part.report_us]
+    rows: Iterator[list[object]] = (
+        [report, times[report], *(key[row] for key in part.keys), *(column[row] for column in part.values)]
+        for row, report in enumerate(part.report)
+    )
+    return format_csv([[*HEADER, *part.key_names, *titles], *rows]).encode("utf-8", errors="replace")

@@ -5,6 +5,7 @@ from typing import Final
 
 from normstat.db.schema.audit_models import AuditEntryRow
 from normstat.runtime.csv_cells import format_csv
+from normstat.runtime.readable import to_iso
 
 AUDIT_COLUMNS: Final = ("id", "time", "account", "means", "token_id", "address", "action", "outcome", "target", "request_id")
 # RFC 5424: facility 13 is "log audit"; severity 5 notice, 4 warning.
@@ -20,7 +21,7 @@ def to_values(row: AuditEntryRow) -> dict[str, object]:
     """Return the members of an entry by `AUDIT_COLUMNS`. Missing: None."""
     return {
         "id": row.id,
-        "time": row.at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "time": to_iso(row.at, "milliseconds"),
         "account": row.account,
         "means": row.means,
         "token_id": row.token_id,

@@ -17,7 +17,8 @@ import zstandard
 from psycopg.types.json import Jsonb
 
 from normstat.backup.backup_files import Connection
-from normstat.errors import NormstatError, count_of
+from normstat.errors import NormstatError
+from normstat.runtime.readable import count_of, to_iso
 
 log = structlog.get_logger()
 
@@ -133,7 +134,11 @@ class RowInspector:
         start = next((row[name] for name in STARTS if isinstance(row.get(name), datetime)), None)
         if isinstance(start, datetime):
             end = row.get("end_at")
-            period = f"{_instant(start)} to {_instant(end)}" if isinstance(end, datetime) else f"from {_instant(start)}"
+            period = (
+                f"{to_iso(start, 'seconds')} to {to_iso(end, 'seconds')}"
+                if isinstance(end, datetime)
+                else f"from {to_iso(start, 'seconds')}"
+            )
         if "start_offset" in row:
             arrived = f", received {period}" if period else ""
             period = f"bytes {row['start_offset']} to {row.get('end_offset', '?')} of stream {row['stream_id']}{arrived}"
@@ -158,7 +163,11 @@ class RowInspector:
     def _artefacts(self) -> dict[object, tuple[str, str, str]]:
         rows = self._connection.execute("SELECT id, host_id, tool, start_at FROM artefacts").fetchall()
         return {
-            number: (self._hosts.get(host_id, ""), str(tool), f"from {_instant(start)}" if isinstance(start, datetime) else "")
+            number: (
+                self._hosts.get(host_id, ""),
+                str(tool),
+                f"from {to_iso(start, 'seconds')}" if isinstance(start, datetime) else "",
+            )
             for number, host_id, tool, start in rows
         }
 
@@ -202,7 +211,3 @@ def _value(name: str, cell: bytes) -> object:
     if name.endswith(("id", "_offset", "position", "level", "version")):
         return int.from_bytes(cell, "big", signed=True)
     return cell.decode(errors="replace") if name in {"stat", "field_key", "name"} else None
-
-
-def _instant(value: datetime) -> str:
-    return f"{value.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -13,11 +13,12 @@ from normstat.baselines.baseline_versions import effective_windows
 from normstat.baselines.lifecycle import to_rule
 from normstat.baselines.recurrence import next_window
 from normstat.baselines.window_sets import Windows, intersect, length_s, merge
-from normstat.errors import NotFound, name_some, shorten
+from normstat.errors import NotFound, shorten
 from normstat.query.artefact_times import ArtefactTime, read_artefact_times
 from normstat.query.baseline_contents import InstanceChanges, StatContents, read_contents, read_instance_changes
 from normstat.query.report_coverage import read_first_and_last
 from normstat.runtime.field_docs import Documented
+from normstat.runtime.readable import format_seconds, name_some
 from normstat.samples.lookup import list_host_stats, require_host
 from normstat.stats.observer_effect import Effect, describe_effect
 from normstat.window import EPOCH, Window
@@ -190,7 +191,7 @@ def assess(
     # Ten minutes of samples cover ten minutes minus one interval.
     if round(covered_s / 60) * 60 < MIN_COVERED_S:
         state = "insufficient_data"
-        reasons.append(f"Only {_duration(covered_s)} of data; use at least {_duration(MIN_COVERED_S)}.")
+        reasons.append(f"Only {format_seconds(covered_s)} of data; use at least {format_seconds(MIN_COVERED_S)}.")
     if coverage < MIN_COVERAGE:
         state = "insufficient_data"
         reasons.append(f"Only {100 * coverage:.0f} % of the windows have samples.")
@@ -256,7 +257,3 @@ def _names(names: Sequence[str], n: int) -> str:
 
 def _clock(instant: datetime) -> str:
     return f"{instant:%Y-%m-%d %H:%M} UTC"
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"

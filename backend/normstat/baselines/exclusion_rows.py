@@ -11,8 +11,9 @@ from normstat.baselines.baseline_versions import ask_for_excluded, lock_baseline
 from normstat.db.row_records import to_record
 from normstat.db.schema.baseline_models import Exclusion
 from normstat.db.schema.models import Host
-from normstat.errors import NotFound, shorten
+from normstat.errors import NotFound
 from normstat.runtime.body import Body, Instant, Name, Note
+from normstat.samples.lookup import require_host
 from normstat.window import Window
 
 MAX_LISTED: Final = 10_000
@@ -49,7 +50,7 @@ async def create_exclusion(session: AsyncSession, body: ExclusionCreate, *, by: 
     """
     window = Window(body.start, body.end)
     await lock_baselines(session)
-    host_id = None if body.host is None else await find_host(session, body.host)
+    host_id = None if body.host is None else await require_host(session, body.host)
     exclusion = Exclusion(
         name=body.name,
         note=body.note,
@@ -74,7 +75,7 @@ async def list_exclusions(
     """
     query = select(Exclusion, Host.name).outerjoin(Host, Host.id == Exclusion.host_id)
     if host is not None:
-        host_id = await find_host(session, host)
+        host_id = await require_host(session, host)
         query = query.where(Exclusion.host_id.is_(None) | (Exclusion.host_id == host_id))
     if window is not None:
         query = query.where(Exclusion.start_at < window.end, Exclusion.end_at > window.start)
@@ -95,17 +96,6 @@ async def delete_exclusion(session: AsyncSession, exclusion_id: int) -> int:
     await session.delete(exclusion)
     await session.flush()
     return await ask_for_excluded(session, window, host_id)
-
-
-async def find_host(session: AsyncSession, name: str) -> int:
-    """Return the id of a host, which cannot be deleted before the transaction ends.
-
-    Raises: NotFound
-    """
-    host_id = await session.scalar(select(Host.id).where(Host.name == name))
-    if host_id is None:
-        raise NotFound(f"There is no host {shorten(name)}; GET /api/v1/hosts lists them", {"host": name})
-    return host_id
 
 
 def _to_record(exclusion: Exclusion, host: str | None) -> ExclusionInfo:

@@ -9,12 +9,12 @@ from sqlalchemy import or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.baselines.baseline_versions import lock_baselines
-from normstat.baselines.exclusion_rows import find_host
 from normstat.db.row_records import to_record
 from normstat.db.schema.baseline_models import MutedSeries
 from normstat.db.schema.models import Host
 from normstat.errors import Conflict, NotFound, shorten
 from normstat.runtime.body import NO_NUL, Body, Name, Note
+from normstat.samples.lookup import require_host
 
 MAX_LISTED: Final = 10_000
 
@@ -55,7 +55,7 @@ async def create_mute(session: AsyncSession, body: MuteCreate, *, by: str) -> Mu
     """
     # Instance names may be longer than an index entry can be, so no constraint prevents duplicates.
     await lock_baselines(session)
-    host_id = None if body.host is None else await find_host(session, body.host)
+    host_id = None if body.host is None else await require_host(session, body.host)
     same = select(MutedSeries.id).where(
         MutedSeries.host_id.is_not_distinct_from(host_id),
         MutedSeries.stat == body.stat,
@@ -79,7 +79,7 @@ async def list_mutes(session: AsyncSession, host: str | None = None) -> list[Mut
     """
     query = select(MutedSeries, Host.name).outerjoin(Host, Host.id == MutedSeries.host_id)
     if host is not None:
-        query = query.where(or_(MutedSeries.host_id.is_(None), MutedSeries.host_id == await find_host(session, host)))
+        query = query.where(or_(MutedSeries.host_id.is_(None), MutedSeries.host_id == await require_host(session, host)))
     query = query.order_by(MutedSeries.created_at.desc(), MutedSeries.id.desc()).limit(MAX_LISTED)
     return [to_record(MuteInfo, mute, host=name) for mute, name in await session.execute(query)]
 

@@ -11,7 +11,7 @@ from normstat.bundles.bundle_sections import BundleSource, BundleTarget, section
 from normstat.bundles.bundle_writer import to_text
 from normstat.bundles.record_sections import MAX_NAME, add_json, read_rows, section_bytes
 from normstat.db.session import open_write_session
-from normstat.errors import BadRequest, NormstatError, count_of
+from normstat.errors import BadRequest, NormstatError
 from normstat.experiments.experiment_rows import (
     MAX_RUNS,
     CarriedExperiment,
@@ -21,6 +21,7 @@ from normstat.experiments.experiment_rows import (
     list_carried_experiments,
     put_experiment,
 )
+from normstat.runtime.readable import count_of
 from normstat.stats.measured_value import MeasuredValue
 
 NO_NUL: Final = r"^[^\x00]*$"

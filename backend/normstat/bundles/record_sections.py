@@ -18,9 +18,10 @@ from normstat.comparison.saved_comparison_rows import MAX_RESULT_BYTES
 from normstat.db.schema.baseline_models import Baseline, BaselineVersion
 from normstat.db.schema.models import UserSpec
 from normstat.db.session import WriteSession, open_read_session, open_write_session
-from normstat.errors import BadRequest, NormstatError, count_of, shorten
+from normstat.errors import BadRequest, NormstatError, shorten
 from normstat.records.event_rows import MAX_TEXT, EventSource
 from normstat.runtime.bounded_decoding import load_in_turn, load_json, unpack_zstd
+from normstat.runtime.readable import count_of
 from normstat.samples.spec_refresh import reload_user_specs
 from normstat.samples.user_specs import put_user_spec
 from normstat.stats.catalogue import load_catalogue

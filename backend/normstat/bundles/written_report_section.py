@@ -14,7 +14,7 @@ from normstat.bundles.bundle_sections import BundleSource, BundleTarget, section
 from normstat.bundles.bundle_writer import to_text
 from normstat.bundles.record_sections import MAX_NAME
 from normstat.db.session import WriteSession, open_read_session, open_write_session
-from normstat.errors import BadRequest, NormstatError, TooLarge, count_of, shorten
+from normstat.errors import BadRequest, NormstatError, TooLarge, shorten
 from normstat.report import report_rows
 from normstat.report.blocks import pack_blocks, unpack_blocks
 from normstat.report.note_models import ReportNoteContent
@@ -22,6 +22,7 @@ from normstat.report.report_rows import MAX_FROZEN_BYTES, MAX_NOTES, CarriedNote
 from normstat.report.uploads import OTHER_TYPE, read_upload, safe_file_name
 from normstat.runtime.bounded_decoding import load_in_turn
 from normstat.runtime.input_limits import MAX_REPORT_FILE_BYTES
+from normstat.runtime.readable import count_of
 
 NO_NUL: Final = r"^[^\x00]*$"
 LIST: Final = "reports.json.zst"

@@ -18,13 +18,13 @@ from normstat.alerts.alert_route_rows import list_routes, read_settings
 from normstat.alerts.channel_book import ChannelTestResult, RouteTrial
 from normstat.alerts.channel_settings import AnySettings, join_secrets
 from normstat.alerts.route_settings import RouteSettings
-from normstat.cli.db_session import format_instant, print_table, run_in_session
-from normstat.cli.event_command import parse_time
+from normstat.cli.db_session import format_instant, parse_time, print_table, run_in_session
 from normstat.cli.local_database import find_public_url
 from normstat.db.schema.alert_models import AlertChannelRow, AlertRouteRow
 from normstat.db.session import WriteSession
-from normstat.errors import BadRequest, NotFound, count_of, name_some
+from normstat.errors import BadRequest, NotFound
 from normstat.runtime.csv_cells import format_csv
+from normstat.runtime.readable import count_of, name_some
 from normstat.settings import load_settings
 from normstat.window import Window
 

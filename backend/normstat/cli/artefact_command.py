@@ -19,13 +19,13 @@ from normstat.artefacts.histogram_view import bucket_names, view_histogram
 from normstat.artefacts.parts import HistogramPart, LogPart, Part, StackPart, TablePart
 from normstat.artefacts.table_view import TableRequest, view_table
 from normstat.artefacts.tools import Effect
-from normstat.cli.db_session import exit_with, format_instant, print_table, run_in_session, run_or_exit
-from normstat.cli.export_command import parse_option
+from normstat.cli.db_session import exit_with, format_instant, parse_time, print_table, run_in_session, run_or_exit
 from normstat.db.session import WriteSession, make_engine, make_sessions, open_read_session
-from normstat.errors import BadRequest, NormstatError, count_of
+from normstat.errors import BadRequest, NormstatError
 from normstat.ingest.imports.import_run import require_host_name
 from normstat.records import artefact_rows
 from normstat.records.artefact_rows import Artefact, ArtefactFilter, ArtefactSource
+from normstat.runtime.readable import count_of
 from normstat.settings import load_settings
 
 app = typer.Typer(
@@ -74,9 +74,9 @@ def put(
     command: Annotated[str, typer.Option(help="the command that printed it")] = "",
     start: Annotated[
         datetime | None,
-        typer.Option(parser=parse_option, metavar="INSTANT", help="when the tool began; default: as printed, else now"),
+        typer.Option(parser=parse_time, metavar="INSTANT", help="when the tool began; default: as printed, else now"),
     ] = None,
-    end: Annotated[datetime | None, typer.Option(parser=parse_option, metavar="INSTANT", help="when it ended")] = None,
+    end: Annotated[datetime | None, typer.Option(parser=parse_time, metavar="INSTANT", help="when it ended")] = None,
     spec: Annotated[str | None, typer.Option(help="the spec that reads it, instead of detecting it")] = None,
     zone: Annotated[str | None, typer.Option(help="zone of times that do not name theirs (default UTC)")] = None,
     effect: Annotated[Effect | None, typer.Option(help="how much the tool disturbed what it watched")] = None,
@@ -205,8 +205,8 @@ def set_facts(
     title: Annotated[str | None, typer.Option(help="a name for lists and reports")] = None,
     question: Annotated[str | None, typer.Option(help="what was asked: a sentence, or the program's text")] = None,
     duration: Annotated[float | None, typer.Option(help="seconds that the tool watched", min=0.001, max=1e9)] = None,
-    start: Annotated[datetime | None, typer.Option(parser=parse_option, metavar="INSTANT", help="when the tool began")] = None,
-    end: Annotated[datetime | None, typer.Option(parser=parse_option, metavar="INSTANT", help="when it ended")] = None,
+    start: Annotated[datetime | None, typer.Option(parser=parse_time, metavar="INSTANT", help="when the tool began")] = None,
+    end: Annotated[datetime | None, typer.Option(parser=parse_time, metavar="INSTANT", help="when it ended")] = None,
     effect: Annotated[Effect | None, typer.Option(help="how much the tool disturbed what it watched")] = None,
 ) -> None:
     """Change the facts of an artefact. With another command its text is read again."""

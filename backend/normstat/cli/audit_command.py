@@ -7,8 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from normstat.auth.audit_text import AUDIT_COLUMNS, to_csv_line, to_json_line
-from normstat.cli.db_session import format_instant, print_table, run_in_session, to_printable
-from normstat.cli.event_command import parse_time
+from normstat.cli.db_session import format_instant, parse_time, print_table, run_in_session, to_printable
 from normstat.db.schema.audit_models import AuditEntryRow
 from normstat.db.session import WriteSession
 from normstat.records.audit_rows import AuditFilter, list_entries

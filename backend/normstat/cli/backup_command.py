@@ -8,10 +8,10 @@ import typer
 from normstat.backup.dump import Progress, back_up
 from normstat.backup.manifest import Manifest
 from normstat.backup.restore_tables import check_backup
-from normstat.cli.db_session import exit_if_damaged, format_bytes, run_or_exit
+from normstat.cli.db_session import exit_if_damaged, run_or_exit
 from normstat.cli.progress import ProgressDisplay
 from normstat.doctor.packed_checks import CHECKS
-from normstat.errors import count_of
+from normstat.runtime.readable import count_of, format_bytes
 from normstat.settings import load_settings
 
 app = typer.Typer(add_completion=False)

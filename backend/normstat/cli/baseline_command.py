@@ -15,8 +15,9 @@ from normstat.baselines.exclusion_rows import ExclusionCreate
 from normstat.baselines.lifecycle import MAX_RECORD_HOURS, MIN_RECORD_HOURS, BaselineCreate, create_requested
 from normstat.cli.db_session import format_instant, print_table, run_in_session
 from normstat.db.session import WriteSession
-from normstat.errors import BadRequest, count_of
+from normstat.errors import BadRequest
 from normstat.runtime.body import check_body, parse_instant
+from normstat.runtime.readable import count_of
 from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.window import Window
 

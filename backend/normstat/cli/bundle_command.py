@@ -13,14 +13,14 @@ import typer
 from normstat.bundles.bundle_format import MANIFEST_ADAPTER, BundleManifest, bundle_file_name
 from normstat.bundles.bundle_reader import BundleFile
 from normstat.bundles.bundle_service import BundleRequest, OpenRequest, open_bundle, read_manifest, stream_bundle
-from normstat.cli.db_session import exit_with, format_bytes, format_instant, print_table, run_or_exit
-from normstat.cli.export_command import parse_option
+from normstat.cli.db_session import exit_with, format_instant, parse_time, print_table, run_or_exit
 from normstat.cli.import_command import Screen, print_results
 from normstat.db.session import make_engine
-from normstat.errors import BadRequest, NormstatError, count_of
+from normstat.errors import BadRequest, NormstatError
 from normstat.ingest.batching import set_limits
 from normstat.ingest.import_rows import ImportedFile
 from normstat.runtime.logs import configure_logging
+from normstat.runtime.readable import count_of, format_bytes
 from normstat.settings import Settings, load_settings
 from normstat.window import Window
 
@@ -33,8 +33,8 @@ app = typer.Typer(
 def create(
     *,
     host: Annotated[str, typer.Option(help="name of the host")],
-    start: Annotated[datetime, typer.Option(parser=parse_option, metavar="INSTANT", help="first instant: 2026-11-21T10:00:00Z")],
-    end: Annotated[datetime, typer.Option(parser=parse_option, metavar="INSTANT", help="first instant after the window")],
+    start: Annotated[datetime, typer.Option(parser=parse_time, metavar="INSTANT", help="first instant: 2026-11-21T10:00:00Z")],
+    end: Annotated[datetime, typer.Option(parser=parse_time, metavar="INSTANT", help="first instant after the window")],
     baseline: Annotated[
         list[str] | None, typer.Option(help="also the samples of this baseline of the host, of whatever time; repeatable")
     ] = None,

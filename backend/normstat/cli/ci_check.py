@@ -10,7 +10,8 @@ from xml.etree import ElementTree as ET
 
 from normstat.comparison.csv_comparison import MetricScore
 from normstat.comparison.model import Comparison
-from normstat.errors import BadRequest, count_of, shorten
+from normstat.errors import BadRequest, shorten
+from normstat.runtime.readable import count_of
 
 # Distinct from errors (1) and wrong options (2).
 FOUND_EXIT: Final = 3

@@ -1,8 +1,9 @@
 """`normstat compare`: what changed in an incident against a baseline, for hosts in the database or two CSV files."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import typer
 from pydantic import TypeAdapter
@@ -20,19 +21,21 @@ from normstat.cli.ci_check import (
     parse_fail_on,
     write_junit,
 )
-from normstat.cli.compare_series import find_series, has_no_verdict, print_differences, print_series
 from normstat.cli.db_session import exit_with, print_table, run_or_exit
 from normstat.comparison.csv_comparison import MetricScore, compare_tables
+from normstat.comparison.findings.wording import to_text
 from normstat.comparison.ledger.ledger_table import describe_ledger
 from normstat.comparison.long_csv import LongTable, read_long_csv
 from normstat.comparison.plain_diff import plain_differences
 from normstat.comparison.saved_format import to_json
-from normstat.comparison.series_search import AskedSeriesPage
+from normstat.comparison.series_rows import SeriesRows
+from normstat.comparison.series_search import AskedSeries, AskedSeriesPage, SeriesQuestion, SeriesSort, ask_series
 from normstat.comparison.service import WholeComparison, run_whole_comparison
 from normstat.db.session import make_engine, make_sessions, open_read_session
-from normstat.errors import BadRequest, NormstatError, count_of
-from normstat.report.around import describe_times
+from normstat.errors import BadRequest, NormstatError
+from normstat.report.event_section import describe_times
 from normstat.runtime.body import check_body
+from normstat.runtime.readable import count_of
 from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.settings import load_settings
 
@@ -226,3 +229,47 @@ def _tell_losses(path: Path, table: LongTable) -> None:
             f"normstat: {path}: {count_of(table.n_repeated, 'time')} a metric had two values at one instant; the last one was used",
             err=True,
         )
+
+
+MAX_SERIES: Final = 50
+
+
+def find_series(rows: Sequence[SeriesRows], search: str, *, sort: SeriesSort = "significance") -> AskedSeriesPage:
+    """Return the first series that match the words."""
+    return ask_series(rows, SeriesQuestion(search, sort=sort, limit=MAX_SERIES))
+
+
+def print_series(answer: AskedSeriesPage, search: str) -> None:
+    """Print the series that were asked for, each with its verdict and the reason."""
+    if not answer.series:
+        typer.echo(f"None of {answer.n_series:,} series matches {search!r}.")
+        return
+    for one in answer.series:
+        typer.echo(f"{one.host}: {one.title}: {one.verdict.replace('_', ' ')}")
+        typer.echo(f"  {one.reason}")
+    if answer.n_matched > len(answer.series):
+        typer.echo(f"The first {len(answer.series):,} of {answer.n_matched:,}; add words to see others.")
+
+
+def has_no_verdict(rows: Sequence[SeriesRows]) -> bool:
+    """Return whether no series has enough samples for a verdict."""
+    counts = ask_series(rows, SeriesQuestion(limit=1)).counts
+    n_judged = counts.unusual + counts.likely + counts.unchanged + counts.muted
+    return counts.insufficient_data > 0 and n_judged == 0
+
+
+def print_differences(rows: Sequence[SeriesRows]) -> None:
+    """Print both values of each series and their difference, the largest in proportion first."""
+    answer = find_series(rows, "", sort="difference")
+    texts = {(item.stat, item.field.key): item.field for host in rows for item in host.fields}
+
+    def to_cells(one: AskedSeries) -> tuple[str, ...]:
+        field = texts[one.stat, one.field]
+        difference = "" if one.difference is None else f"{'+' if one.difference > 0 else ''}{to_text(field, one.difference)}"
+        ratio = "" if one.ratio is None else f"{one.ratio:.3g}"
+        return (one.host, one.title, to_text(field, one.baseline.median), to_text(field, one.incident.median), difference, ratio)
+
+    typer.echo("")
+    print_table([("host", "series", "baseline", "incident", "difference", "ratio"), *map(to_cells, answer.series)])
+    if answer.n_matched > len(answer.series):
+        typer.echo(f"The first {len(answer.series):,} of {answer.n_matched:,} series; --ask WORDS shows others.")

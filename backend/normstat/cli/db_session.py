@@ -18,6 +18,7 @@ from normstat.db.schema_version import require_current_schema
 from normstat.db.session import WriteSession, make_engine, make_sessions, open_write_session
 from normstat.errors import DatabaseAway, NormstatError
 from normstat.records.audit_rows import AuditEntry, add_entries, has_changed
+from normstat.runtime.body import parse_instant
 from normstat.settings import load_settings
 
 T = TypeVar("T")
@@ -86,6 +87,17 @@ def exit_if_damaged(lines: Sequence[str]) -> None:
         raise typer.Exit(DAMAGED)
 
 
+def parse_time(text: str) -> datetime:
+    """Return the instant of an option.
+
+    Raises: typer.BadParameter
+    """
+    try:
+        return parse_instant(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 def to_printable(text: str) -> str:
     """Return untrusted text without control characters, which a terminal would obey."""
     return "".join(sign if sign.isprintable() else "?" for sign in text)
@@ -101,14 +113,3 @@ def print_table(rows: Sequence[tuple[str, ...]]) -> None:
 def format_instant(instant: datetime) -> str:
     """Return an instant, which is in UTC, to the second: `2026-11-22 10:00:00Z`."""
     return f"{instant:%Y-%m-%d %H:%M:%S}Z"
-
-
-def format_bytes(n: float | None) -> str:
-    """Return a readable size; "-" where it is unknown."""
-    if n is None:
-        return "-"
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if abs(n) < 1024:
-            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
-        n /= 1024
-    return f"{n:.1f} TiB"

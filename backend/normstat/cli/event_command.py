@@ -7,30 +7,18 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from normstat.api.routes.event_schemas import EventCreate
-from normstat.cli.db_session import format_instant, print_table, run_in_session
+from normstat.cli.db_session import format_instant, parse_time, print_table, run_in_session
 from normstat.db.session import WriteSession
-from normstat.errors import count_of
 from normstat.query.host_events import EventPage, HostEvent, search_events
 from normstat.records import event_rows
 from normstat.records.event_rows import EventDraft, EventFilter, EventRecord, EventSource
-from normstat.runtime.body import parse_instant
+from normstat.runtime.readable import count_of
 from normstat.stats.fact_words import EventKind
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Note, list and delete events: docs/artefacts.md.")
 
 AUTHOR: Final = "command line"
 MAX_LISTED: Final = 1000
-
-
-def parse_time(text: str) -> datetime:
-    """Return the instant of an option.
-
-    Raises: typer.BadParameter
-    """
-    try:
-        return parse_instant(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
 
 
 @app.callback()

@@ -11,7 +11,7 @@ from normstat.api.routes.experiment_schemas import RunCreate
 from normstat.cli.db_session import exit_with, format_instant, print_table, run_in_session
 from normstat.cli.run_target import choose_target
 from normstat.db.session import WriteSession
-from normstat.errors import BadRequest, NormstatError, count_of
+from normstat.errors import BadRequest, NormstatError
 from normstat.experiments import experiment_rows
 from normstat.experiments.experiment_analysis import (
     AnalysisRequest,
@@ -23,6 +23,7 @@ from normstat.experiments.experiment_analysis import (
 from normstat.experiments.experiment_rows import ExperimentPage
 from normstat.experiments.run_facts import describe_run, facts_of
 from normstat.experiments.scaling_fits import ScalingFit
+from normstat.runtime.readable import count_of
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="List experiments and what they say: docs/artefacts.md.")
 

@@ -12,11 +12,10 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from normstat.cli.db_session import run_or_exit
+from normstat.cli.db_session import parse_time, run_or_exit
 from normstat.db.session import make_engine
 from normstat.errors import BadRequest
 from normstat.query.export.csv_export import ExportRequest, stream_csv
-from normstat.runtime.body import parse_instant
 from normstat.settings import load_settings
 from normstat.window import Window
 
@@ -30,25 +29,14 @@ class ExportFormat(StrEnum):
     PARQUET = "parquet"
 
 
-def parse_option(text: str) -> datetime:
-    """Return the instant of an option.
-
-    Raises: BadParameter
-    """
-    try:
-        return parse_instant(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
 @app.command()
 def export(
     *,
     host: Annotated[str, typer.Option(help="name of the host")],
     start: Annotated[
-        datetime, typer.Option("--from", parser=parse_option, metavar="INSTANT", help="first instant: 2026-11-21T10:00:00Z")
+        datetime, typer.Option("--from", parser=parse_time, metavar="INSTANT", help="first instant: 2026-11-21T10:00:00Z")
     ],
-    end: Annotated[datetime, typer.Option("--to", parser=parse_option, metavar="INSTANT", help="first instant after the window")],
+    end: Annotated[datetime, typer.Option("--to", parser=parse_time, metavar="INSTANT", help="first instant after the window")],
     stat: Annotated[str | None, typer.Option(help="name of the stat; default: all stats, as long CSV")] = None,
     file_format: Annotated[ExportFormat, typer.Option("--format", help="csv, or parquet for one stat")] = ExportFormat.CSV,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="output file; default: standard output")] = None,

@@ -11,8 +11,7 @@ import typer
 
 from normstat.baselines.baseline_rows import find_baseline
 from normstat.cli.artefact_command import printable
-from normstat.cli.db_session import exit_with, run_in_session
-from normstat.cli.export_command import parse_option
+from normstat.cli.db_session import exit_with, parse_time, run_in_session
 from normstat.db.session import WriteSession
 from normstat.errors import BadRequest, NotFound
 from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
@@ -39,8 +38,8 @@ def graph(
         typer.Option(help="key of a field, e.g. usr_pct, or without --stat STAT.FIELD, a graph for each stat; repeatable"),
     ] = None,
     view: Annotated[str, typer.Option(help="all panels of a saved view, by its name or key, instead of a stat")] = "",
-    start: Annotated[datetime, typer.Option(parser=parse_option, metavar="INSTANT", help="first instant: 2026-11-21T10:00:00Z")],
-    end: Annotated[datetime, typer.Option(parser=parse_option, metavar="INSTANT", help="first instant after the window")],
+    start: Annotated[datetime, typer.Option(parser=parse_time, metavar="INSTANT", help="first instant: 2026-11-21T10:00:00Z")],
+    end: Annotated[datetime, typer.Option(parser=parse_time, metavar="INSTANT", help="first instant after the window")],
     instance: Annotated[list[str] | None, typer.Option(help="only this instance; repeatable; default: the first ones")] = None,
     baseline: Annotated[str | None, typer.Option(help="mark the windows of this baseline, by its name or id")] = None,
     width: Annotated[int, typer.Option(help="width in pixels", min=200, max=4000)] = 900,

@@ -8,13 +8,14 @@ import typer
 from normstat.cli.db_session import print_table, run_in_session, run_or_exit
 from normstat.db.schema.job_models import JobState
 from normstat.db.session import WriteSession, make_engine, make_sessions, open_read_session
-from normstat.errors import NormstatError, count_of
+from normstat.errors import NormstatError
 from normstat.records.host_tag_rows import TAG, HostTagsUpdate, TaggedHost, change_tags, list_tagged
 from normstat.retention import host_deletion
 from normstat.retention.deletion_worker import work_off_removals
 from normstat.retention.host_deletion import HostDeletion
 from normstat.runtime.body import MAX_TAG_LENGTH, check_body
 from normstat.runtime.logs import configure_logging
+from normstat.runtime.readable import count_of
 from normstat.settings import load_settings
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Tag and delete hosts.")

@@ -1,7 +1,6 @@
 """`normstat import`: loads files of tool output that were recorded earlier into the database."""
 
 import asyncio
-import datetime as dt
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from normstat.artefacts.import_keeper import ImportKeeper
 from normstat.db.schema_version import require_current_schema
 from normstat.db.session import make_engine, make_sessions, open_read_session, open_write_session
-from normstat.errors import NormstatError, count_of
+from normstat.errors import NormstatError
 from normstat.ingest import import_rows
 from normstat.ingest.batching import set_limits
 from normstat.ingest.import_rows import ImportedFile
@@ -23,6 +22,7 @@ from normstat.ingest.imports.import_options import ImportOptions, check_options,
 from normstat.ingest.imports.import_queue import to_import_row
 from normstat.ingest.imports.import_run import ImportSource, require_host_name, run_import
 from normstat.runtime.logs import configure_logging
+from normstat.runtime.readable import count_of, format_bytes, to_iso
 from normstat.settings import Settings, load_settings
 from normstat.watch.watch_rule_rows import read_now
 
@@ -125,7 +125,7 @@ class Screen:
 
     async def surveying(self, n_bytes: int, path: str) -> None:
         """Show the survey."""
-        self.progress.update(self._task, description=f"looking through {_short(path)} ({n_bytes / 1e6:.0f} MB)")
+        self.progress.update(self._task, description=f"looking through {_short(path)} ({format_bytes(n_bytes)})")
 
     async def loading(self, n_bytes: int, n_bytes_done: int, path: str) -> None:
         """Show how much has been loaded."""
@@ -181,8 +181,4 @@ def print_results(results: Sequence[ImportedFile], *, shows_all: bool) -> None:
 def _span(result: ImportedFile) -> str:
     if result.first_sample_at is None or result.last_sample_at is None:
         return "no times"
-    return f"{_time(result.first_sample_at)} to {_time(result.last_sample_at)}"
-
-
-def _time(instant: dt.datetime) -> str:
-    return instant.astimezone(dt.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return f"{to_iso(result.first_sample_at, 'seconds')} to {to_iso(result.last_sample_at, 'seconds')}"

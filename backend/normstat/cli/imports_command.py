@@ -8,8 +8,7 @@ from typing import Annotated, Final
 import typer
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.cli.db_session import format_instant, print_table, run_in_session, run_or_exit, to_printable
-from normstat.cli.event_command import parse_time
+from normstat.cli.db_session import format_instant, parse_time, print_table, run_in_session, run_or_exit, to_printable
 from normstat.db.row_budgets import require_room_for_host
 from normstat.db.schema.job_models import OPEN_STATES, JobState
 from normstat.db.session import make_engine, make_sessions, open_read_session, open_write_session

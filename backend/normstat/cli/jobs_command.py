@@ -10,6 +10,7 @@ from normstat.db.schema.job_models import JobKind, JobState
 from normstat.db.session import WriteSession
 from normstat.jobs import job_list
 from normstat.jobs.job_list import JobFilter, JobInfo
+from normstat.runtime.readable import format_seconds
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="List, stop and retry background jobs: docs/run.md.")
 
@@ -94,11 +95,7 @@ def describe_progress(job: JobInfo) -> str:
 def describe_age(job: JobInfo, now: datetime) -> str:
     """Return for how long the job has been in its state, such as `12 min`."""
     since = job.queued_at if job.state is JobState.QUEUED else job.finished_at or job.started_at or job.queued_at
-    seconds = max(0, round((now - since).total_seconds()))
-    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds // length} {unit}"
-    return f"{seconds} s"
+    return format_seconds(now - since)
 
 
 def _shorten(text: str) -> str:

@@ -16,8 +16,8 @@ from normstat.cli.local_database import use_running_database
 from normstat.db.session import WriteSession
 from normstat.errors import BadRequest, NotFound, TooLarge
 from normstat.records import artefact_rows
-from normstat.report.words import instant
 from normstat.runtime.input_limits import MAX_ARTEFACT_BYTES
+from normstat.runtime.readable import format_bytes, format_instant
 
 STDIN: Final = "-"
 
@@ -99,7 +99,7 @@ def _of_file(origin: LogOrigin, file: Path) -> LogInput:
     except OSError as error:
         raise BadRequest(f"Cannot read {file}: {error.strerror}; name a readable file, or - for standard input") from None
     if len(data) > MAX_ARTEFACT_BYTES:
-        raise TooLarge(f"{name} has more than {MAX_ARTEFACT_BYTES >> 20} MiB; filter it first, or trace for a shorter time")
+        raise TooLarge(f"{name} has more than {format_bytes(MAX_ARTEFACT_BYTES)}; filter it first, or trace for a shorter time")
     found = read_artefact(data, name="" if str(file) == STDIN else file.name, spec=origin.spec)
     facts = [("Log", name), ("Tool", found.tool or "unknown")]
     if found.n_rejected:
@@ -116,7 +116,7 @@ def _of_artefact(origin: LogOrigin, artefact_id: int) -> LogInput:
         pieces = [piece async for piece in artefact_rows.read_text(session, artefact_id)]
         facts = [
             ("Log", f"artefact {artefact_id}, {known.title or known.question or known.command or known.file_name}".rstrip(", ")),
-            ("Tool", f"{known.tool or 'unknown'} on {known.host} at {instant(known.start)}"),
+            ("Tool", f"{known.tool or 'unknown'} on {known.host} at {format_instant(known.start)}"),
         ]
         return LogInput(part, pieces, f"artefact {artefact_id}", facts)
 

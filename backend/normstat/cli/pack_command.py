@@ -6,12 +6,13 @@ from typing import Annotated, Final
 
 import typer
 
-from normstat.cli.db_session import format_bytes, run_or_exit
+from normstat.cli.db_session import run_or_exit
 from normstat.compaction.packing_run import limit_at, pack_chunks
 from normstat.db.session import make_engine, make_sessions
 from normstat.db.turns import Turns
-from normstat.errors import NormstatError, count_of
+from normstat.errors import NormstatError
 from normstat.runtime.logs import configure_logging
+from normstat.runtime.readable import count_of, format_bytes
 from normstat.settings import load_settings
 
 app = typer.Typer(add_completion=False)

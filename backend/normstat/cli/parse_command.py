@@ -11,6 +11,7 @@ from typing import Annotated, BinaryIO, Final
 import typer
 
 from normstat.errors import NormstatError, shorten
+from normstat.runtime import readable
 from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.engine.histogram import split_bucket
 from normstat.stats.engine.times.timeline import Timeline
@@ -191,4 +192,4 @@ def to_iso(time_us: int) -> str | None:
     """
     if not 0 <= time_us < LATEST_US:
         return None
-    return from_us(time_us).isoformat().replace("+00:00", "Z")
+    return readable.to_iso(from_us(time_us))

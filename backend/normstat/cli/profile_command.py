@@ -5,12 +5,13 @@ from typing import Annotated, Final
 
 import typer
 
-from normstat.cli.db_session import format_bytes, print_table, run_in_session, run_or_exit
+from normstat.cli.db_session import print_table, run_in_session, run_or_exit
 from normstat.db.schema.job_models import OPEN_STATES
 from normstat.db.session import make_engine, make_sessions
 from normstat.profiles.profile_job import run_profiles
 from normstat.profiles.profile_jobs import ProfileState, list_states
 from normstat.runtime.logs import configure_logging
+from normstat.runtime.readable import format_bytes
 from normstat.settings import load_settings
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show and build the profiles of baselines: docs/comparison.md.")

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from normstat.backup.dump import Progress
-from normstat.cli.db_session import format_bytes
+from normstat.runtime.readable import format_bytes
 
 LINE_EVERY_S: Final = 5.0
 

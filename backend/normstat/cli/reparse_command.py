@@ -12,11 +12,12 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.db.schema.job_models import OPEN_STATES, JobState
 from normstat.db.schema_version import require_current_schema
 from normstat.db.session import make_engine, make_sessions, open_read_session, open_write_session
-from normstat.errors import DatabaseAway, NormstatError, count_of
+from normstat.errors import DatabaseAway, NormstatError
 from normstat.ingest.reparse.reparse_worker import work_off
 from normstat.records import reparse_rows
 from normstat.records.reparse_rows import Reparse, ReparseScope
 from normstat.runtime.logs import configure_logging
+from normstat.runtime.readable import count_of, format_bytes
 from normstat.samples.spec_refresh import reload_user_specs
 from normstat.settings import Settings, load_settings
 
@@ -24,7 +25,6 @@ app = typer.Typer(add_completion=False)
 
 CREATED_BY: Final = "command line"
 SHOW_S: Final = 0.5
-MIB: Final = 1 << 20
 
 
 @app.command()
@@ -100,7 +100,7 @@ async def _watch(sessions: async_sessionmaker[AsyncSession], reparse_id: int, wo
         async with open_read_session(sessions) as session:
             record = await reparse_rows.read_reparse(session, reparse_id)
         line = (
-            f"{record.state}: {record.n_bytes_done / MIB:.1f} of {record.n_bytes / MIB:.1f} MiB, "
+            f"{record.state}: {format_bytes(record.n_bytes_done)} of {format_bytes(record.n_bytes)}, "
             f"{record.n_streams_done} of {count_of(record.n_streams, 'stream')}"
         )
         if line != shown:

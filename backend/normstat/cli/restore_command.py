@@ -10,7 +10,8 @@ from sqlalchemy.exc import DBAPIError
 from normstat.backup import restore_tables as work
 from normstat.cli.db_session import exit_with, to_printable
 from normstat.cli.progress import ProgressDisplay
-from normstat.errors import DatabaseAway, NormstatError, count_of
+from normstat.errors import DatabaseAway, NormstatError
+from normstat.runtime.readable import count_of
 from normstat.settings import load_settings
 
 app = typer.Typer(add_completion=False)

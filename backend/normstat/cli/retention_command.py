@@ -5,15 +5,16 @@ from typing import Annotated, Final
 
 import typer
 
-from normstat.cli.db_session import format_bytes, print_table, run_in_session, run_or_exit
+from normstat.cli.db_session import print_table, run_in_session, run_or_exit
 from normstat.db.schema.job_models import OPEN_STATES, JobState
 from normstat.db.session import WriteSession, make_engine, make_sessions, open_read_session
-from normstat.errors import BadRequest, count_of
+from normstat.errors import BadRequest
 from normstat.retention import retention_rules
 from normstat.retention.deletion_worker import work_off_removals
 from normstat.retention.retention_rules import MAX_DAYS, RESULTS, RetentionRule, RetentionRulePut, RetentionRun
 from normstat.runtime.body import check_body
 from normstat.runtime.logs import configure_logging
+from normstat.runtime.readable import count_of, format_bytes
 from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.settings import load_settings
 

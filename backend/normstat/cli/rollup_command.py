@@ -6,11 +6,12 @@ from typing import Annotated, Final
 
 import typer
 
-from normstat.cli.db_session import format_bytes, print_table, run_in_session, run_or_exit
+from normstat.cli.db_session import print_table, run_in_session, run_or_exit
 from normstat.db.session import WriteSession, make_engine, make_sessions
 from normstat.db.turns import Turns
-from normstat.errors import NormstatError, count_of
+from normstat.errors import NormstatError
 from normstat.runtime.logs import configure_logging
+from normstat.runtime.readable import count_of, format_bytes
 from normstat.samples.rollups.rollup_job import limit_at, roll_up
 from normstat.samples.rollups.rollup_states import RollupState, count_marks, drop_rollups, read_rollup_states
 from normstat.settings import load_settings

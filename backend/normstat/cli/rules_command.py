@@ -9,13 +9,11 @@ from typing import Annotated, Final
 
 import typer
 
-from normstat.baselines.exclusion_rows import find_host
-from normstat.cli.db_session import format_instant, print_table, run_in_session
-from normstat.cli.event_command import parse_time
-from normstat.comparison.findings.human import format_human, format_seconds
+from normstat.cli.db_session import format_instant, parse_time, print_table, run_in_session
 from normstat.db.session import WriteSession
-from normstat.errors import count_of, name_some
 from normstat.runtime.csv_cells import format_csv
+from normstat.runtime.readable import count_of, format_human, format_seconds, name_some
+from normstat.samples.lookup import require_host
 from normstat.watch.rules.episode_tracker import Episode
 from normstat.watch.rules.past import PastRun, run_over_past
 from normstat.watch.rules.rule_file import COLOUR_WORDS, COLOURS, BadRule, WatchRule, load_builtin_rules, name_parts, read_rule
@@ -81,7 +79,7 @@ def try_rule(
         raise typer.BadParameter("--to must be after --from")
 
     async def work(session: WriteSession) -> PastRun:
-        return await run_over_past(session, (await find_host(session, host), host), rule, Window(start, end))
+        return await run_over_past(session, (await require_host(session, host), host), rule, Window(start, end))
 
     past = run_in_session(work)
     if as_csv:

@@ -6,11 +6,10 @@ from typing import Annotated, Final
 
 import typer
 
-from normstat.cli.db_session import format_instant, print_table, run_in_session, run_or_exit
-from normstat.cli.event_command import parse_time
+from normstat.cli.db_session import format_instant, parse_time, print_table, run_in_session, run_or_exit
 from normstat.db.session import WriteSession, make_engine, make_sessions, open_read_session
-from normstat.errors import count_of
 from normstat.runtime.logs import configure_logging
+from normstat.runtime.readable import count_of
 from normstat.samples.lookup import require_host
 from normstat.settings import load_settings
 from normstat.watch.fleet.minute_store import MINUTE_US

@@ -10,8 +10,9 @@ from normstat.cli.db_session import run_or_exit
 from normstat.compaction.seal_job import Sealing
 from normstat.compaction.unseal import release
 from normstat.db.session import make_engine, make_sessions, open_read_session
-from normstat.errors import NormstatError, count_of
+from normstat.errors import NormstatError
 from normstat.runtime.logs import configure_logging
+from normstat.runtime.readable import count_of
 from normstat.samples.lookup import require_host
 from normstat.settings import load_settings
 

@@ -5,12 +5,12 @@ from typing import Final
 import typer
 
 from normstat.backup.inspection import Inspection, inspect_store
-from normstat.cli.db_session import exit_if_damaged, format_bytes, print_table, run_in_session, run_or_exit
+from normstat.cli.db_session import exit_if_damaged, print_table, run_in_session, run_or_exit
 from normstat.cli.progress import ProgressDisplay
 from normstat.db.session import WriteSession
 from normstat.doctor.packed_checks import CHECKS
-from normstat.errors import count_of
 from normstat.query.disk_usage import StorageInfo, read_storage_info
+from normstat.runtime.readable import count_of, format_bytes
 from normstat.settings import load_settings
 
 app = typer.Typer(add_completion=False)

@@ -2,10 +2,12 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from inspect import Signature, signature
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -13,15 +15,15 @@ from normstat.artefacts.trace_log.blocking import BlockingList, find_blocking
 from normstat.artefacts.trace_log.lanes import LaneRequest, view_lanes
 from normstat.artefacts.trace_log.latency import LatencySummary, measure_latencies
 from normstat.artefacts.trace_log.log_export import filter_lines, write_log_csv, write_log_json, write_log_table
-from normstat.artefacts.trace_log.log_times import print_span
+from normstat.artefacts.trace_log.log_filter import Mask
 from normstat.artefacts.trace_log.pairing import available_rules, choose_rule, find_spans
 from normstat.artefacts.trace_log.queue_depth import measure_queues
 from normstat.cli.artefact_command import columns_of, printable
 from normstat.cli.db_session import exit_with
-from normstat.cli.log_input import EventChoice, LogOrigin, read_log
-from normstat.errors import BadRequest, NormstatError, count_of
+from normstat.cli.log_input import EventChoice, LogInput, LogOrigin, read_log
+from normstat.errors import BadRequest, NormstatError
 from normstat.report.log_pictures import BINS, LogSource, describe_log, draw_lanes, draw_latencies, lanes_pdf, latencies_pdf
-from normstat.report.words import instant
+from normstat.runtime.readable import count_of, format_instant, format_span
 
 app = typer.Typer(
     add_completion=False,
@@ -80,8 +82,20 @@ RowsOption = Annotated[int, typer.Option(help="how many rows", min=1, max=1000)]
 OutputOption = Annotated[Path | None, typer.Option("-o", "--output", help="output file; default: standard output")]
 
 
-@app.command()
-def analyze(
+@dataclass(frozen=True, slots=True)
+class AskedLog:
+    """The log that a command is about, and the choice of its events."""
+
+    origin: LogOrigin
+    events: EventChoice
+
+    def read(self) -> tuple[LogInput, Mask]:
+        """Return the log, and which of its events are chosen."""
+        log = read_log(self.origin)
+        return log, self.events.mask(log.part)
+
+
+def ask_log(
     file: FileArgument = None,
     *,
     artefact: ArtefactOption = None,
@@ -94,6 +108,32 @@ def analyze(
     command: CommandOption = None,
     event: EventOption = None,
     where: WhereOption = "",
+) -> AskedLog:
+    """Return the log that these options of all commands name, and the choice of its events."""
+    chosen = EventChoice(start, end, cpu or (), pid or (), command or (), event or (), where)
+    return AskedLog(LogOrigin(file, artefact, part, spec), chosen)
+
+
+def of_a_log(work: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the options of `ask_log` before its own; it gets the log as its first argument."""
+    shared = signature(ask_log).parameters
+    _, *own = signature(work).parameters.values()
+
+    def command(**given: Any) -> None:
+        work(ask_log(**{name: given.pop(name) for name in shared}), **given)
+
+    options = [*shared.values(), *own]
+    command.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    command.__annotations__ = {option.name: option.annotation for option in options}
+    command.__name__, command.__doc__ = work.__name__, work.__doc__
+    return command
+
+
+@app.command()
+@of_a_log
+def analyze(
+    asked: AskedLog,
+    *,
     pair: PairOption = "",
     key: KeyOption = None,
     group: GroupOption = "",
@@ -101,12 +141,10 @@ def analyze(
     rows: RowsOption = 20,
 ) -> None:
     """Show how long pairs of events took, over decades of time, and who blocked whom."""
-    chosen = EventChoice(start, end, cpu or (), pid or (), command or (), event or (), where)
 
     def work() -> Iterator[str]:
-        log = read_log(LogOrigin(file, artefact, part, spec))
-        mask = chosen.mask(log.part)
-        for name, said in [*log.facts, *describe_log(log.part, mask, chosen.words())]:
+        log, mask = asked.read()
+        for name, said in [*log.facts, *describe_log(log.part, mask, asked.events.words())]:
             yield f"{name}: {printable(said)}"
         rule = choose_rule(log.part, pair, key or (), group)
         known = available_rules(log.part)
@@ -130,27 +168,16 @@ def analyze(
 
 
 @app.command("filter")
+@of_a_log
 def filter_log(
-    file: FileArgument = None,
+    asked: AskedLog,
     *,
-    artefact: ArtefactOption = None,
-    part: PartOption = None,
-    spec: SpecOption = None,
-    start: FromOption = "",
-    end: ToOption = "",
-    cpu: CpuOption = None,
-    pid: PidOption = None,
-    command: CommandOption = None,
-    event: EventOption = None,
-    where: WhereOption = "",
     output: OutputOption = None,
 ) -> None:
     """Write the lines of the chosen events as the tracer printed them, with the titles above: what is written can be read again."""
-    chosen = EventChoice(start, end, cpu or (), pid or (), command or (), event or (), where)
 
     def work() -> Iterator[bytes]:
-        log = read_log(LogOrigin(file, artefact, part, spec))
-        mask = chosen.mask(log.part)
+        log, mask = asked.read()
         yield from filter_lines(log.pieces, log.part, mask)
         typer.echo(f"{int(mask.sum()):,} of {count_of(log.part.n_rows, 'event')}", err=True)
 
@@ -158,29 +185,19 @@ def filter_log(
 
 
 @app.command("format")
+@of_a_log
 def format_log(
-    file: FileArgument = None,
+    asked: AskedLog,
     *,
-    artefact: ArtefactOption = None,
-    part: PartOption = None,
-    spec: SpecOption = None,
-    start: FromOption = "",
-    end: ToOption = "",
-    cpu: CpuOption = None,
-    pid: PidOption = None,
-    command: CommandOption = None,
-    event: EventOption = None,
-    where: WhereOption = "",
     form: Annotated[TextForm, typer.Option("--as", help="a table to read, CSV, or a JSON object a line")] = TextForm.TABLE,
     rows: Annotated[int, typer.Option(help="how many rows of a table; CSV and JSON have all", min=1, max=1_000_000)] = 1000,
     output: OutputOption = None,
 ) -> None:
     """Write the chosen events as a table, as CSV or as JSON lines, with all digits of their nanoseconds."""
-    chosen = EventChoice(start, end, cpu or (), pid or (), command or (), event or (), where)
 
     def work() -> Iterator[bytes]:
-        log = read_log(LogOrigin(file, artefact, part, spec)).part
-        mask = chosen.mask(log)
+        found, mask = asked.read()
+        log = found.part
         if form is TextForm.TABLE:
             yield from (f"{line}\n".encode() for line in write_log_table(log, mask, limit=rows, clean=printable))
             if int(mask.sum()) > rows:
@@ -192,19 +209,10 @@ def format_log(
 
 
 @app.command()
+@of_a_log
 def plot(
-    file: FileArgument = None,
+    asked: AskedLog,
     *,
-    artefact: ArtefactOption = None,
-    part: PartOption = None,
-    spec: SpecOption = None,
-    start: FromOption = "",
-    end: ToOption = "",
-    cpu: CpuOption = None,
-    pid: PidOption = None,
-    command: CommandOption = None,
-    event: EventOption = None,
-    where: WhereOption = "",
     what: Annotated[Picture, typer.Option("--what", help="lanes, or a histogram of latencies")] = Picture.LANES,
     by: Annotated[Lanes, typer.Option(help="what has a lane")] = Lanes.THREAD,
     pair: PairOption = "",
@@ -216,14 +224,12 @@ def plot(
     if output.suffix.lower() not in {".svg", ".pdf"}:
         typer.echo(f"normstat: {output} ends in neither .svg nor .pdf, the pictures that this command draws", err=True)
         raise typer.Exit(2)
-    chosen = EventChoice(start, end, cpu or (), pid or (), command or (), event or (), where)
     is_pdf = output.suffix.lower() == ".pdf"
 
     def work() -> Iterator[bytes]:
-        log = read_log(LogOrigin(file, artefact, part, spec))
-        mask = chosen.mask(log.part)
-        facts = [*log.facts, *describe_log(log.part, mask, chosen.words())]
-        source = LogSource(f"{log.part.title}: {log.name}", facts, "normstat trace-log", instant(datetime.now(UTC)))
+        log, mask = asked.read()
+        facts = [*log.facts, *describe_log(log.part, mask, asked.events.words())]
+        source = LogSource(f"{log.part.title}: {log.name}", facts, "normstat trace-log", format_instant(datetime.now(UTC)))
         if what is Picture.LATENCIES:
             rule = choose_rule(log.part, pair, key or (), group)
             if rule is None:
@@ -254,14 +260,14 @@ def latency_lines(summary: LatencySummary) -> Iterator[str]:
         rows = [titles]
         rows += [
             (
-                _cut(printable(row.key)) or "(none)", f"{row.count:,}", print_span(row.avg_ns), print_span(row.max_ns),
-                print_span(row.total_ns), f"{100 * row.share:.3g}", *(f"{row.decades[at]:,}" for at in used),
+                _cut(printable(row.key)) or "(none)", f"{row.count:,}", format_span(row.avg_ns), format_span(row.max_ns),
+                format_span(row.total_ns), f"{100 * row.share:.3g}", *(f"{row.decades[at]:,}" for at in used),
             )
             for row in summary.rows
         ]  # fmt: skip
         rows.append((
-            "all", f"{summary.count:,}", print_span(summary.avg_ns or 0), print_span(summary.max_ns or 0),
-            print_span(summary.total_ns), "100", *(f"{summary.decades[at]:,}" for at in used),
+            "all", f"{summary.count:,}", format_span(summary.avg_ns or 0), format_span(summary.max_ns or 0),
+            format_span(summary.total_ns), "100", *(f"{summary.decades[at]:,}" for at in used),
         ))  # fmt: skip
         yield from columns_of(rows)
         if summary.n_rows > len(summary.rows):
@@ -279,7 +285,7 @@ def blocking_lines(found: BlockingList) -> Iterator[str]:
         yield "The log does not show that a thread waited for another one."
     for row in found.rows:
         most = "at most " if row.wait_is_limit else ""
-        yield f"waited {most}{print_span(row.wait_ns)}: {printable(row.sentence)}"
+        yield f"waited {most}{format_span(row.wait_ns)}: {printable(row.sentence)}"
     if found.n_rows > len(found.rows):
         yield f"The longest {len(found.rows)} of {found.n_rows:,}; --rows shows more."
 

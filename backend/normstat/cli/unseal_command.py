@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from normstat.cli.db_session import run_or_exit
-from normstat.cli.export_command import parse_option
+from normstat.cli.db_session import parse_time, run_or_exit
 from normstat.compaction.unseal import Unsealed, list_host_ids, unseal
 from normstat.db.session import make_engine, make_sessions, open_read_session
-from normstat.errors import count_of
+from normstat.runtime.readable import count_of
 from normstat.samples.lookup import require_host
 from normstat.settings import load_settings
 from normstat.window import EPOCH, LATEST, Window
@@ -24,11 +23,11 @@ def unseal_samples(
     *,
     host: Annotated[str | None, typer.Option(help="name of the host")] = None,
     start: Annotated[
-        datetime | None, typer.Option("--from", parser=parse_option, metavar="INSTANT", help="first instant; default: the oldest")
+        datetime | None, typer.Option("--from", parser=parse_time, metavar="INSTANT", help="first instant; default: the oldest")
     ] = None,
     end: Annotated[
         datetime | None,
-        typer.Option("--to", parser=parse_option, metavar="INSTANT", help="first instant after the window; default: the newest"),
+        typer.Option("--to", parser=parse_time, metavar="INSTANT", help="first instant after the window; default: the newest"),
     ] = None,
     stat: Annotated[list[str] | None, typer.Option(help="only this stat; more than once for several")] = None,
     days: Annotated[int, typer.Option(min=1, max=36_500, help="for how many days they stay rows")] = 7,

@@ -7,10 +7,9 @@ from typing import Annotated, Final
 import typer
 
 from normstat.cli.db_session import format_instant, print_table, run_in_session
-from normstat.comparison.findings.human import format_seconds
 from normstat.db.session import WriteSession
-from normstat.errors import count_of
 from normstat.runtime.csv_cells import format_csv
+from normstat.runtime.readable import count_of, format_seconds
 from normstat.watch.watch_lists import EpisodeFilter, EpisodeInfo, list_episodes
 from normstat.watch.watch_now import OnNow, WatchNow, read_watch_now
 
@@ -62,7 +61,7 @@ def _print_now(on: list[OnNow], found: WatchNow, now: datetime) -> None:
             entry.host or SERVER,
             entry.title,
             _name_instances(entry),
-            format_seconds((now - entry.since).total_seconds()),
+            format_seconds(now - entry.since),
             _describe_care(entry),
             describe_saw(entry.episodes[0]),
         )
@@ -97,7 +96,7 @@ def _print_history(episodes: list[EpisodeInfo]) -> None:
     rows = [
         (
             format_instant(each.start),
-            format_seconds((each.last - each.start).total_seconds()),
+            format_seconds(each.last - each.start),
             each.colour,
             each.host or SERVER,
             f"{each.title} {each.instance}".strip(),

@@ -9,10 +9,10 @@ import numpy as np
 
 from normstat.baselines.window_sets import Windows, length_s
 from normstat.comparison.findings.coming_and_going import is_process_stat
-from normstat.comparison.findings.human import format_seconds
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import StatPair
 from normstat.runtime import work_budget
+from normstat.runtime.readable import format_seconds
 from normstat.scoring.contamination import LIKE_INCIDENT, NORMAL, Codes, find_contaminated, find_ends
 from normstat.scoring.summary import FloatArray
 from normstat.window import Window

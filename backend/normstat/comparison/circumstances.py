@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from normstat.comparison.findings.human import format_human, format_seconds, join_words, name_processes
 from normstat.comparison.missing_data import Silence
 from normstat.comparison.model import Circumstance, CircumstanceKind
 from normstat.comparison.observers import Observer
 from normstat.query.artefact_times import ArtefactTime
 from normstat.query.host_events import HostEvent
 from normstat.query.stream_losses import StreamLoss
+from normstat.runtime.readable import format_human, format_seconds, join_words, name_processes
 from normstat.stats.observer_effect import Effect, describe_effect
 from normstat.window import Window, to_us
 

@@ -9,9 +9,9 @@ import numpy as np
 from normstat.comparison.long_csv import LongTable, names_of
 from normstat.comparison.series_comparison import UNUSUAL, Verdict, families_of, verdicts_of
 from normstat.profiles.adhoc_profile import Block, compare_blocks
-from normstat.scoring.appearance import appearance_significance
 from normstat.scoring.contamination import find_contaminated, find_ends
 from normstat.scoring.host_profile import MIN_BASELINE
+from normstat.scoring.significance import appearance_significance
 from normstat.scoring.summary import FloatArray, IntArray
 
 # A metric shares the common grid if at most this share of the instants is off it.

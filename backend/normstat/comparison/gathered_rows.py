@@ -5,7 +5,7 @@ keeps when they are free again, beside the columns made of them.
 """
 
 import mmap
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, TypeVar, cast
@@ -14,10 +14,35 @@ import numpy as np
 import numpy.typing as npt
 
 from normstat.codecs.sealed_codec import missing_of
-from normstat.comparison.stored_columns import StoredColumns
-from normstat.samples.sample_pages import Page, StoredArray, to_codes
-from normstat.scoring.summary import IntArray
+from normstat.samples.sample_pages import Page, StoredArray, to_codes, to_floats
+from normstat.scoring.summary import FloatArray, IntArray
 from normstat.stats.spec import Field
+
+
+class StoredColumns(Mapping[str, FloatArray]):
+    """The columns of fields, by key; each is made on access and not cached here."""
+
+    def __init__(self, columns: Mapping[str, tuple[Field, StoredArray]]) -> None:
+        self._columns = columns
+
+    def __getitem__(self, key: str) -> FloatArray:
+        return to_floats(*self._columns[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __contains__(self, key: object) -> bool:
+        # A mapping would make the column to find out.
+        return key in self._columns
+
+    def part(self, key: str, rows: slice) -> FloatArray:
+        """Return some rows of a column."""
+        field, column = self._columns[key]
+        return to_floats(field, column[rows])
+
 
 # Rows of the segments of a column: each has twice as many as the one before.
 MIN_SEGMENT_ROWS: Final = 1 << 12

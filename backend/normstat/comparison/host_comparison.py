@@ -16,7 +16,6 @@ from normstat.comparison.divisor import Divisor, LeftOut, describe_left_out, div
 from normstat.comparison.findings.classify import SeriesIdentity, make_findings, strongest_ratios
 from normstat.comparison.findings.coming_and_going import Surroundings, describe_small, find_unmatched, is_process_stat
 from normstat.comparison.findings.grouping import group_findings
-from normstat.comparison.findings.human import format_human
 from normstat.comparison.findings.stalls import describe_bouts, describe_rhythm, find_stalls
 from normstat.comparison.host_ledger import ask_facts, installed_kib, some_windows
 from normstat.comparison.ledger.book import draw_lines, open_book
@@ -44,6 +43,7 @@ from normstat.profiles.sketch_reader import is_profiled
 from normstat.profiles.stored_profile import LoadedProfile
 from normstat.records.expected_value_rows import ExpectedValue
 from normstat.runtime import work_budget
+from normstat.runtime.readable import format_human
 from normstat.samples.lookup import StatRef, list_host_stats
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field

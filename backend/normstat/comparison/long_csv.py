@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pc_csv
 
-from normstat.errors import BadRequest, count_of, shorten
+from normstat.errors import BadRequest, shorten
+from normstat.runtime.readable import count_of
 
 COLUMNS: Final = ("time", "metric", "value")
 MISSING_VALUES: Final = ("", "nan", "null", "none", "na", "n/a", "-")

@@ -18,10 +18,10 @@ from normstat.query.host_lines import MetricColumn
 from normstat.query.host_steps import HostColumn
 from normstat.query.step_reduction import Reduction
 from normstat.runtime.field_docs import Documented
+from normstat.runtime.units import BYTES, MILLISECONDS
 from normstat.samples.lookup import StatRef
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Kind, Semantics, Shape, Worse
-from normstat.stats.units import BYTES, MILLISECONDS
 
 FIELD_KEY: Final = re.compile(r"([a-z]\w*)\.(\w+)", re.ASCII)
 CPU: Final = "cpu"

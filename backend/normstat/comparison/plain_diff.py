@@ -7,6 +7,7 @@ import numpy as np
 
 from normstat.comparison.long_csv import LongTable
 from normstat.comparison.series_reasons import format_factor
+from normstat.runtime.readable import count_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,4 +73,4 @@ def _number(value: float) -> str:
 
 
 def _samples(n: int) -> str:
-    return "no sample" if n == 0 else "1 sample" if n == 1 else f"{n:,} samples"
+    return count_of(n, "sample") if n else "no sample"

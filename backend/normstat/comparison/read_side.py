@@ -11,8 +11,7 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.baselines.window_sets import Windows, length_s, sample_evenly
-from normstat.comparison.gathered_rows import GatheredRows, RowArray
-from normstat.comparison.stored_columns import StoredColumns
+from normstat.comparison.gathered_rows import GatheredRows, RowArray, StoredColumns
 from normstat.profiles.sketch_builder import SECOND_US, coverage_of
 from normstat.query.sample_counts import count_samples
 from normstat.runtime import work_budget

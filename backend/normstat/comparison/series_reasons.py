@@ -10,6 +10,7 @@ import numpy as np
 from normstat.comparison.findings.wording import format_ratio, to_text
 from normstat.comparison.series_rows import BASELINE, HIGHEST, INCIDENT, LOWEST, MEDIAN, SeriesRows, SeriesVerdict
 from normstat.comparison.unscored_series import MIN_BASELINE, MIN_INCIDENT
+from normstat.runtime.readable import count_of
 from normstat.scoring.change_scale import KINDS
 from normstat.scoring.significance import LIKELY, VERY_RARE
 from normstat.stats.spec import Field
@@ -60,9 +61,9 @@ def explain(rows: SeriesRows, row: int, verdict: SeriesVerdict) -> str:
 def describe_counts(n_baseline: int, n_incident: int) -> str:
     """Return why there is no verdict: `1 sample each`, `3 samples in the baseline, at least 10 are needed`."""
     if n_baseline == n_incident:
-        return f"{_samples(n_baseline)} each"
+        return f"{count_of(n_baseline, 'sample')} each"
     short = [
-        f"{_samples(n) if n else 'none'} in the {side} (at least {least} are needed)"
+        f"{count_of(n, 'sample') if n else 'none'} in the {side} (at least {least} are needed)"
         for side, n, least in (("baseline", n_baseline, MIN_BASELINE), ("incident", n_incident, MIN_INCIDENT))
         if n < least
     ]
@@ -107,7 +108,7 @@ def _level(rows: SeriesRows, row: int, field: Field, side: int) -> str:
     n = int(rows.n[side, row])
     if n == 1:
         return f"{_text(field, _value(rows, row, side, MEDIAN))}, 1 sample"
-    return f"median {_text(field, _value(rows, row, side, MEDIAN))} ({_span(rows, row, field, side)}), {_samples(n)}"
+    return f"median {_text(field, _value(rows, row, side, MEDIAN))} ({_span(rows, row, field, side)}), {count_of(n, 'sample')}"
 
 
 def _span(rows: SeriesRows, row: int, field: Field, side: int) -> str:
@@ -149,7 +150,3 @@ def _rarer(significance: float) -> str:
     if significance >= math.log10(MAX_ONE_IN):
         return f"fewer than 1 in {MAX_ONE_IN:,}"
     return f"about {_one_in(significance)}"
-
-
-def _samples(n: int) -> str:
-    return "1 sample" if n == 1 else f"{n:,} samples"

@@ -19,7 +19,7 @@ from normstat.comparison.series_rows import (
     SeriesVerdict,
 )
 from normstat.runtime.field_docs import Documented
-from normstat.runtime.natural_order import natural_key
+from normstat.runtime.readable import natural_key
 from normstat.scoring.summary import FloatArray, IntArray
 from normstat.stats.catalogue import load_catalogue
 

@@ -10,9 +10,9 @@ from normstat.comparison.ledger.sources import MEMORY_TOTALS
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import ScoredSeries, StatPair
 from normstat.comparison.unscored_series import MIN_BASELINE, MIN_INCIDENT
+from normstat.runtime.units import BYTES
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.summaries import is_summary
-from normstat.stats.units import BYTES
 
 # An instance in fewer of the baseline's reports comes and goes.
 ALWAYS_THERE: Final = 0.9

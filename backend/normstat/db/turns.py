@@ -15,7 +15,8 @@ import structlog
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from normstat.errors import NormstatError, count_of
+from normstat.errors import NormstatError
+from normstat.runtime.readable import count_of
 
 log = structlog.get_logger()
 

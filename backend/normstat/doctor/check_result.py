@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -58,12 +57,3 @@ def not_checked(check: str, why: str, advice: str = "") -> CheckResult:
 def count_by_status(results: Sequence[CheckResult]) -> dict[CheckStatus, int]:
     """Return the number of checks with each status, 0 included."""
     return {status: sum(result.status is status for result in results) for status in CheckStatus}
-
-
-def describe_age(age: timedelta) -> str:
-    """Return a duration in its largest unit."""
-    seconds = max(0, int(age.total_seconds()))
-    for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds // length} {unit}"
-    return f"{seconds} s"

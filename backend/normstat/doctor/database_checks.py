@@ -9,6 +9,8 @@ from normstat.doctor.check_result import CheckResult, error, not_checked, ok, wa
 from normstat.doctor.database_facts import DatabaseFacts
 from normstat.local.binaries import MIN_MAJOR
 from normstat.query.disk_usage import StorageInfo
+from normstat.runtime.readable import format_bytes
+from normstat.runtime.units import GIB, MIB
 from normstat.settings import CONNECTIONS_BESIDE_POOL
 
 # The last day with updates of each major version. Source: https://www.postgresql.org/support/versioning/
@@ -20,8 +22,6 @@ SUPPORT_ENDS: Final = {
     18: date(2030, 11, 14),
 }
 FAILURES_OF: Final = timedelta(days=7)
-MIB: Final = 1 << 20
-GIB: Final = 1 << 30
 # Graphs and posts take no more CPU with 64 MB than with 256 MB (measured for `normstat up`).
 MIN_SHARED_BUFFERS: Final = 64 * MIB
 MIN_WAL_SIZE: Final = GIB
@@ -147,14 +147,14 @@ def _check_page_checksums(facts: DatabaseFacts, today: date) -> CheckResult:
 
 def _check_memory(facts: DatabaseFacts) -> CheckResult:
     buffers, wal = _number(facts, "shared_buffers"), _number(facts, "max_wal_size")
-    found = f"shared_buffers {buffers // MIB} MiB, max_wal_size {wal // MIB} MiB"
+    found = f"shared_buffers {format_bytes(buffers)}, max_wal_size {format_bytes(wal)}"
     if buffers < MIN_SHARED_BUFFERS:
         advice = "set shared_buffers = 128MB in postgresql.conf and restart PostgreSQL"
-        return warning("database_memory", found, f"shared_buffers of at least {MIN_SHARED_BUFFERS // MIB} MiB", advice)
+        return warning("database_memory", found, f"shared_buffers of at least {format_bytes(MIN_SHARED_BUFFERS)}", advice)
     if wal < MIN_WAL_SIZE:
         advice = "set max_wal_size = 2GB in postgresql.conf and reload PostgreSQL"
         return warning(
-            "database_memory", found, f"max_wal_size of at least {MIN_WAL_SIZE // MIB} MiB: checkpoints are costly", advice
+            "database_memory", found, f"max_wal_size of at least {format_bytes(MIN_WAL_SIZE)}: checkpoints are costly", advice
         )
     return ok("database_memory", found)
 
@@ -191,16 +191,16 @@ def _check_clock(facts: DatabaseFacts) -> CheckResult:
 def check_disk(storage: StorageInfo) -> CheckResult:
     """Check free space against growth."""
     free, total, growth = storage.disk.free_bytes, storage.disk.total_bytes, storage.growth_bytes_per_day
-    grows = "growth not known yet" if growth is None else f"grows by {growth / GIB:.2f} GiB a day"
+    grows = "growth not known yet" if growth is None else f"grows by {format_bytes(growth)} a day"
     if free is None or total is None:
-        why = f"free space unknown; the database has {storage.database_bytes / GIB:.2f} GiB, {grows}"
+        why = f"free space unknown; the database has {format_bytes(storage.database_bytes)}, {grows}"
         return not_checked(
             "disk",
             why,
             "run it on the database's machine with GRANT pg_read_all_settings TO the role, or set NORMSTAT_DATABASE_DIR",
         )
     days = storage.days_until_full
-    found = f"{free / GIB:.1f} GiB of {total / GIB:.1f} GiB free ({100 * free / max(1, total):.0f} %), {grows}"
+    found = f"{format_bytes(free)} of {format_bytes(total)} free ({100 * free / max(1, total):.0f} %), {grows}"
     found += "" if days is None else f", full in {days:.0f} days"
     advice = "see normstat storage; set retention rules (normstat retention), or enlarge the disk"
     expected = f"{MIN_FREE_PERCENT:.0f} % free, for {FULL_SOON_DAYS:.0f} days at least"

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from normstat.doctor.check_result import MAX_NAMED, CheckResult, error, not_checked, ok, warning
-from normstat.errors import name_some
 from normstat.local.disk import MIN_FREE_BYTES, measure_free
+from normstat.runtime.readable import format_bytes, name_some
 from normstat.settings import Settings
 
 # Where the packages put settings and secrets.
 CONFIG_DIR: Final = Path("/etc/normstat")
 SECRET_NAMES: Final = ("postgres.password", "postgres.admin.password", "agent/token")
-MIB: Final = 1 << 20
 # adjtimex(2) returns this while no time service keeps the clock right.
 TIME_ERROR: Final = 5
 # struct timex has 208 bytes; modes = 0 only reads.
@@ -115,7 +114,7 @@ def _check_logs(settings: Settings, data_dir: Path | None) -> CheckResult:
     except OSError as failure:
         return not_checked("logs", f"{folder} cannot be read: {failure.strerror}")
     most = settings.log_max_bytes * settings.log_files * LOGS_OF_UP
-    found = f"{n_bytes / MIB:.1f} MiB in {folder}, at most {most / MIB:.0f} MiB by the settings"
+    found = f"{format_bytes(n_bytes)} in {folder}, at most {format_bytes(most)} by the settings"
     if n_bytes > 2 * most:
         return warning(
             "logs", found, "the limit", "delete what does not belong there; NORMSTAT_LOG_MAX_BYTES and NORMSTAT_LOG_FILES set it"
@@ -129,10 +128,10 @@ def check_data_disk(data_dir: Path) -> CheckResult:
         n_free = measure_free(data_dir)
     except OSError as failure:
         return not_checked("disk", f"{data_dir} cannot be looked at: {failure.strerror}")
-    found = f"{n_free / MIB:.0f} MiB free on the disk of {data_dir}"
+    found = f"{format_bytes(n_free)} free on the disk of {data_dir}"
     if n_free < MIN_FREE_BYTES:
         return error(
-            "disk", f"{found}: it is full", f"at least {MIN_FREE_BYTES // MIB} MiB", "free some space; all resumes by itself"
+            "disk", f"{found}: it is full", f"at least {format_bytes(MIN_FREE_BYTES)}", "free some space; all resumes by itself"
         )
     return not_checked("disk", f"{found}; how fast it fills is not known while the database does not answer")
 

@@ -4,8 +4,10 @@ from datetime import timedelta
 from typing import Final
 
 from normstat.db.standby import LagGauge, StandbyPosition, StandbyState, judge
-from normstat.doctor.check_result import CheckResult, describe_age, error, not_checked, ok, warning
+from normstat.doctor.check_result import CheckResult, error, not_checked, ok, warning
 from normstat.doctor.database_facts import ArchiveFacts
+from normstat.runtime.readable import format_bytes, format_seconds
+from normstat.runtime.units import MIB
 
 STANDBY: Final = "standby"
 
@@ -34,7 +36,6 @@ def _lag(found: StandbyPosition, lag_s: float | None) -> str:
 
 
 ARCHIVING: Final = "archiving"
-MIB: Final = 1 << 20
 # 16 segments of 16 MiB: an archive that far behind does not keep up.
 MAX_BEHIND: Final = 16 * 16 * MIB
 # Longest time from archive_timeout until a segment is archived.
@@ -47,16 +48,16 @@ def check_archiving(facts: ArchiveFacts) -> CheckResult:
         found = "archive_mode is off: a lost disk costs all since the last backup, and there is no recovery to a point in time"
         return not_checked(ARCHIVING, found, "see docs/recover.md, Continuous backup; a standby or pg_receivewal may do it, too")
     if facts.failed_at is not None and (facts.archived_at is None or facts.failed_at > facts.archived_at):
-        times = f"{facts.n_failed} failures, the last one {describe_age(facts.now - facts.failed_at)} ago"
+        times = f"{facts.n_failed} failures, the last one {format_seconds(facts.now - facts.failed_at)} ago"
         found = f"{facts.failed_segment} cannot be archived ({times})"
         advice = "see PostgreSQL's log for what archive_command said; the log grows in pg_wal until the disk is full"
         return error(ARCHIVING, found, "no failure since the last archived segment", advice)
     if facts.archived_at is None or facts.behind_bytes is None:
         return warning(ARCHIVING, "nothing was archived yet", "segments are archived", "call pg_switch_wal(), and look again")
-    last = describe_age(facts.now - facts.archived_at)
-    behind = f"{facts.behind_bytes / MIB:.0f} MiB of log are not archived; the last segment was {last} ago"
+    last = format_seconds(facts.now - facts.archived_at)
+    behind = f"{format_bytes(facts.behind_bytes)} of log are not archived; the last segment was {last} ago"
     if facts.behind_bytes > MAX_BEHIND:
-        return warning(ARCHIVING, behind, f"at most {MAX_BEHIND // MIB} MiB", "make archive_command faster, or its destination")
+        return warning(ARCHIVING, behind, f"at most {format_bytes(MAX_BEHIND)}", "make archive_command faster, or its destination")
     if facts.timeout_s == 0:
         advice = "set archive_timeout = 60 in postgresql.conf and reload PostgreSQL"
         return warning(ARCHIVING, f"{behind}; archive_timeout is 0", "a limit: a segment waits until it is full", advice)

@@ -6,10 +6,10 @@ from typing import Final
 
 from normstat.backup.damage import CheckSource
 from normstat.db.heartbeats import HUNG_AFTER_S
-from normstat.doctor.check_result import MAX_NAMED, CheckResult, describe_age, error, not_checked, ok, warning
+from normstat.doctor.check_result import MAX_NAMED, CheckResult, error, not_checked, ok, warning
 from normstat.doctor.database_facts import FoundDamage, JobFacts
-from normstat.errors import name_some
 from normstat.query.reject_rise import RejectCounts
+from normstat.runtime.readable import format_seconds, name_some
 from normstat.watch.own_figures import BEHIND_S, SENDING, HostLoss, SeenHost, StreamFigures
 
 JOB_WAIT_WARNING_S: Final = 300.0
@@ -36,7 +36,7 @@ def check_jobs(facts: JobFacts) -> Iterator[CheckResult]:
         yield error("leader", "no server process holds the leader's lock: no rollups, sealing, rules or alerts", "one", advice)
     else:
         yield _check_leader(facts, facts.leader_since)
-    waits = "" if facts.wait_s <= 0 else f"; the oldest that is due waits since {describe_age(timedelta(seconds=facts.wait_s))}"
+    waits = "" if facts.wait_s <= 0 else f"; the oldest that is due waits since {format_seconds(facts.wait_s)}"
     advice = "see normstat jobs list, and the server's log; normstat jobs retry N queues one again"
     if facts.failed:
         kinds = ", ".join(f"{n} {kind}{f' ({message[:120]})' if message else ''}" for kind, n, message in facts.failed)
@@ -52,10 +52,10 @@ def check_jobs(facts: JobFacts) -> Iterator[CheckResult]:
 
 
 def _check_leader(facts: JobFacts, since: timedelta) -> CheckResult:
-    found = f"the server process {facts.leader_place or 'of an older version'} has led for {describe_age(since)}"
+    found = f"the server process {facts.leader_place or 'of an older version'} has led for {format_seconds(since)}"
     if facts.leader_beat_age is None:
         return ok("leader", found)
-    found = f"{found}; its last heartbeat was {describe_age(facts.leader_beat_age)} ago"
+    found = f"{found}; its last heartbeat was {format_seconds(facts.leader_beat_age)} ago"
     if facts.leader_beat_age <= timedelta(seconds=HUNG_AFTER_S):
         return ok("leader", found)
     advice = "it hangs, and no other server is there to take over: restart it, or resume it (kill -CONT)"
@@ -73,7 +73,7 @@ def check_stored_data(found: Sequence[FoundDamage], now: datetime) -> CheckResul
     ]
     if damaged:
         latest = damaged[0]
-        said = f"{latest.n_damaged} damaged, found {describe_age(now - latest.checked_at)} ago: {latest.damaged[0]}"
+        said = f"{latest.n_damaged} damaged, found {format_seconds(now - latest.checked_at)} ago: {latest.damaged[0]}"
         advice = "normstat storage check names all of it, and what helps; run it again when that is done"
         return error("stored_data", said, "nothing damaged", advice)
     if checked is None:
@@ -82,9 +82,9 @@ def check_stored_data(found: Sequence[FoundDamage], now: datetime) -> CheckResul
         )
     age = now - checked.checked_at
     if age > CHECK_AGAIN:
-        found_ = f"the last normstat storage check was {describe_age(age)} ago"
+        found_ = f"the last normstat storage check was {format_seconds(age)} ago"
         return warning("stored_data", found_, f"one in {CHECK_AGAIN.days} days", "run normstat storage check, every week")
-    return ok("stored_data", f"nothing damaged, as of {describe_age(age)} ago")
+    return ok("stored_data", f"nothing damaged, as of {format_seconds(age)} ago")
 
 
 def check_versions(n_sessions: Mapping[str, int], own_version: str) -> CheckResult:
@@ -110,7 +110,7 @@ def check_agents(hosts: Sequence[SeenHost], streams: Mapping[int, StreamFigures]
     n_gone = len(hosts) - len(sending) - len(silent)
     gone = f"; {n_gone} not seen for more than {GONE.days} days" if n_gone else ""
     if silent:
-        names = name_some([f"{host.name} (since {describe_age(now - host.last_seen_at)})" for host in silent], MAX_NAMED)
+        names = name_some([f"{host.name} (since {format_seconds(now - host.last_seen_at)})" for host in silent], MAX_NAMED)
         found = f"{len(silent)} of {len(hosts)} silent: {names}{gone}"
         yield warning("agents", found, "all send", "on these hosts: normstat-agent status; delete hosts that are gone")
     elif not sending:
@@ -166,9 +166,7 @@ def _check_dates(sending: Sequence[SeenHost], streams: Mapping[int, StreamFigure
     ahead = [(streams[host.id].ahead_s, host.name) for host in sending if host.id in streams and streams[host.id].ahead_s > AHEAD_S]
     if not ahead:
         return ok("dated_ahead", f"hosts: {len(sending)}, none sent rows of the future")
-    names = name_some(
-        [f"{name} ({describe_age(timedelta(seconds=ahead_s))})" for ahead_s, name in sorted(ahead, reverse=True)], MAX_NAMED
-    )
+    names = name_some([f"{name} ({format_seconds(ahead_s)})" for ahead_s, name in sorted(ahead, reverse=True)], MAX_NAMED)
     found = f"{len(ahead)} of {len(sending)} hosts sent rows that are dated ahead of their own clock: {names}"
     advice = "correct what dates them; rules judge them when their time comes"
     return warning("dated_ahead", found, f"at most {AHEAD_S:.0f} s", advice)
@@ -189,7 +187,7 @@ def check_losses(losses: Sequence[HostLoss], now: datetime) -> CheckResult:
     if not losses:
         return ok("lost_bytes", "no host lost bytes in the last week")
     names = name_some(
-        [f"{loss.host} ({loss.n_bytes:,} bytes, the last {describe_age(now - loss.last_at)} ago)" for loss in losses], MAX_NAMED
+        [f"{loss.host} ({loss.n_bytes:,} bytes, the last {format_seconds(now - loss.last_at)} ago)" for loss in losses], MAX_NAMED
     )
     advice = "an event on the host says why; a larger --spool-limit lets its agent keep more while it cannot send"
     return warning("lost_bytes", f"hosts lost output before it could be sent: {names}", "none in the last week", advice)
@@ -206,11 +204,11 @@ def check_rules(judged_at: Mapping[str, datetime], hosts: Sequence[SeenHost], no
         return warning(
             "rules", "rules have judged none of the hosts that send", expected, "wait a minute; then see the server's log"
         )
-    late = [f"{name} ({describe_age(age)} ago)" for age, name in ages if age > JUDGED_LATE]
+    late = [f"{name} ({format_seconds(age)} ago)" for age, name in ages if age > JUDGED_LATE]
     if late:
         found = f"{len(late)} of {len(sending)} hosts that send were judged last: {name_some(late, MAX_NAMED)}"
         return error("rules", found, expected, "search the server's log for watch_failed, and restart the server")
-    return ok("rules", f"hosts that send: {len(ages)}, the one judged longest ago {describe_age(ages[0][0])} ago")
+    return ok("rules", f"hosts that send: {len(ages)}, the one judged longest ago {format_seconds(ages[0][0])} ago")
 
 
 def _check_rejects(sending: Sequence[SeenHost], streams: Mapping[int, StreamFigures]) -> CheckResult:

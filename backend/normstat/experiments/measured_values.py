@@ -11,7 +11,6 @@ from normstat.stats.measured_value import MeasuredValue
 
 Better = Literal["lower", "higher"]
 MAX_NAME: Final = 100
-MAX_UNIT: Final = 40
 NAME: Final = re.compile(r"[^\x00-\x1f=,]{1,100}")
 TIMES: Final = frozenset({"s", "ms", "us", "µs", "ns", "min", "h"})
 SUFFIXES: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}

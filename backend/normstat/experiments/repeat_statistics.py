@@ -9,7 +9,6 @@ import numpy as np
 
 from normstat.runtime.field_docs import Documented
 
-CONFIDENCE_PCT: Final = 95
 # Two-sided 95 % points of Student's t for 1 to 30 degrees of freedom.
 T_POINTS: Final = (
     12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281,

@@ -1,5 +1,6 @@
-"""A stored run as the page and the analysis see it: with derived results, and the reason if it does not count."""
+"""A stored run as the page and the analysis see it: with derived results, and the reason if it does not count; runs as CSV."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -7,7 +8,9 @@ from normstat.db.row_records import to_record
 from normstat.experiments.experiment_analysis import RunFacts
 from normstat.experiments.experiment_rows import StoredRun
 from normstat.experiments.measured_values import with_derived
+from normstat.runtime.csv_cells import format_csv
 from normstat.runtime.field_docs import Documented
+from normstat.runtime.readable import to_iso
 from normstat.stats.measured_value import MeasuredValue
 
 
@@ -67,3 +70,18 @@ def why_left_out(run: StoredRun) -> str:
     if run.excluded_reason:
         return f"excluded: {run.excluded_reason}"
     return f"it failed with exit status {run.exit_status}" if run.exit_status else ""
+
+
+def format_runs_csv(runs: Sequence[ExperimentRun]) -> str:
+    """Return the runs, oldest first, with CRLF and a header: run, host, start, end, factors, results with their units, the rest."""
+    factors = sorted({name for run in runs for name in run.factors})
+    results = list(dict.fromkeys((each.name, each.unit) for run in runs for each in run.results))
+    titles = [f"{name} ({unit})" if unit else name for name, unit in results]
+    rows: list[list[object]] = [["run", "host", "start", "end", *factors, *titles, "exit_status", "left_out", "command", "note"]]
+    for run in runs:
+        values = {(each.name, each.unit): each.value for each in run.results}
+        rows.append([
+            run.id, run.host, to_iso(run.start), to_iso(run.end), *(run.factors.get(name) for name in factors),
+            *map(values.get, results), run.exit_status, run.left_out, run.command, run.note,
+        ])  # fmt: skip
+    return format_csv(rows)

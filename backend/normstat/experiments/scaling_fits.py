@@ -21,9 +21,9 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from normstat.errors import count_of
 from normstat.experiments.repeat_statistics import t_point
 from normstat.runtime.field_docs import Documented
+from normstat.runtime.readable import count_of
 
 Floats = npt.NDArray[np.float64]
 ModelName = Literal["amdahl", "usl", "bottleneck", "power"]

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from normstat.errors import count_of
 from normstat.experiments.experiment_analysis import ExperimentAnalysis, RunLevel, VariantScaling
 from normstat.experiments.scaling_fits import FittedParameter, ScalingFit
+from normstat.runtime.readable import count_of, format_digits, format_times
 
 
 def lead_of(analysis: ExperimentAnalysis, scaling: VariantScaling) -> tuple[str, str]:
@@ -15,43 +15,49 @@ def lead_of(analysis: ExperimentAnalysis, scaling: VariantScaling) -> tuple[str,
         return (f"{prefix}{scaling.refusals[0].reason}", "") if scaling.refusals else ("", "")
     levels = [level for level in analysis.levels if level.variant == scaling.variant]
     sentence, detail = describe_fit(best, "" if analysis.factor is None else analysis.factor.name, levels)
-    quality = "" if best.r2 is None else f"R² {digits(best.r2)}, {count_of(best.n_runs, 'run')}."
+    quality = "" if best.r2 is None else f"R² {format_digits(best.r2)}, {count_of(best.n_runs, 'run')}."
     return f"{prefix}{sentence}", " ".join(part for part in (detail, quality) if part)
 
 
 def describe_fit(fit: ScalingFit, factor: str, levels: Sequence[RunLevel]) -> tuple[str, str]:
     """Return the sentence of a fitted model, and the intervals of its parameters."""
     found = {each.name: each for each in fit.parameters}
-    last = digits(max(each.x for each in fit.residuals))
-    most = None if fit.max_speedup is None else times(fit.max_speedup)
+    last = format_digits(max(each.x for each in fit.residuals))
+    most = None if fit.max_speedup is None else format_times(fit.max_speedup)
     match fit.model:
         case "bottleneck":
             if fit.peak_x is None:
                 return f"Nothing is full up to {factor}={last}: it grows in proportion.", ""
             # The first level that was measured at the knee or beyond it.
             full = next((level for level in levels if level.x is not None and level.x >= fit.peak_x * 0.95), None)
-            gain = most or "" if full is None or full.speedup is None else times(full.speedup.value)
-            level = digits(fit.peak_x) if full is None else full.level
+            gain = most or "" if full is None or full.speedup is None else format_times(full.speedup.value)
+            level = format_digits(fit.peak_x) if full is None else full.level
             said = f"Full at {factor}={level}: {gain} times as fast as the reference; more adds nothing."
-            return said, f"Knee at {digits(found['knee'].value)} (95 % interval {_interval(found['knee'])})."
+            return said, f"Knee at {format_digits(found['knee'].value)} (95 % interval {_interval(found['knee'])})."
         case "amdahl":
             serial = found["alpha"]
             interval = f"95 % interval {_interval(serial, 100, ' %')}."
             if serial.low is None or serial.high is None:
                 return f"Too few runs up to {factor}={last} to tell the serial share.", interval
             if most is None or not serial.low:
-                return f"No limit seen up to {factor}={last}: the serial share is below {digits(100 * serial.high)} %.", interval
-            return f"{digits(100 * serial.value)} % serial: at most {most} times as fast.", interval
+                return (
+                    f"No limit seen up to {factor}={last}: the serial share is below {format_digits(100 * serial.high)} %.",
+                    interval,
+                )
+            return f"{format_digits(100 * serial.value)} % serial: at most {most} times as fast.", interval
         case "usl":
-            alpha, beta = (digits(100 * found[name].value) for name in ("alpha", "beta"))
+            alpha, beta = (format_digits(100 * found[name].value) for name in ("alpha", "beta"))
             detail = f"Contention {alpha} %, coherency {beta} %."
             if fit.peak_x is None:
                 return f"No peak: at most {most or '∞'} times as fast.", detail
-            return f"Fastest with {factor}={times(fit.peak_x)} ({most or ''} times as fast as 1); more makes it slower.", detail
+            return (
+                f"Fastest with {factor}={format_times(fit.peak_x)} ({most or ''} times as fast as 1); more makes it slower.",
+                detail,
+            )
         case "power":
             slope = found["slope"]
-            doubled = times(2**slope.value)
-            power = f"with {factor} to the power {digits(slope.value)}"
+            doubled = format_times(2**slope.value)
+            power = f"with {factor} to the power {format_digits(slope.value)}"
             said = (
                 f"Falls {power}: twice as much leaves {doubled} of it." if slope.value < 0
                 else f"Grows {power}: twice as much costs {doubled} times as much."
@@ -67,37 +73,14 @@ def extreme_of(analysis: ExperimentAnalysis) -> str:
     low, high = ordered[0], ordered[-1]
     if low.result.mean <= 0:
         return ""
-    return f"{analysis.result.name} of {_named(high)} is {times(high.result.mean / low.result.mean)} times that of {_named(low)}."
-
-
-def digits(value: float) -> str:
-    """Return a number with four significant digits.
-
-    >>> digits(0.0277285), digits(1234.56), digits(0.0001044), digits(4)
-    ('0.028', '1,235', '1.04e-04', '4')
-    """
-    size = abs(value)
-    if size != 0 and size < 0.001:
-        return f"{value:.2e}"
-    decimals = 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 10 else 3
-    text = f"{value:,.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def times(value: float) -> str:
-    """Return how many times, with three digits.
-
-    >>> times(47.04), times(1.984), times(250.3)
-    ('47.0', '1.98', '250')
-    """
-    size = abs(value)
-    return f"{value:,.{0 if size >= 100 else 1 if size >= 10 else 2}f}"
+    times = format_times(high.result.mean / low.result.mean)
+    return f"{analysis.result.name} of {_named(high)} is {times} times that of {_named(low)}."
 
 
 def _interval(found: FittedParameter, factor: float = 1, unit: str = "") -> str:
     if found.low is None or found.high is None:
         return "unknown: too few runs"
-    return f"{digits(factor * found.low)} – {digits(factor * found.high)}{unit}"
+    return f"{format_digits(factor * found.low)} – {format_digits(factor * found.high)}{unit}"
 
 
 def _named(level: RunLevel) -> str:

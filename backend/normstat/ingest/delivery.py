@@ -17,7 +17,7 @@ from normstat.stats.spec import Spec
 
 @dataclass(slots=True)
 class Delivery:
-    """What a request brings for one stream. Bytes below `end` are read or lost; `state` is the reader's state after them."""
+    """The part of a request for one stream. Bytes below `end` are read or lost; `state` is the reader's state after them."""
 
     stream: OpenStream
     spec: Spec | None
@@ -73,7 +73,7 @@ class Delivery:
         self._read_data(plan, is_final=self.is_final)
 
     def _accept(self, frame: Frame) -> None:
-        """Append the new part of the frame; nothing of a frame that begins beyond the end of the stream."""
+        """Append the new part of the frame. A frame that begins beyond the end of the stream has none."""
         known = self.end + self._n_data
         offset = known if frame.kind is FrameKind.APPEND else frame.offset
         if offset <= known < offset + frame.length:

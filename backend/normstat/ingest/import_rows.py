@@ -101,7 +101,7 @@ class ImportedFile(Documented):
 
 @dataclass(frozen=True, slots=True)
 class ImportPlace(Documented):
-    """What people may change of an import after it was loaded."""
+    """The properties of an import that users may change after it was loaded."""
 
     label: str
     """What people call it; "" for the name of its file."""

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from normstat.errors import BadRequest, SpecError
 from normstat.runtime.isolated_module import ask_isolated
+from normstat.runtime.readable import format_bytes
 from normstat.stats.catalogue import UserSpecText, parse_user_spec
 from normstat.stats.preview import SpecPreview, SpecPreviewLine, SpecPreviewRow, preview_spec
 from normstat.stats.user_spec import find_name
@@ -59,7 +60,7 @@ async def _ask(given: dict[str, str]) -> dict[str, Any]:
         json.dumps(given).encode(),
         timeout_s=TIMEOUT_S,
         late=f"Reading the spec takes longer than {TIMEOUT_S:.0f} seconds; make it simpler, or the sample shorter",
-        exceeded=f"Reading the spec needs more than {MAX_MEMORY >> 20} MiB or {MAX_CPU_S} seconds of processor time;"
+        exceeded=f"Reading the spec needs more than {format_bytes(MAX_MEMORY)} or {MAX_CPU_S} seconds of processor time;"
         " make it simpler, or the sample shorter",
     )
     found: dict[str, Any] = json.loads(answer)

@@ -193,7 +193,7 @@ class StreamReader:
         span = find_span(block)
         is_plain = not names and span is not None and span[0] >= 0 and span[1] < LATEST_US
         instances = block.instances
-        # Of names that some rows may have: if the longest of them is short enough, so are all.
+        # Names that some rows may have: if the longest of them is short enough, all are.
         lengths = map(len, instances.names if isinstance(instances, RowNames) else instances)
         if is_plain and max(lengths, default=0) <= MAX_INSTANCE_LENGTH:
             if admission.refusal is not None:

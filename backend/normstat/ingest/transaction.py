@@ -75,9 +75,9 @@ class AgentIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What an import knows about a stream that was recorded earlier.
+    """Facts of an import about a stream that was recorded earlier.
 
-    `timing` is stored with a new stream. With `is_final` nothing follows these frames: a last line without a newline is read. With
+    `timing` is stored with a new stream. With `is_final` these frames are the last: a last line without a newline is read. With
     `follows_cut` the bytes before these ended in a line without a newline, whose rest comes first.
     """
 
@@ -160,7 +160,7 @@ class TooManyInstances(Exception):
 
 @dataclass(slots=True)
 class IngestCache:
-    """What a process caches of the database between batches."""
+    """The state of the database that a process caches between batches."""
 
     stats: StatTableCache = field(default_factory=StatTableCache)
     instances: InstanceCache = field(default_factory=InstanceCache)

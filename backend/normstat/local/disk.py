@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from normstat.runtime.readable import format_bytes
+
 # PostgreSQL writes its WAL in files of 16 MiB and stops when it cannot create one; it needs one more to start again.
 MIN_FREE_BYTES: Final = 32 << 20
 # The state ends only with more free space than that for this long, so that a disk at the limit is not reported all the time.
@@ -48,8 +50,8 @@ class DiskMonitor:
         if not self.is_full and n_free < MIN_FREE_BYTES:
             self.is_full = True
             self._say(
-                f"the disk of {self._folder} is full: {n_free >> 20} MB free; free some space. Agents keep their data, and all "
-                "resumes by itself"
+                f"the disk of {self._folder} is full: {format_bytes(n_free)} free; free some space. Agents keep their data, and "
+                "all resumes by itself"
             )
         if not self.is_full or n_free < ROOM_BYTES:
             self._room_since = None
@@ -57,6 +59,6 @@ class DiskMonitor:
         self._room_since = self._clock() if self._room_since is None else self._room_since
         if self._clock() - self._room_since >= ROOM_FOR_S:
             self.is_full = False
-            self._say(f"the disk of {self._folder} has room again: {n_free >> 20} MB free")
+            self._say(f"the disk of {self._folder} has room again: {format_bytes(n_free)} free")
             return True
         return False

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from normstat.local.os_accounts import MountView, OsAccount, drop_privileges
+from normstat.runtime.readable import format_seconds
 
 STOP_TIMEOUT_S: Final = 15.0
 FIRST_PAUSE_S: Final = 0.5
@@ -207,7 +208,7 @@ class Supervisor:
         if status is not None:
             self._handle_exit(status)
         elif self._ended_at is not None and self._service.is_ready():
-            self._say(f"the {self._service.name} is running again, after {_seconds(self._clock() - self._ended_at)}")
+            self._say(f"the {self._service.name} is running again, after {format_seconds(self._clock() - self._ended_at)}")
             self._ended_at = None
             self._has_said_longest = False
 
@@ -226,10 +227,6 @@ class Supervisor:
         # A killed process had no time for a last message: the end of its log is about something else.
         words = self._service.last_message() if status >= 0 else ""
         return f"{describe_exit(status)}: {words}" if words else describe_exit(status)
-
-
-def _seconds(n: float) -> str:
-    return f"{n:.1f} s" if n < 10 else f"{n:.0f} s" if n < 120 else f"{n / 60:.0f} min"
 
 
 def processes_in(folder: Path) -> Iterator[int]:

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.db.schema.models import Instance
 from normstat.query.report_coverage import find_covered, probe, read_steps
 from normstat.query.sample_counts import count_samples
-from normstat.runtime.natural_order import natural_key
+from normstat.runtime.readable import natural_key
 from normstat.samples.lookup import StatRef, was_present
 from normstat.window import Window, from_us
 
@@ -25,7 +25,7 @@ MAX_NAMED: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class StatContents:
-    """What the windows contain of one stat. `n_samples` is an estimate where counting would take too long."""
+    """The content of the windows by stat. `n_samples` is an estimate where counting would take too long."""
 
     n_samples: int
     is_estimate: bool

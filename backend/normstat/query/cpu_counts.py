@@ -14,7 +14,7 @@ from normstat.window import Window, clamp
 
 STAT: Final = "host_facts"
 FIELD: Final = "cpus"
-# Agents report facts each hour; older ones say nothing of now.
+# Agents report facts each hour; older ones may be out of date.
 MAX_AGE: Final = timedelta(days=2)
 
 

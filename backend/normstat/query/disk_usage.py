@@ -114,7 +114,7 @@ class HostStorage(Documented):
 
 @dataclass(frozen=True, slots=True)
 class StorageInfo(Documented):
-    """What the database takes on disk, measured at most once a minute."""
+    """The disk space of the database, measured at most once a minute."""
 
     kind: Storage
     measured_at: datetime

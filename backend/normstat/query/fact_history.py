@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.db.schema.models import Stream
 from normstat.runtime.field_docs import Documented
-from normstat.runtime.natural_order import natural_key
+from normstat.runtime.readable import natural_key
 from normstat.samples import lookup
 from normstat.samples.chunks import read_batch
 from normstat.stats.fact_lines import (

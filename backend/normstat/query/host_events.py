@@ -28,7 +28,7 @@ from normstat.window import Window
 MAX_EVENTS: Final = 1000
 # Facts are read from the raw output of each host.
 MAX_HOSTS_WITH_FACTS: Final = 20
-# Of a time in seconds since the epoch, until the year 2286.
+# Digits of a time in seconds since the epoch, until the year 2286.
 MAX_DIGITS: Final = 10
 MAX_MADE_TEXT: Final = 300
 # They change by a boot and in no other way.

@@ -1,22 +1,23 @@
 """One metric of many hosts: a line for each, or their sum, average, minimum, maximum or 95th percentile in steps of time."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Final, Literal
 
 import numpy as np
+import psycopg
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.codecs.rollup_codec import Buckets
 from normstat.db.session import driver_of
 from normstat.errors import DamagedSamples, shorten
-from normstat.query.host_batches import HostBatch, read_batch
 from normstat.query.host_steps import HostColumn, align_origin, read_longest_interval_us, read_steps
 from normstat.query.line_points import Source
+from normstat.query.report_intervals import StreamSpan, read_streams_of_hosts
 from normstat.query.series_points import SERIES_LIMIT, SeriesQuery, SeriesRequest
 from normstat.query.step_reduction import (
     Reduction,
@@ -28,14 +29,43 @@ from normstat.query.step_reduction import (
     reduce_members,
     to_points,
 )
-from normstat.samples.lookup import InstanceRef, StatRef, find_instances, list_latest_instances
-from normstat.samples.rollups.rollup_reader import NOT_ROLLED, read_rolled
+from normstat.samples.lookup import InstanceRef, StatRef, find_instances, list_latest_instances, list_latest_instances_of_hosts
+from normstat.samples.rollups.rollup_reader import NOT_ROLLED, Rolled, read_rolled, read_rolled_of_hosts
 from normstat.samples.rollups.rollup_rows import Place
 from normstat.samples.sample_pages import Float64Array
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Worse
 from normstat.stats.summaries import is_summary
 from normstat.window import EPOCH, LATEST, Window, to_us
+
+# Hosts read at once, so that statements and memory stay small.
+MAX_AT_ONCE: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class HostBatch:
+    """By host id, of one stat in one window. Missing: a host without an entry has none."""
+
+    instances: Mapping[int, tuple[list[InstanceRef], int]] = field(default_factory=dict)
+    streams: Mapping[int, Sequence[StreamSpan]] = field(default_factory=dict)
+    rolled: Mapping[int, Rolled] = field(default_factory=dict)
+
+
+async def read_batch(
+    session: AsyncSession, host_ids: Sequence[int], stat: StatRef, window: Window, *, max_instances: int
+) -> HostBatch:  # fmt: skip
+    """Return the metadata of a stat for these hosts. `max_instances`: of each host, with their total number"""
+    connection: psycopg.AsyncConnection = await driver_of(session)
+    instances: dict[int, tuple[list[InstanceRef], int]] = {}
+    streams: dict[int, Sequence[StreamSpan]] = {}
+    rolled: dict[int, Rolled] = {}
+    for start in range(0, len(host_ids), MAX_AT_ONCE):
+        some = host_ids[start : start + MAX_AT_ONCE]
+        instances |= await list_latest_instances_of_hosts(session, some, stat, window, limit=max_instances)
+        streams |= await read_streams_of_hosts(session, some, stat, window)
+        rolled |= await read_rolled_of_hosts(connection, some, stat.id, window)
+    return HostBatch(instances, streams, rolled)
+
 
 # More instances of a host are not reduced to one value.
 MAX_REDUCED: Final = 5_000

@@ -22,7 +22,7 @@ from normstat.query.reject_rise import NO_REJECTS, RejectCounts, read_reject_cou
 from normstat.query.stream_ends import StreamEnd, ToolEnd, read_tool_ends
 from normstat.records.host_tag_rows import sort_tags
 from normstat.runtime.field_docs import Documented
-from normstat.runtime.natural_order import natural_key
+from normstat.runtime.readable import natural_key
 from normstat.samples import lookup
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.times.calls import stream_interval
@@ -222,7 +222,7 @@ async def list_hosts(session: AsyncSession, now: datetime) -> list[HostInfo]:
             for host in hosts
         ]
 
-    # Of ten thousand hosts it takes a third of a second, during which agents want their answers.
+    # For ten thousand hosts it takes a third of a second, during which agents wait for their answers.
     return make() if len(hosts) < MANY else await anyio.to_thread.run_sync(make)
 
 

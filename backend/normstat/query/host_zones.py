@@ -11,7 +11,7 @@ from normstat.db.schema.models import Host, Stream
 from normstat.db.schema.retention_models import HostDeletionRow
 from normstat.query.fact_history import SPEC
 from normstat.runtime.field_docs import Documented
-from normstat.runtime.natural_order import natural_key
+from normstat.runtime.readable import natural_key
 from normstat.samples.chunks import ByteRange, read_ranges
 from normstat.stats.fact_lines import AGENT, TIME_ZONE, parse_fact
 

@@ -17,7 +17,7 @@ from normstat.codecs.sealed_codec import SealedRows
 from normstat.db.session import driver_of
 from normstat.errors import BadRequest, NotFound
 from normstat.runtime.field_docs import Documented
-from normstat.runtime.natural_order import natural_key
+from normstat.runtime.readable import natural_key
 from normstat.samples import lookup
 from normstat.samples.lookup import StatRef
 from normstat.samples.rollups.rollup_reader import BUCKET_US, LEVELS, Grain, Span, plan, read_buckets, read_heads, read_rolled
@@ -138,7 +138,7 @@ class ProcessList(Documented):
 
 @dataclass(frozen=True, slots=True)
 class ProcessRequest:
-    """What to list. `stat` None: the most informative one. `command`: only its processes. `search` is part of a name, or a PID."""
+    """The processes to list: of a command, of a part of a name, of a PID. `stat` None: the most informative one."""
 
     host: str
     window: Window

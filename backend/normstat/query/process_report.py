@@ -18,7 +18,7 @@ from normstat.errors import NotFound, TooLarge, shorten
 from normstat.query.process_list import MAY_BE_REFUSED, PROCESS_TITLE, ProcessField, find_fields, find_kind, rank_tool
 from normstat.query.process_users import ReportedLine, read_users
 from normstat.runtime.field_docs import Documented
-from normstat.runtime.natural_order import natural_key
+from normstat.runtime.readable import natural_key
 from normstat.samples import lookup
 from normstat.samples.lookup import StatRef
 from normstat.samples.sample_pages import Float64Array, PageQuery, load_sql, read_page, to_floats
@@ -176,7 +176,7 @@ class ProcessReport(Documented):
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """What to read. `stat` None: the most informative one with a report that still holds, else the newest report."""
+    """The report to read. `stat` None: the most informative one with a report that still holds, else the newest report."""
 
     host: str
     at: datetime

@@ -147,7 +147,7 @@ def find_covered(first_us: Int64Array, last_us: Int64Array, interval_us: float |
 
 @dataclass(frozen=True, slots=True)
 class ReportEstimate:
-    """What a few probes show about a stat's reports."""
+    """The reports of a stat, estimated from a few probes."""
 
     interval_us: float | None
     n_rows_per_report: float

@@ -56,7 +56,7 @@ ALWAYS_RAW_US: Final = 20 * MINUTE_US
 
 @dataclass(frozen=True, slots=True)
 class SeriesRequest:
-    """What to draw.
+    """The graph to draw.
 
     `instances` empty: all, up to the limit of series. `top`: the N with the highest mean of the first field over the window, where
     a report without the instance (an idle process) counts as 0; with the lowest mean where less is worse (idle time).

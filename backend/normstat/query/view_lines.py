@@ -24,7 +24,7 @@ class PanelLines:
 
 @dataclass(frozen=True, slots=True)
 class ChosenSource:
-    """What to read of a host; as in SeriesRequest."""
+    """The lines to read of a host; as in SeriesRequest."""
 
     stat: str
     fields: tuple[str, ...]

@@ -15,7 +15,7 @@ from normstat.db.schema.retention_models import HostDeletionRow
 from normstat.errors import BadRequest, NotFound, shorten
 from normstat.runtime.body import MAX_TAG_LENGTH, Body, Name, Tag
 from normstat.runtime.field_docs import Documented
-from normstat.runtime.natural_order import natural_key
+from normstat.runtime.readable import natural_key
 
 MAX_TAGS: Final = 50
 # Tags are separated by commas or blanks in links, on the command line and in an agent's configuration.

@@ -8,12 +8,12 @@ import numpy as np
 from normstat.artefacts.histogram_view import bucket_names, view_histogram
 from normstat.artefacts.parts import HistogramPart, LogPart, Number, Part, StackPart, TablePart
 from normstat.artefacts.table_view import TableRequest, add, merge_rows, view_table
-from normstat.errors import BadRequest, count_of
+from normstat.errors import BadRequest
 from normstat.records.artefact_rows import Artefact
 from normstat.report.blocks import Block, BlockColumn, FigureBlock, HeadingBlock, PairsBlock, PrintedBlock, SaidBlock, TableBlock
 from normstat.report.graph_svg import SOFT, TEXT, picture_of, shorten_label
 from normstat.report.markup import Markup, tag
-from normstat.report.words import duration, instant, number
+from normstat.runtime.readable import count_of, format_duration, format_instant, format_number
 
 MAX_PARTS: Final = 12
 MAX_COLUMNS: Final = 5
@@ -50,14 +50,14 @@ def artefact_blocks(known: Artefact, parts: Sequence[Part], *, only: int | None,
 
 def about(known: Artefact) -> list[tuple[str, str]]:
     """Return the facts of an artefact as text."""
-    when = instant(known.start) + (f" to {instant(known.end)}" if known.end is not None else "")
+    when = format_instant(known.start) + (f" to {format_instant(known.end)}" if known.end is not None else "")
     return [
         ("Question", known.question if len(known.question) <= 500 else f"{known.question[:500]}…"),
         ("Host", known.host),
         ("When", when),
         ("Tool", known.tool or "unknown"),
         ("Command", known.command),
-        ("Watched", "" if known.duration_s is None else f"{number(known.duration_s)} s"),
+        ("Watched", "" if known.duration_s is None else f"{format_number(known.duration_s)} s"),
         ("Observer effect", "" if known.effect == "none" else known.effect),
         ("Raw text", f"{known.n_bytes:,} bytes, {known.n_lines:,} lines, artefact {known.id}, sha256 {known.sha256[:16]}…"),
     ]
@@ -114,7 +114,7 @@ def with_unit_title(title: str, unit: str) -> str:
 
 def exact(value: Number | None) -> str:
     """Return a number of a tool: whole ones digit for digit. Missing: empty."""
-    return "" if value is None else f"{value:,}" if isinstance(value, int) else number(value)
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else format_number(value)
 
 
 def histogram_blocks(part: HistogramPart) -> list[Block]:
@@ -189,7 +189,7 @@ def draw_flame(part: StackPart) -> Markup:
 
 def exact_total(part: StackPart, place: int, total: float) -> str:
     """Return the whole weight with its unit."""
-    return f"{number(total)} {part.columns[place].unit}".rstrip() if part.columns else number(total)
+    return f"{format_number(total)} {part.columns[place].unit}".rstrip() if part.columns else format_number(total)
 
 
 def _box(name: str, x: float, depth: int, width: float, node: int) -> Markup:
@@ -233,11 +233,11 @@ def diff_blocks(
             [
                 (
                     "Baseline",
-                    f"{baseline.host}, {instant(baseline.start)}, {_length(baseline)}: {baseline.title or baseline.command}",
+                    f"{baseline.host}, {format_instant(baseline.start)}, {_length(baseline)}: {baseline.title or baseline.command}",
                 ),
                 (
                     "Incident",
-                    f"{incident.host}, {instant(incident.start)}, {_length(incident)}: {incident.title or incident.command}",
+                    f"{incident.host}, {format_instant(incident.start)}, {_length(incident)}: {incident.title or incident.command}",
                 ),
             ]
         )
@@ -256,7 +256,7 @@ def diff_blocks(
 
 
 def _length(known: Artefact) -> str:
-    return UNKNOWN_LENGTH if known.duration_s is None else duration(known.duration_s)
+    return UNKNOWN_LENGTH if known.duration_s is None else format_duration(known.duration_s)
 
 
 def _diff_table(part: TablePart, other: TablePart, lengths: tuple[float | None, float | None], limit: int) -> Block:
@@ -303,7 +303,7 @@ def _diff_row(key: Sequence[str], before: Number | None, after: Number | None, s
     assert callable(scaled)
     old, new = scaled(before, 0), scaled(after, 1)
     ratio = "new" if old is None else "gone" if new is None else f"{100 * new / old:.3f} %" if old else ""
-    shown = (number(old), number(new)) if is_rate else (exact(before), exact(after))
+    shown = (format_number(old), format_number(new)) if is_rate else (exact(before), exact(after))
     difference = None if old is None and new is None else (new or 0) - (old or 0)
     exactly = int(difference) if difference is not None and not is_rate and isinstance(before or after, int) else None
-    return [*key, *(text or "–" for text in shown), exact(exactly) if exactly is not None else number(difference), ratio]
+    return [*key, *(text or "–" for text in shown), exact(exactly) if exactly is not None else format_number(difference), ratio]

@@ -10,7 +10,6 @@ from pydantic import Field, TypeAdapter
 
 from normstat.errors import BadRequest
 
-MAX_TABLE_ROWS: Final = 500
 # The largest width of a column, relative to the others.
 MAX_SHARE: Final = 1000.0
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from normstat.comparison.model import Finding
 from normstat.comparison.side_values import SideValues, Sparkline, SparklineColumns
 from normstat.report.markup import Markup, tag
-from normstat.report.words import clock, number
+from normstat.runtime.readable import format_clock, format_number
 
 WIDTH: Final = 330
 HEIGHT: Final = 100
@@ -87,7 +87,7 @@ def _axis(scale: Scale, unit: str) -> Markup:
     for value in _ticks(scale.low, scale.high):
         y = scale.y(value)
         marks.append(tag("line", x1=LEFT - 3, x2=LEFT + WIDTH, y1=y, y2=y, class_="grid"))
-        marks.append(tag("text", number(value), x=LEFT - 6, y=y + 3.5, class_="left"))
+        marks.append(tag("text", format_number(value), x=LEFT - 6, y=y + 3.5, class_="left"))
     return tag("g", *marks, tag("text", unit, x=2, y=TOP + HEIGHT + 14))
 
 
@@ -160,8 +160,8 @@ def _times(sparkline: Sparkline | None) -> Markup | None:
     y = TOP + HEIGHT + 14
     return tag(
         "g",
-        tag("text", clock(sparkline.start_ms), x=LEFT, y=y),
-        tag("text", clock(sparkline.end_ms), x=LEFT + WIDTH, y=y, class_="left"),
+        tag("text", format_clock(sparkline.start_ms), x=LEFT, y=y),
+        tag("text", format_clock(sparkline.end_ms), x=LEFT + WIDTH, y=y, class_="left"),
     )
 
 

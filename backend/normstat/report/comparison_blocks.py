@@ -3,22 +3,19 @@
 from typing import Final
 
 from normstat.comparison.model import Comparison, FindingGroup, Story
-from normstat.report.around import describe_times
 from normstat.report.blocks import Block, BlockColumn, ListBlock, SaidBlock, SidesBlock, StoryBlock, TableBlock
 from normstat.report.charts import draw_finding
+from normstat.report.event_section import describe_times
 from normstat.report.ledger_section import CAPTION, HEAD, rows_by_host, texts_of
 from normstat.report.numbers import write_csv
 from normstat.report.stories import MAX_PROCESSES, drawn_group, lead_of, story_facts
 from normstat.report.tables import ARROWS, WORSE, median_change
-from normstat.report.words import count, duration, instant, number
+from normstat.runtime.readable import count_of, format_duration, format_instant, format_number
 
 MAX_STORIES: Final = 5
 MAX_LINES: Final = 3
 MAX_ROWS: Final = 40
 CSV_NAME: Final = "comparison.csv"
-RANKED: Final = (
-    "Ranked by how far each metric moved relative to its usual variation; medians of the strongest series of each group."
-)
 
 
 def comparison_blocks(record: Comparison) -> list[Block]:
@@ -46,17 +43,17 @@ def sides_block(record: Comparison) -> SidesBlock:
     against, sides = record.against, record.sides
     said = f"version {against.version}, " if against.version is not None else ""
     windows = against.windows
-    span = f"{instant(windows[0].start)} to {instant(windows[-1].end)}" if windows else "no window"
+    span = f"{format_instant(windows[0].start)} to {format_instant(windows[-1].end)}" if windows else "no window"
     return SidesBlock(
         [
-            f"{against.name} ({said}{count(len(windows), 'window')})",
+            f"{against.name} ({said}{count_of(len(windows), 'window')})",
             span,
-            f"{duration(sides.baseline.covered_s)} with samples, {count(sides.baseline.n_samples, 'sample')}",
+            f"{format_duration(sides.baseline.covered_s)} with samples, {count_of(sides.baseline.n_samples, 'sample')}",
         ],
         [
-            f"{', '.join(record.hosts)}, {duration((record.end - record.start).total_seconds())}",
-            f"{instant(record.start)} to {instant(record.end)}",
-            f"{duration(sides.incident.covered_s)} with samples, {count(sides.incident.n_samples, 'sample')}",
+            f"{', '.join(record.hosts)}, {format_duration((record.end - record.start).total_seconds())}",
+            f"{format_instant(record.start)} to {format_instant(record.end)}",
+            f"{format_duration(sides.incident.covered_s)} with samples, {count_of(sides.incident.n_samples, 'sample')}",
         ],
     )
 
@@ -77,7 +74,7 @@ def story_blocks(record: Comparison, limit: int = MAX_STORIES) -> list[Block]:
         blocks: list[Block] = [_story(story, groups, record) for story in record.stories[:limit]]
         left = len(record.stories) - limit
         if left > 0:
-            blocks.append(SaidBlock(f"{count(left, 'more story', 'more stories')} in the comparison on the page.", "soft"))
+            blocks.append(SaidBlock(f"{count_of(left, 'more story', 'more stories')} in the comparison on the page.", "soft"))
         return blocks
     return [_group(group) for group in record.groups[:limit]]
 
@@ -111,7 +108,7 @@ def _both_values(story: Story, groups: dict[int, FindingGroup], drawn: FindingGr
 
 
 def _value(group: FindingGroup) -> str:
-    ratio = number(group.change_ratio)
+    ratio = format_number(group.change_ratio)
     return f"{group.stat} {group.column}{_instance(group)}: {median_change(group)} (medians, change ratio {ratio})"
 
 
@@ -146,7 +143,7 @@ def finding_table(record: Comparison, limit: int = MAX_ROWS) -> TableBlock:
     ]
     rows = [finding_row(group) for group in record.groups[:limit]]
     left = record.n_groups - len(rows)
-    more = f" {count(left, 'more group')} on the page and in {CSV_NAME}." if left > 0 else ""
+    more = f" {count_of(left, 'more group')} on the page and in {CSV_NAME}." if left > 0 else ""
     caption = (
         f"Ranked by how far each metric moved relative to its usual variation; medians of the strongest series of a group.{more}"
     )
@@ -160,9 +157,9 @@ def finding_row(group: FindingGroup) -> list[str]:
         str(group.rank),
         _name(group),
         f"{ARROWS[group.direction]} {group.kind} {WORSE[group.is_worse]}".rstrip(),
-        "" if strongest is None else number(strongest.baseline.median) if strongest.baseline.n else "not there",
-        "" if strongest is None else number(strongest.incident.median) if strongest.incident.n else "gone",
+        "" if strongest is None else format_number(strongest.baseline.median) if strongest.baseline.n else "not there",
+        "" if strongest is None else format_number(strongest.incident.median) if strongest.incident.n else "gone",
         group.unit,
-        number(group.change_ratio),
+        format_number(group.change_ratio),
         f"{group.n_members} of {group.n_instances}",
     ]

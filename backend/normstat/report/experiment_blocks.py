@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from normstat.experiments.experiment_analysis import AnalysisRequest, ExperimentAnalysis, RunLevel, analyse_runs
-from normstat.experiments.experiment_csv import format_runs_csv
 from normstat.experiments.experiment_rows import Experiment
-from normstat.experiments.run_facts import ExperimentRun, facts_of
-from normstat.experiments.verdict_sentences import extreme_of, lead_of, times
+from normstat.experiments.run_facts import ExperimentRun, facts_of, format_runs_csv
+from normstat.experiments.verdict_sentences import extreme_of, lead_of
 from normstat.report.blocks import Block, BlockColumn, FigureBlock, SaidBlock, TableBlock
 from normstat.report.note_models import ExperimentNote
 from normstat.report.scaling_svg import draw_scaling
-from normstat.report.words import MISSING, count, instant, number
+from normstat.runtime.readable import MISSING, count_of, format_instant, format_number, format_times
 
 MAX_LEVELS: Final = 60
 MAX_RESULTS: Final = 3
@@ -46,10 +45,10 @@ def experiment_blocks(experiment: Experiment, runs: Sequence[ExperimentRun], not
 
 
 def _about(experiment: Experiment, analysis: ExperimentAnalysis) -> str:
-    when = "" if experiment.first is None else f", first run {instant(experiment.first)}"
+    when = "" if experiment.first is None else f", first run {format_instant(experiment.first)}"
     hosts = f" on {', '.join(experiment.hosts[:5])}" if experiment.hosts else ""
-    left = f"; {count(len(analysis.left_out), 'run')} left out" if analysis.left_out else ""
-    return f"Experiment {experiment.name}: {count(experiment.n_runs, 'run')}{hosts}{when}{left}."
+    left = f"; {count_of(len(analysis.left_out), 'run')} left out" if analysis.left_out else ""
+    return f"Experiment {experiment.name}: {count_of(experiment.n_runs, 'run')}{hosts}{when}{left}."
 
 
 def _level_table(analysis: ExperimentAnalysis) -> TableBlock:
@@ -65,15 +64,15 @@ def _level_table(analysis: ExperimentAnalysis) -> TableBlock:
     shown = analysis.levels[:MAX_LEVELS]
     rows = [[*([level.variant] if variant else []), *([level.level] if factor else []), *_numbers_of(level)] for level in shown]
     left = len(analysis.levels) - len(shown)
-    more = f" {count(left, 'more level')} on the experiment's page." if left > 0 else ""
+    more = f" {count_of(left, 'more level')} on the experiment's page." if left > 0 else ""
     return TableBlock(columns, rows, f"Means of the repeats.{more}")
 
 
 def _numbers_of(level: RunLevel) -> list[str]:
     mean = level.result
-    interval = "one run" if mean.low is None or mean.high is None else f"{number(mean.low)} to {number(mean.high)}"
+    interval = "one run" if mean.low is None or mean.high is None else f"{format_number(mean.low)} to {format_number(mean.high)}"
     return [
-        str(mean.n), number(mean.mean), interval, MISSING if level.speedup is None else times(level.speedup.value),
+        str(mean.n), format_number(mean.mean), interval, MISSING if level.speedup is None else format_times(level.speedup.value),
         MISSING if level.efficiency is None else f"{100 * level.efficiency.value:.0f} %",
     ]  # fmt: skip
 
@@ -91,12 +90,13 @@ def _run_table(runs: Sequence[ExperimentRun], analysis: ExperimentAnalysis, limi
     rows = []
     for run in runs[:limit]:
         values = {each.name: each.value for each in run.results}
+        start = format_instant(run.start.replace(microsecond=0))
         rows.append([
-            str(run.id), instant(run.start.replace(microsecond=0)), run.host, *(run.factors.get(name, "") for name in factors),
-            *(number(values.get(each.name)) for each in results), run.left_out,
+            str(run.id), start, run.host, *(run.factors.get(name, "") for name in factors),
+            *(format_number(values.get(each.name)) for each in results), run.left_out,
         ])  # fmt: skip
     left = len(runs) - len(rows)
     hidden = max(0, len(analysis.results) - len(results)) + max(0, len(analysis.factors) - len(factors))
-    said = f"The first {len(rows):,} of {count(len(runs), 'run')}." if left > 0 else f"{count(len(runs), 'run')}."
-    more = f" {count(hidden, 'more column')} in the CSV." if hidden else ""
+    said = f"The first {len(rows):,} of {count_of(len(runs), 'run')}." if left > 0 else f"{count_of(len(runs), 'run')}."
+    more = f" {count_of(hidden, 'more column')} in the CSV." if hidden else ""
     return TableBlock(columns, rows, f"{said}{more}")

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Final, Literal
 
 from normstat.report.markup import Markup, join, tag
-from normstat.report.words import number
+from normstat.runtime.readable import format_number
 
 MAX_LINES: Final = 24
 MAX_MARKS: Final = 60
@@ -205,7 +205,7 @@ def _axes(box: PanelBox, unit: str) -> list[Markup]:
     for value in value_ticks(box.low, box.high):
         y = box.to_y(value)
         parts.append(tag("line", x1=box.x, x2=box.x + box.width, y1=y, y2=y, stroke=GRID, stroke_width=0.6))
-        parts.append(tag("text", number(value), x=box.x - 5, y=y + 3.5, text_anchor="end", fill=SOFT))
+        parts.append(tag("text", format_number(value), x=box.x - 5, y=y + 3.5, text_anchor="end", fill=SOFT))
     bottom = box.y + box.height
     for at_ms, text in time_ticks(box.start_ms, box.end_ms):
         x = box.to_x(at_ms)

@@ -8,13 +8,13 @@ from normstat.artefacts.parts import LogClock, LogPart
 from normstat.artefacts.trace_log.blocking import Blocking, BlockingList, LogThread
 from normstat.artefacts.trace_log.lanes import LogLane, LogLanes
 from normstat.artefacts.trace_log.latency import LatencySummary
-from normstat.artefacts.trace_log.log_times import print_span, print_time
+from normstat.artefacts.trace_log.log_times import print_time
 from normstat.artefacts.trace_log.pairing import Mask
 from normstat.report.blocks import Block, BlockColumn, FigureBlock, ReportDocument, ReportSection, SaidBlock, TableBlock
 from normstat.report.graph_svg import COLOURS, GRID, SOFT, TEXT, picture_of, shorten_label
 from normstat.report.markup import Markup, tag
 from normstat.report.pdf import render_pdf
-from normstat.report.words import MISSING, count
+from normstat.runtime.readable import MISSING, count_of, format_span
 
 WIDTH: Final = 1000
 LABEL: Final = 150
@@ -54,7 +54,7 @@ def describe_log(part: LogPart, mask: Mask, conditions: str) -> list[tuple[str, 
     facts = [("Events", f"{len(times):,} of {part.n_rows:,}")]
     if len(times):
         first, last = (print_time(int(at), part.clock, part.decimals) for at in (times[0], times[-1]))
-        facts.append(("Time", f"{first} to {last}, {print_span(int(times[-1] - times[0]))}"))
+        facts.append(("Time", f"{first} to {last}, {format_span(int(times[-1] - times[0]))}"))
     return [*facts, ("Only", conditions)] if conditions else facts
 
 
@@ -99,7 +99,7 @@ def _axis(view: LogLanes, top: float, height: float) -> list[Markup]:
     step = nice_step(view.width_ns / N_TICKS)
     for place in range(int((view.width_ns - 1) // step) + 1):
         x = round(LABEL + BINS * place * step / view.width_ns, 1)
-        label = f"+{print_span(place * step)}" if place else print_time(int(view.start), clock, view.decimals)
+        label = f"+{format_span(place * step)}" if place else print_time(int(view.start), clock, view.decimals)
         parts.append(tag("line", x1=x, y1=top + AXIS - 5, x2=x, y2=height, stroke=GRID))
         if place != 1 or BINS * step / view.width_ns > len(print_time(int(view.start), clock, view.decimals)) * SIZE * CHARACTER:
             parts.append(tag("text", label, x=x + 3, y=top + 11, fill=SOFT))
@@ -131,7 +131,7 @@ def _lane(lane: LogLane, y: float, scale: float) -> list[Markup]:
     ):
         low, high = max(0.0, start * scale), min(float(BINS), end * scale)
         said = f"{SPAN_WORDS[kind]}{f' ({label})' if label else ''}: "
-        length = print_span(end - start)
+        length = format_span(end - start)
         said += f"{n:,} within {length}" if n > 1 else f"{'at most ' if is_open else ''}{length}"
         parts.append(
             tag(
@@ -231,9 +231,9 @@ def _totals(summary: LatencySummary) -> str:
     if summary.avg_ns is None or summary.max_ns is None:
         return "No such pair of events."
     unmatched = summary.n_unmatched_begin + summary.n_unmatched_end
-    many = count(unmatched, "event")
-    said = f"{summary.count:,} in all, {print_span(summary.total_ns)}; average {print_span(summary.avg_ns)}"
-    said += f", longest {print_span(summary.max_ns)}"
+    many = count_of(unmatched, "event")
+    said = f"{summary.count:,} in all, {format_span(summary.total_ns)}; average {format_span(summary.avg_ns)}"
+    said += f", longest {format_span(summary.max_ns)}"
     return f"{said}; not counted: {many} without a partner" if unmatched else said
 
 
@@ -255,8 +255,8 @@ def _blocking_block(blocking: BlockingList) -> Block:
     ]  # fmt: skip
     rows = [
         [
-            ("≤ " if row.wait_is_limit else "") + print_span(row.wait_ns),
-            MISSING if row.held_ns is None else ("≤ " if row.held_is_limit else "") + print_span(row.held_ns),
+            ("≤ " if row.wait_is_limit else "") + format_span(row.wait_ns),
+            MISSING if row.held_ns is None else ("≤ " if row.held_is_limit else "") + format_span(row.held_ns),
             row.sentence,
         ]
         for row in blocking.rows[:MAX_PDF_ROWS]
@@ -274,7 +274,7 @@ def latencies_pdf(summary: LatencySummary, title: str, source: LogSource) -> byt
     ]
     rows = [
         [
-            row.key or "(none)", f"{row.count:,}", print_span(row.avg_ns), print_span(row.max_ns), print_span(row.total_ns),
+            row.key or "(none)", f"{row.count:,}", format_span(row.avg_ns), format_span(row.max_ns), format_span(row.total_ns),
             f"{100 * row.share:.3g}", *(f"{n:,}" if n else "" for n in row.decades),
         ]
         for row in summary.rows[:MAX_PDF_ROWS]

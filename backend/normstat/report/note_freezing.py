@@ -23,8 +23,8 @@ from normstat.report.blocks import Block, BlockColumn, FigureBlock, HeadingBlock
 from normstat.report.experiment_blocks import experiment_blocks
 from normstat.report.graph_svg import MAX_LINES, GraphPicture, PictureLine, PictureMark, draw_graph
 from normstat.report.note_models import ArtefactDiffNote, ArtefactNote, EventsNote, ExperimentNote, FactsNote, GraphNote
-from normstat.report.words import count, instant
 from normstat.runtime.csv_cells import format_csv
+from normstat.runtime.readable import count_of, format_instant, to_iso
 from normstat.samples.lookup import require_host
 from normstat.stats.fact_lines import BOOT_ID, BOOT_TIME
 from normstat.stats.fact_words import find_label, find_section, format_value
@@ -62,17 +62,17 @@ def _graph_blocks(found: SeriesResult, window: Window, marks: Sequence[PictureMa
         PictureLine(_line_name(found, line.field, line.instance), line.unit, line.times.tolist(), _values(line.values))
         for line in found.series
     ]
-    title = f"{found.host} {found.stat}, {instant(window.start)} to {instant(window.end)}"
+    title = f"{found.host} {found.stat}, {format_instant(window.start)} to {format_instant(window.end)}"
     picture = GraphPicture(title, _ms(window.start), _ms(window.end), lines, marks)
     what = (
-        f"every sample: {count(found.n_raw, 'sample')}"
+        f"every sample: {count_of(found.n_raw, 'sample')}"
         if found.resolution == "raw"
-        else f"first, lowest, highest and last sample of each {found.column_ms / 1000:g} s, of {count(found.n_raw, 'sample')}"
+        else f"first, lowest, highest and last sample of each {found.column_ms / 1000:g} s, of {count_of(found.n_raw, 'sample')}"
         + ("" if found.source == "raw" else " (read from rollups)")
     )
-    left = f" {count(found.n_instances_left_out, 'more instance')} not drawn." if found.n_instances_left_out else ""
-    unmarked = f" {count(n_unmarked, 'earlier event')} not marked." if n_unmarked else ""
-    undrawn = f" {count(len(lines) - MAX_LINES, 'more line')} only in the CSV." if len(lines) > MAX_LINES else ""
+    left = f" {count_of(found.n_instances_left_out, 'more instance')} not drawn." if found.n_instances_left_out else ""
+    unmarked = f" {count_of(n_unmarked, 'earlier event')} not marked." if n_unmarked else ""
+    undrawn = f" {count_of(len(lines) - MAX_LINES, 'more line')} only in the CSV." if len(lines) > MAX_LINES else ""
     caption = f"{title}; {what}. Gaps are times without samples.{left}{undrawn}{unmarked}"
     name = f"{'_'.join((found.host, found.stat))}.csv"
     return [FigureBlock(str(draw_graph(picture)), caption, _graph_csv(lines), _safe_name(name))]
@@ -92,7 +92,7 @@ def _graph_csv(lines: Sequence[PictureLine]) -> str:
     for line in lines:
         for at_ms, value in zip(line.times_ms, line.values, strict=True):
             if value is not None:
-                at = datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+                at = to_iso(datetime.fromtimestamp(at_ms / 1000, UTC), "milliseconds")
                 rows.append([at, at_ms, line.name, line.unit, value])
     return format_csv(rows)
 
@@ -143,10 +143,12 @@ async def freeze_facts(session: AsyncSession, note: FactsNote) -> list[Block]:
     host_id = await require_host(session, note.host)
     known = [shot for shot in await read_snapshots(session, host_id) if shot.time_s <= note.at.timestamp()]
     if not known:
-        raise NoData(f"No agent had reported facts of {note.host} by {instant(note.at)}; choose a later instant")
+        raise NoData(f"No agent had reported facts of {note.host} by {format_instant(note.at)}; choose a later instant")
     last = max(known, key=lambda shot: shot.time_s)
     seen = datetime.fromtimestamp(last.time_s, UTC)
-    blocks: list[Block] = [SaidBlock(f"{note.host} at {instant(note.at)}, as its agent reported at {instant(seen)}.", "soft")]
+    blocks: list[Block] = [
+        SaidBlock(f"{note.host} at {format_instant(note.at)}, as its agent reported at {format_instant(seen)}.", "soft")
+    ]
     sections: dict[str, list[tuple[str, str]]] = {}
     for name in sorted((name for name in last.facts if name.key != BOOT_ID), key=order_of):
         label = f"{find_label(name.key)} {name.item}".strip()
@@ -158,18 +160,18 @@ async def freeze_facts(session: AsyncSession, note: FactsNote) -> list[Block]:
 
 def _fact_text(key: str, value: str) -> str:
     is_time = key == BOOT_TIME and value.isdecimal() and len(value) <= MAX_DIGITS
-    return instant(datetime.fromtimestamp(int(value), UTC)) if is_time else format_value(key, value)
+    return format_instant(datetime.fromtimestamp(int(value), UTC)) if is_time else format_value(key, value)
 
 
 async def freeze_events(session: AsyncSession, note: EventsNote) -> list[Block]:
     """Return the events of hosts in a window, oldest first."""
     events = await read_events_by_name(session, note.hosts, Window(note.start, note.end))
-    said = f"{', '.join(note.hosts)}, {instant(note.start)} to {instant(note.end)}"
+    said = f"{', '.join(note.hosts)}, {format_instant(note.start)} to {format_instant(note.end)}"
     if not events:
         return [SaidBlock(f"No events: {said}.", "soft")]
     rows = [_event_row(event) for event in events[:MAX_EVENT_ROWS]]
     left = len(events) - len(rows)
-    more = f" The first {len(rows):,} of {len(events):,} events; {count(left, 'later event')} not listed." if left > 0 else ""
+    more = f" The first {len(rows):,} of {len(events):,} events; {count_of(left, 'later event')} not listed." if left > 0 else ""
     if len(events) >= MAX_EVENTS:
         more += f" The window has more than {MAX_EVENTS:,} events, of which the latest are read: choose a shorter one."
     columns = [BlockColumn("time", share=1.5), BlockColumn("hosts"), BlockColumn("kind", share=0.8), BlockColumn("event", share=3)]
@@ -177,7 +179,7 @@ async def freeze_events(session: AsyncSession, note: EventsNote) -> list[Block]:
 
 
 def _event_row(event: HostEvent) -> list[str]:
-    time = instant(event.at) if event.end is None else f"{instant(event.at)} to {instant(event.end)}"
+    time = format_instant(event.at) if event.end is None else f"{format_instant(event.at)} to {format_instant(event.end)}"
     hosts = "all hosts" if event.hosts is None else ", ".join(event.hosts)
     text = " ".join((event.text, *(f"#{tag}" for tag in event.tags)))
     return [time, hosts, event.kind.value, text, event.author or event.source.value]

@@ -28,7 +28,7 @@ from normstat.report.markdown import parse_markdown, safe_link
 from normstat.report.report_page import Cover, version
 from normstat.report.svg_subset import SvgNode, read_svg, write_svg
 from normstat.report.typesetting import typeset
-from normstat.report.words import instant
+from normstat.runtime.readable import format_instant
 
 SVG_TYPE: Final = "image/svg+xml"
 ENDINGS: Final = {"image/png": "png", "image/jpeg": "jpg"}
@@ -75,7 +75,7 @@ def render_comparison_pdf(record: Comparison, cover: Cover) -> bytes:
     Raises: TooLarge for what cannot be laid out in time
     """
     note: list[Block] = [SaidBlock(line) for line in cover.note.strip().split("\n") if line]
-    window = f"{instant(record.start)} to {instant(record.end)}"
+    window = f"{format_instant(record.start)} to {format_instant(record.end)}"
     facts = [
         ("Hosts", ", ".join(record.hosts)),
         ("Window", window),
@@ -84,7 +84,7 @@ def render_comparison_pdf(record: Comparison, cover: Cover) -> bytes:
     ]
     section = ReportSection("", [*note, *comparison_blocks(record)])
     return render_pdf(
-        ReportDocument(cover.title, facts, [section], {}, cover.made_by, instant(cover.made_at), cover.address, base="")
+        ReportDocument(cover.title, facts, [section], {}, cover.made_by, format_instant(cover.made_at), cover.address, base="")
     )
 
 

@@ -30,7 +30,7 @@ from normstat.report.note_models import (
     TextNote,
 )
 from normstat.report.report_rows import ReportInfo, StoredNote
-from normstat.report.words import instant
+from normstat.runtime.readable import format_instant, to_iso
 
 MISSING: Final = "Nothing is frozen of this note yet. Freeze it on the report's page."
 
@@ -41,19 +41,23 @@ def build_document(
 ) -> ReportDocument:  # fmt: skip
     """Return the report as it is drawn."""
     base = public_url.rstrip("/") if public_url.startswith(("http://", "https://")) else ""
-    window = f"{instant(report.start)} to {instant(report.end)}" if report.start is not None and report.end is not None else ""
+    window = (
+        f"{format_instant(report.start)} to {format_instant(report.end)}"
+        if report.start is not None and report.end is not None
+        else ""
+    )
     return ReportDocument(
         title=report.title,
         facts=[
             ("Hosts", ", ".join(report.hosts)),
             ("Window", window),
             ("Author", report.author),
-            ("Last change", f"{instant(report.updated_at.replace(microsecond=0))} by {report.updated_by}"),
+            ("Last change", f"{format_instant(report.updated_at.replace(microsecond=0))} by {report.updated_by}"),
         ],
         sections=[to_section(note, frozen.get(note.id)) for note in notes],
         files=files,
         made_by=who,
-        made_at=instant(now),
+        made_at=format_instant(now),
         address=f"{base}/reports/{report.id}" if base else "",
         base=base,
     )
@@ -67,7 +71,7 @@ def to_section(note: StoredNote, frozen: bytes | None) -> ReportSection:
         # It came in a bundle without what it shows: its text says so.
         blocks = [*blocks, *live_blocks(content)]
     if note.frozen_at is not None:
-        blocks = [*blocks, SaidBlock(f"Frozen {instant(note.frozen_at.replace(microsecond=0))}.", "soft")]
+        blocks = [*blocks, SaidBlock(f"Frozen {format_instant(note.frozen_at.replace(microsecond=0))}.", "soft")]
     if content.comment.strip():
         blocks = [*blocks, TextBlock(content.comment)]
     return ReportSection(content.title, blocks, content.kind)
@@ -85,7 +89,8 @@ def live_blocks(content: ReportNoteContent) -> list[Block]:
         case FileNote():
             return [FileBlock(content.file)]
         case GraphNote():
-            said = f"{content.host} {content.stat}: {', '.join(content.fields)}, {instant(content.start)} to {instant(content.end)}"
+            span = f"{format_instant(content.start)} to {format_instant(content.end)}"
+            said = f"{content.host} {content.stat}: {', '.join(content.fields)}, {span}"
             return [LinkBlock(f"Graph on the page, with the data of now: {said}", graph_path(content))]
         case ArtefactNote():
             return [LinkBlock(f"Artefact {content.artefact} on its page", f"/artefacts/{content.artefact}")]
@@ -98,5 +103,5 @@ def live_blocks(content: ReportNoteContent) -> list[Block]:
 def graph_path(note: GraphNote) -> str:
     """Return the path of the host's page with the note's window."""
     ends = {"from": note.start, "to": note.end}
-    query = {name: at.isoformat().replace("+00:00", "Z") for name, at in ends.items()}
+    query = {name: to_iso(at) for name, at in ends.items()}
     return f"/hosts/{quote(note.host, safe='')}?{urlencode(query)}"

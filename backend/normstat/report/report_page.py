@@ -10,15 +10,14 @@ from typing import Final
 
 from normstat.comparison.model import Comparison, FindingGroup
 from normstat.query.host_events import HostEvent
-from normstat.report.around import circumstance_list
 from normstat.report.charts import draw_finding
-from normstat.report.event_section import event_section
+from normstat.report.event_section import circumstance_list, event_section
 from normstat.report.ledger_section import ledger_section
 from normstat.report.markup import Markup, join, tag
 from normstat.report.numbers import write_csv
 from normstat.report.stories import lead_of, story_section
 from normstat.report.tables import ARROWS, WORSE, group_table, median_change, member_change, other_series, series_name, side_table
-from normstat.report.words import count, duration, instant, number
+from normstat.runtime.readable import count_of, format_duration, format_instant, format_number
 from normstat.window import Window
 
 # Limits of what is described; the table of all findings has a row for each group, the CSV all numbers.
@@ -56,7 +55,9 @@ def render_report(record: Comparison, cover: Cover) -> str:
         _details(record),
         _inputs(record, cover),
         _numbers(record),
-        tag("footer", f"Created by normstat {version()} on {instant(cover.made_at)} for {cover.made_by}. All times are UTC."),
+        tag(
+            "footer", f"Created by normstat {version()} on {format_instant(cover.made_at)} for {cover.made_by}. All times are UTC."
+        ),
     )
     head = tag(
         "head",
@@ -75,13 +76,13 @@ def _details(record: Comparison) -> Markup:
     parts = (_findings(record), group_table(record, MAX_GROUPS), other_series(record))
     if not record.stories:
         return join(*parts)
-    summary = tag("summary", f"{count(record.n_groups, 'change')}, next questions and other series")
+    summary = tag("summary", f"{count_of(record.n_groups, 'change')}, next questions and other series")
     return tag("details", summary, *parts, class_="screen")
 
 
 def title_of(record: Comparison) -> str:
     """Return the title of a comparison without a name."""
-    return f"{', '.join(record.hosts)}: {instant(record.start)} against {record.against.name}"
+    return f"{', '.join(record.hosts)}: {format_instant(record.start)} against {record.against.name}"
 
 
 @functools.cache
@@ -100,7 +101,7 @@ def _header(record: Comparison, cover: Cover) -> Markup:
     return tag(
         "header",
         tag("h1", cover.title),
-        tag("p", f"{', '.join(record.hosts)} · {instant(record.start)} to {instant(record.end)}", class_="soft"),
+        tag("p", f"{', '.join(record.hosts)} · {format_instant(record.start)} to {format_instant(record.end)}", class_="soft"),
         tag("p", lead_of(record), class_="verdict"),
         circumstance_list(record),
         tag("ul", *(tag("li", note) for note in record.notes), class_="soft small") if record.notes else None,
@@ -127,11 +128,10 @@ def _summary(record: Comparison) -> Markup:
 
 def _in_words(record: Comparison) -> str:
     counts = record.counts
-    parts = [f"{count(record.n_series, 'series', 'series')} compared: {record.n_unchanged:,} unchanged"]
+    parts = [f"{count_of(record.n_series, 'series', 'series')} compared: {record.n_unchanged:,} unchanged"]
     if record.n_findings:
-        parts.append(
-            f"{record.n_findings:,} changed, in {count(record.n_groups, 'group of related changes', 'groups of related changes')}"
-        )
+        groups = count_of(record.n_groups, "group of related changes", "groups of related changes")
+        parts.append(f"{record.n_findings:,} changed, in {groups}")
     for n, what in (
         (counts.appeared, "appeared"),
         (counts.disappeared, "disappeared"),
@@ -150,7 +150,7 @@ def _baseline_side(record: Comparison) -> Markup:
     return tag(
         "div",
         tag("b", "Baseline"),
-        f" {against.name} ({said}{count(len(windows), 'window')})",
+        f" {against.name} ({said}{count_of(len(windows), 'window')})",
         tag("p", _span(windows), class_="soft"),
         tag("p", _covered(record.sides.baseline.covered_s, record.sides.baseline.n_samples), class_="soft"),
         class_="baseline",
@@ -161,21 +161,21 @@ def _incident_side(record: Comparison) -> Markup:
     return tag(
         "div",
         tag("b", "Incident"),
-        f" {duration((record.end - record.start).total_seconds())}",
-        tag("p", f"{instant(record.start)} to {instant(record.end)}", class_="soft"),
+        f" {format_duration((record.end - record.start).total_seconds())}",
+        tag("p", f"{format_instant(record.start)} to {format_instant(record.end)}", class_="soft"),
         tag("p", _covered(record.sides.incident.covered_s, record.sides.incident.n_samples), class_="soft"),
         class_="incident",
     )
 
 
 def _covered(seconds: float, n_samples: int) -> str:
-    return f"{duration(seconds)} with samples, {count(n_samples, 'sample')}"
+    return f"{format_duration(seconds)} with samples, {count_of(n_samples, 'sample')}"
 
 
 def _span(windows: Sequence[Window]) -> str:
     if not windows:
         return "no window"
-    return f"{instant(windows[0].start)} to {instant(windows[-1].end)}"
+    return f"{format_instant(windows[0].start)} to {format_instant(windows[-1].end)}"
 
 
 def _findings(record: Comparison) -> Markup:
@@ -192,7 +192,7 @@ def _findings(record: Comparison) -> Markup:
         tag("h2", "Findings"),
         tag("p", legend, class_="soft"),
         *(_group(group, asked) for group in shown),
-        tag("p", f"{count(record.n_groups - len(shown), 'more group')} in the table below.", class_="soft")
+        tag("p", f"{count_of(record.n_groups - len(shown), 'more group')} in the table below.", class_="soft")
         if record.n_groups > len(shown)
         else None,
     )
@@ -233,8 +233,8 @@ def _chips(group: FindingGroup) -> Markup:
         f"{ARROWS[group.direction]} {group.kind}",
         WORSE[group.is_worse],
         median_change(group),
-        f"change ratio {number(group.change_ratio)}",
-        f"impact {number(100 * group.impact)} %",
+        f"change ratio {format_number(group.change_ratio)}",
+        f"impact {format_number(100 * group.impact)} %",
         f"{group.n_members:,} of {group.n_instances:,} changed" if group.n_instances > 1 else "",
         group.subsystem,
     )
@@ -247,7 +247,7 @@ def _graphs(group: FindingGroup) -> list[Markup]:
         name = f"{group.stat} {group.field} {member.instance}".strip()
         graph = draw_finding(member, group.unit, name)
         if graph is not None:
-            said = f": {member.kind}, {member_change(member, group.unit)}, change ratio {number(member.change_ratio)}"
+            said = f": {member.kind}, {member_change(member, group.unit)}, change ratio {format_number(member.change_ratio)}"
             caption = tag("figcaption", tag("bdi", member.instance or group.column), said)
             drawn.append(tag("figure", caption, graph))
     return drawn
@@ -283,11 +283,11 @@ def _source(source: str) -> Markup:
 def _inputs(record: Comparison, cover: Cover) -> Markup:
     """Return the inputs that reproduce the comparison."""
     against = record.against
-    windows = [f"{instant(window.start)} to {instant(window.end)}" for window in against.windows]
+    windows = [f"{format_instant(window.start)} to {format_instant(window.end)}" for window in against.windows]
     more = len(windows) - MAX_WINDOWS
     facts = [
         ("Hosts", ", ".join(record.hosts)),
-        ("Incident", f"{instant(record.start)} to {instant(record.end)}"),
+        ("Incident", f"{format_instant(record.start)} to {format_instant(record.end)}"),
         ("Compared with", f"{against.kind}: {against.name}"),
         ("Baseline", f"id {against.baseline_id}, version {against.version}" if against.baseline_id is not None else ""),
         ("Baseline host", against.host or ""),

@@ -8,7 +8,7 @@ from typing import Final
 from normstat.experiments.experiment_analysis import ExperimentAnalysis, VariantScaling
 from normstat.report.graph_svg import COLOURS, GRID, SIZE, SOFT, TEXT, picture_of, shorten_label, value_ticks
 from normstat.report.markup import Markup, join, tag
-from normstat.report.words import number
+from normstat.runtime.readable import format_number
 
 WIDTH: Final = 640
 HEIGHT: Final = 250
@@ -94,7 +94,7 @@ def _axes(scale: ChartScale, analysis: ExperimentAnalysis, at: dict[str, float])
     for value in value_ticks(scale.low, scale.high):
         y = scale.y(value)
         parts.append(tag("line", x1=LEFT, x2=right, y1=y, y2=y, stroke=GRID, stroke_width=0.6))
-        parts.append(tag("text", number(value), x=LEFT - 5, y=y + 3.5, text_anchor="end", fill=SOFT))
+        parts.append(tag("text", format_number(value), x=LEFT - 5, y=y + 3.5, text_anchor="end", fill=SOFT))
     end = -math.inf
     for level, value in sorted(at.items(), key=lambda each: each[1])[: MAX_TICKS * 4]:
         x = scale.x(value)

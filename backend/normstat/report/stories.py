@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from normstat.comparison.model import Comparison, FindingGroup, Story, StoryProcess
-from normstat.errors import name_some
 from normstat.report.charts import draw_finding
 from normstat.report.markup import Markup, tag
 from normstat.report.tables import series_name
-from normstat.report.words import clock, count, duration
+from normstat.runtime.readable import count_of, format_clock, format_duration, name_some
 
 # About two pages of paper.
 MAX_STORIES: Final = 7
@@ -32,7 +31,7 @@ def story_section(record: Comparison) -> Markup | None:
         "section",
         tag("h2", "What happened"),
         tag("ol", *(_story(story, groups, record) for story in record.stories[:MAX_STORIES]), class_="stories"),
-        tag("p", f"{count(left, 'more story', 'more stories')} in the comparison on the page.", class_="soft")
+        tag("p", f"{count_of(left, 'more story', 'more stories')} in the comparison on the page.", class_="soft")
         if left > 0
         else None,
     )
@@ -64,8 +63,8 @@ def story_facts(story: Story, record: Comparison) -> list[str]:
     facts = []
     if story.onset_ms is not None:
         after = int(story.onset_ms / 1000 - record.start.timestamp())
-        into = f"{duration(after)} into the incident" if after > 0 else "at the start of the incident"
-        facts.append(f"began {clock(story.onset_ms // 1000 * 1000)} UTC, {into}")
+        into = f"{format_duration(after)} into the incident" if after > 0 else "at the start of the incident"
+        facts.append(f"began {format_clock(story.onset_ms // 1000 * 1000)} UTC, {into}")
     if len(record.hosts) > 1:
         facts.append(f"on {', '.join(story.hosts)}")
     return facts + [_started(process) for process in story.processes[:MAX_PROCESSES] if process.start_ms is not None]
@@ -73,7 +72,7 @@ def story_facts(story: Story, record: Comparison) -> list[str]:
 
 def _started(process: StoryProcess) -> str:
     assert process.start_ms is not None
-    return f"{process.name} started {clock(process.start_ms // 1000 * 1000)} UTC"
+    return f"{process.name} started {format_clock(process.start_ms // 1000 * 1000)} UTC"
 
 
 def drawn_group(story: Story, groups: Mapping[int, FindingGroup]) -> FindingGroup | None:

@@ -6,7 +6,7 @@ from typing import Final
 from normstat.comparison.model import Comparison, Finding, FindingGroup
 from normstat.comparison.side_values import SideValues
 from normstat.report.markup import Child, Markup, tag
-from normstat.report.words import count, number, with_unit
+from normstat.runtime.readable import count_of, format_number
 
 ARROWS: Final = {"up": "▲", "down": "▼", "same": "◆"}
 WORSE: Final = {True: "worse", False: "better", None: ""}
@@ -60,13 +60,13 @@ def _group_cells(group: FindingGroup, *, is_linked: bool) -> Sequence[Child]:
         _median(strongest.baseline, "not there") if strongest else None,
         _median(strongest.incident, "gone") if strongest else None,
         group.unit,
-        number(group.change_ratio),
-        number(group.impact),
+        format_number(group.change_ratio),
+        format_number(group.impact),
     )
 
 
 def _median(side: SideValues, missing: str) -> str:
-    return missing if side.n == 0 else number(side.median)
+    return missing if side.n == 0 else format_number(side.median)
 
 
 def other_series(record: Comparison) -> Markup | None:
@@ -89,7 +89,8 @@ def other_series(record: Comparison) -> Markup | None:
         lists.append(table(("series", "samples in baseline", "samples in incident", "reason"), rows, caption))
     if record.muted:
         rows = [
-            [series_name(s.host, s.stat, s.field, s.instance), number(s.change_ratio), number(s.significance)] for s in record.muted
+            [series_name(s.host, s.stat, s.field, s.instance), format_number(s.change_ratio), format_number(s.significance)]
+            for s in record.muted
         ]
         lists.append(table(("series", "change ratio", "significance"), rows, _of(len(rows), counts.muted, "muted"), 1))
     return tag("section", tag("h2", "Other series"), *lists) if lists else None
@@ -106,19 +107,22 @@ def side_table(group: FindingGroup, most: int) -> Markup:
                     (tag("bdi", member.instance) if member.instance else group.column) if is_first else None,
                     tag("span", name, class_=f"side {name}"),
                     f"{side.n:,}",
-                    *(number(value) for value in (side.median, side.mean, side.p5, side.p95, side.p99, side.lowest, side.highest)),
-                    None if is_first else number(member.change_ratio),
+                    *(
+                        format_number(value)
+                        for value in (side.median, side.mean, side.p5, side.p95, side.p99, side.lowest, side.highest)
+                    ),
+                    None if is_first else format_number(member.change_ratio),
                 )
             )
     more = max(group.n_members, len(group.instances)) - min(most, len(group.members))
     caption = f"In {group.unit}." if group.unit else "Without a unit."
-    caption += f" {count(more, 'more series', 'more series')} of this group are in the CSV." if more > 0 else ""
+    caption += f" {count_of(more, 'more series', 'more series')} of this group are in the CSV." if more > 0 else ""
     head = ("series", "", "samples", "median", "mean", "p5", "p95", "p99", "lowest", "highest", "change ratio")
     return table(head, rows, caption, 2)
 
 
 def _of(shown: int, n: int, what: str) -> str:
-    return f"{count(n, 'series', 'series')} {what}" + (f" (the first {shown:,} are listed)" if shown < n else "")
+    return f"{count_of(n, 'series', 'series')} {what}" + (f" (the first {shown:,} are listed)" if shown < n else "")
 
 
 def median_change(group: FindingGroup) -> str:
@@ -130,5 +134,7 @@ def member_change(member: Finding, unit: str) -> str:
     """Return the medians of a finding: `2.1 → 38 %`, `not there → 38 %`, `38 % → gone`."""
     before, after = member.baseline.median, member.incident.median
     if before is None:
-        return "no samples" if after is None else f"not there → {with_unit(after, unit)}"
-    return f"{with_unit(before, unit)} → gone" if after is None else f"{number(before)} → {with_unit(after, unit)}"
+        return "no samples" if after is None else f"not there → {format_number(after)} {unit}".rstrip()
+    if after is None:
+        return f"{format_number(before)} {unit}".rstrip() + " → gone"
+    return f"{format_number(before)} → {format_number(after)} {unit}".rstrip()

@@ -17,11 +17,11 @@ from typing import Final, ParamSpec, TypeVar
 import anyio.to_thread
 
 from normstat.errors import Overloaded, TooLarge
+from normstat.runtime.readable import format_bytes
 
 T_ = TypeVar("T_")
 Item_ = TypeVar("Item_")
 P_ = ParamSpec("P_")
-MIB: Final = 1 << 20
 RETRY_AFTER_S: Final = 10
 # Records, texts and summaries per side of a series: 1,660 measured at 260,000 series of two samples each.
 SERIES_BYTES: Final = 2000
@@ -145,7 +145,7 @@ class Work:
         most = self._pool.max_bytes
         if needed > most:
             raise TooLarge(
-                f"This comparison needs more than {needed // MIB:,} MiB; the limit is {most // MIB:,} MiB"
+                f"This comparison needs more than {format_bytes(needed)}; the limit is {format_bytes(most)}"
                 f" (NORMSTAT_COMPARE_MAX_BYTES).{self._say_largest()} Compare shorter windows, or fewer hosts",
                 {"max_bytes": most, "needed_bytes": needed},
             )
@@ -156,7 +156,7 @@ class Work:
     def _refusal(self, needed: int) -> Overloaded:
         most = self._pool.max_bytes
         return Overloaded(
-            f"This comparison needs {needed // MIB:,} MiB, and another one is using the memory ({most // MIB:,} MiB for all)."
+            f"This comparison needs {format_bytes(needed)}, and another one is using the memory ({format_bytes(most)} for all)."
             f"{self._say_largest()} Try again in a moment",
             {"retry_after_s": RETRY_AFTER_S, "max_bytes": most},
         )

@@ -14,7 +14,7 @@ from normstat.db.limited_session import limited_account
 from normstat.db.schema.models import Host, Instance, StatField, StatTable
 from normstat.db.session import driver_of
 from normstat.errors import NotFound, shorten
-from normstat.runtime.natural_order import natural_key
+from normstat.runtime.readable import natural_key
 from normstat.samples.instance_cache import LAST_STEP
 from normstat.samples.sample_pages import load_sql
 from normstat.samples.sample_source import open_source

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from normstat.errors import name_some
+from normstat.runtime.readable import name_some
 from normstat.samples.stat_tables import MAX_NAME_LENGTH, RESERVED_KEYS, Column, RequiredTable, StoredStat
 from normstat.samples.wide_columns import LIMITS, find_wider
 from normstat.stats.records import SampleBlock

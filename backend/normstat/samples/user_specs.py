@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.db.schema.models import Stream, UserSpec
 from normstat.errors import BadRequest, Conflict, NotFound, SpecError, shorten
+from normstat.runtime.readable import format_bytes
 from normstat.samples.spec_refresh import SPECS_CHANNEL, refresh_catalogue
 from normstat.samples.stat_tables import keys_without_decimals, read_stored_stats, require_names
 from normstat.samples.stream_rows import clean_text
@@ -64,7 +65,7 @@ async def put_user_spec(session: AsyncSession, *, name: str, toml: str, created_
         raise BadRequest(f"There are already {MAX_USER_SPECS} user specs, the maximum; remove unused ones")
     others = await session.scalar(select(func.sum(func.octet_length(UserSpec.toml))).where(UserSpec.name != name)) or 0
     if others + len(toml.encode("utf-8", "surrogatepass")) > MAX_TOTAL_BYTES:
-        raise BadRequest(f"All user specs together may have {MAX_TOTAL_BYTES >> 20} MiB; remove unused ones")
+        raise BadRequest(f"All user specs together may have {format_bytes(MAX_TOTAL_BYTES)}; remove unused ones")
     version = 1 if known is None else known.version + 1
     await _require_right(session, UserSpecText(name, toml, version))
     values = {"toml": toml, "version": version, "updated_at": func.clock_timestamp()}

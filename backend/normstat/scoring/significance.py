@@ -2,7 +2,8 @@
 
 A change ratio of two means much for a steady series and little for one with heavy tails. So each window of the baseline is measured
 by the others as the incident is by all of them; the ratios of a family (the same field of all CPUs, all disks) calibrate it. Beyond
-the largest ratios a Pareto tail is fitted. With few windows the calibration is pulled towards that of all families.
+the largest ratios a Pareto tail is fitted. With few windows the calibration is pulled towards that of all families. A series
+that the baseline does not have is as significant as such series are rare in its windows.
 """
 
 from collections.abc import Mapping
@@ -181,3 +182,28 @@ def _fit(values: Float32Array) -> tuple[float, float, int]:
     threshold = max(float(largest[0]), 0.5)
     excess = np.log(np.maximum(largest[1:], threshold) / threshold)
     return threshold, float(excess.mean()), n_tail
+
+
+# All families together count as much as this many windows.
+NEW_POOL_WEIGHT: Final = 10.0
+# Fewer windows than this do not show how often something new appears.
+MIN_WINDOWS: Final = 1.0
+
+
+def appearance_significance(n_with_new: FloatArray, n_windows: float, families: IntArray) -> FloatArray:
+    """Return minus the decimal logarithm of the chance that a normal window has a new series of the same family.
+
+    What comes and goes all the time is not surprising. The share of a family's windows is pulled towards that of all families,
+    which also stands for families that the baseline does not have.
+
+    Shape: n_with_new (n_families,), windows of the baseline in which a series of the family appeared; families (n_series,), codes
+    of the new series, -1 for a family that the baseline does not have -> (n_series,). `n_windows`: disjoint windows of the
+    baseline
+    """
+    windows = max(n_windows, MIN_WINDOWS)
+    of_all = (n_with_new.sum() + 1) / (windows * max(len(n_with_new), 1) + 2)
+    known = np.append(np.minimum(n_with_new, windows), 0.0)
+    # For an unknown family, only the share of all families is known.
+    seen = np.append(np.full(len(n_with_new), windows), 0.0)
+    chance = (known[families] + NEW_POOL_WEIGHT * of_all) / (seen[families] + NEW_POOL_WEIGHT)
+    return np.asarray(-np.log10(np.minimum(chance, 1.0)), np.float64)

@@ -1,4 +1,4 @@
-"""Find the rows of a sample whose numbers stand behind their names: `icmp_seq=1 ttl=64 time=0.201 ms`. Pure.
+"""Find the rows of a sample whose numbers follow their names: `icmp_seq=1 ttl=64 time=0.201 ms`. Pure.
 
 [1795305600.123456] 64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=0.201 ms
 """

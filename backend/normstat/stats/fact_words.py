@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
 
+from normstat.runtime.readable import format_bytes
 from normstat.stats.fact_lines import BOOT_TIME, TIME_ZONE, FactName
 
 PROCESSOR_SET: Final = "processor_set"
@@ -33,7 +34,7 @@ def find_system(os: str, spec_systems: Iterable[str]) -> str:
 
 
 class EventKind(StrEnum):
-    """What an event is about."""
+    """The subject of an event."""
 
     REBOOT = "reboot"
     KERNEL = "kernel"
@@ -124,7 +125,6 @@ _OTHER: Final = "Other"
 _WORDS: Final = {key: words for section in _SECTIONS.values() for key, words in section.items()}
 _SECTION_OF: Final = {key: title for title, section in _SECTIONS.items() for key in section}
 _PLACES: Final = {key: place for place, key in enumerate(_WORDS)}
-_SIZES: Final = ("KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def find_label(key: str) -> str:
@@ -195,14 +195,5 @@ def _format_one(key: str, value: str) -> str:
     if not value.isdecimal():
         return value
     if key.endswith("_kb"):
-        return _format_size(int(value))
+        return format_bytes(1024 * int(value)) if int(value) else "none"
     return f"{int(value):,} MHz" if key.endswith("_mhz") else value
-
-
-def _format_size(kib: int) -> str:
-    if kib == 0:
-        return "none"
-    size, place = float(kib), 0
-    while size >= 1024 and place < len(_SIZES) - 1:
-        size, place = size / 1024, place + 1
-    return f"{size:.1f} {_SIZES[place]}"

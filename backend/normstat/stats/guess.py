@@ -59,7 +59,7 @@ class Trial:
 
 
 def guess_spec(data: bytes, name: str = "") -> Spec | None:
-    """Return the spec of a file by its first bytes and, where those leave a doubt, by the words of its name.
+    """Return the spec of a file by its first bytes and, where those are ambiguous, by the words of its name.
 
     Missing: None when no spec reads it, and for counters of a cgroup or a NUMA node, which would become the host's.
     """
@@ -153,7 +153,7 @@ def _count(result: ReadResult) -> tuple[float, int]:
     for block in (*result.blocks, *result.since_boot):
         known += len(block) * sum(field.is_documented for field in block.fields)
         total += len(block) * len(block.fields)
-    # What has events and no samples is known by its lines.
+    # A text with events and no samples is recognised by its lines.
     return (known / total if total else 0.0), total + len(result.events)
 
 

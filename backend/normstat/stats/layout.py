@@ -168,7 +168,7 @@ class _LayoutParser:
         try:
             return model(**values)
         except ValueError as error:
-            # What __post_init__ of the model found wrong; it names the key.
+            # The error of the model's __post_init__; it names the key.
             raise LayoutError(f"{path}{error}") from error
 
     def _parse(self, path: str, kind: Any, rules: tuple[Any, ...], value: object) -> Any:

@@ -15,11 +15,11 @@ PATH: Final = re.compile(
     r"|\.(?:slice|scope|service)/[\w.]+\.(?:stat|pressure)$",
     re.ASCII,
 )
-# Of a long path only the end may be known; it may be a host's name and a tool's. No node has counters of page faults.
+# Only the end of a long path may be known; it may be a host's name and a tool's. No node has counters of page faults.
 NODE_END: Final = re.compile(r"(?:^|/)node\d+[/_.-]vmstat(?:\.(?:txt|log|out))?$", re.ASCII)
 NODE_LINE: Final = re.compile(r"nr_free_pages \d+", re.ASCII)
 HOST_LINE: Final = re.compile(r"pgfault \d+", re.ASCII)
-# Of cgroups these are read, with the cgroup as instance, where a heading names the file.
+# These files of cgroups are read, with the cgroup as instance, where a heading names the file.
 PRESSURE: Final = ".pressure"
 HEADING: Final = re.compile(r"==> (?P<file>\S[^<>]{0,300}) <==")
 # Lines that only such files have: cpu.stat and memory.stat of both versions of cgroups, numastat.

@@ -18,7 +18,7 @@ import re2
 
 from normstat.errors import shorten
 
-# Of one expression; a layout's expressions of one kind may be joined to one.
+# Limit of one expression; a layout's expressions of one kind may be joined to one.
 MAX_CHARACTERS: Final = 1000
 MAX_JOINED_CHARACTERS: Final = 16_000
 # Instructions of the compiled expression: {0,500} in it counts 500 times. It bounds the steps per byte of a line.
@@ -26,10 +26,10 @@ MAX_PROGRAM: Final = 1200
 MAX_JOINED_PROGRAM: Final = 6000
 # Longer lines match no pattern of a user.
 MAX_TEXT: Final = 64 * 1024
-# What an expression may take for itself, its tables of states included.
+# Memory limit of an expression, its tables of states included.
 MAX_MEMORY: Final = 512 * 1024
 CACHED: Final = 512
-# What `re` and RE2 both take, and understand differently.
+# Syntax that `re` and RE2 both accept, and understand differently.
 AMBIGUOUS: Final = {"{,": "write {0,N} instead of {,N}", "[[:": "write [a-z] instead of [[:class:]]"}
 
 
@@ -105,7 +105,7 @@ def compile_linear(text: str, *, is_joined: bool = False) -> "LinearPattern":
     options.max_mem = MAX_MEMORY
     options.log_errors = False
     try:
-        # What only RE2 understands is refused, too: it would be another pattern than its author tried.
+        # Syntax of RE2 alone is refused, too: it would be another pattern than its author tried.
         if not is_joined:
             re.compile(text)
         compiled = re2.compile(text, options)
@@ -130,7 +130,7 @@ def _explain(trouble: Exception) -> str:
 
 
 class LinearPattern:
-    """What readers use of `re.Pattern`, by RE2. Groups are in the order of the expression."""
+    """The part of `re.Pattern` that readers use, by RE2. Groups are in the order of the expression."""
 
     def __init__(self, text: str, compiled: Any) -> None:
         self.pattern = text
@@ -161,7 +161,7 @@ class LinearPattern:
 
 
 class LinearMatch:
-    """What readers use of `re.Match`."""
+    """The part of `re.Match` that readers use."""
 
     def __init__(self, found: Any, groupindex: Mapping[str, int]) -> None:
         self._found = found

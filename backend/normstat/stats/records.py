@@ -96,7 +96,7 @@ class RowNames(Sequence[str]):
         firsts = np.full(len(self.names), n_rows)
         lasts = np.zeros(len(self.names), np.int64)
         rows = np.arange(n_rows)
-        # Of several rows with the same number, the last one given stays.
+        # The last of several rows with the same number wins.
         lasts[self.codes] = rows
         firsts[self.codes[::-1]] = rows[::-1]
         found = np.flatnonzero(firsts < n_rows)

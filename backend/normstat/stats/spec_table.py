@@ -24,7 +24,7 @@ class SpecTable:
         self._path = path
         self._raw = dict(raw)
         self._used: set[str] = set()
-        # Of the file as a whole.
+        # Whether a user wrote the file.
         self.is_user_made = False
 
     def fail(self, key: str, why: str) -> NoReturn:

@@ -13,7 +13,7 @@ SUMMARIES: Final[Mapping[str, frozenset[str]]] = {
     "interrupt": frozenset({"sum", "total"}),
     "source": frozenset({"total"}),
     "file system": frozenset({"total"}),
-    # Of dstat, whose devices cannot have that name.
+    # dstat; its devices cannot have that name.
     "disk or total": frozenset({"total"}),
     "interface or total": frozenset({"total"}),
     "row": frozenset({"total"}),

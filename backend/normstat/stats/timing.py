@@ -10,7 +10,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What is known about a stream's times from elsewhere.
+    """Facts about a stream's times that its text does not have.
 
     `zone` names the zone of times that do not say theirs (UTC when None); `date` is the day of the first clock where the tool
     prints no day; `start_us` the instant of the first report of a tool that prints no times at all. `interval_us` is the time

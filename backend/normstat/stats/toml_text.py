@@ -13,7 +13,7 @@ from normstat.errors import SpecError
 MAX_BYTES: Final = 256 * 1024
 MAX_KEY_PARTS: Final = 8
 MAX_DEPTH: Final = 16
-# Of a word without quotes: a key, a number, a date.
+# Characters of a word without quotes: a key, a number, a date.
 MAX_WORD: Final = 200
 # Tokens that matter outside of strings, and long words.
 SIGN: Final = re.compile(rf"""'''|\"\"\"|["'#\[\]{{}}.,=\n]|[A-Za-z0-9_+:-]{{{MAX_WORD + 1}}}""")

@@ -12,9 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.db.row_records import to_record
 from normstat.db.schema.job_models import Job, JobKind, JobState
 from normstat.db.schema.watch_models import BacktestRow
-from normstat.errors import NotFound, name_some
+from normstat.errors import NotFound
 from normstat.runtime.body import NO_NUL, Body, Instant, Name
 from normstat.runtime.field_docs import Documented
+from normstat.runtime.readable import name_some
 from normstat.watch.rule_book import read_watch_book
 from normstat.watch.rules.rule_file import MAX_BYTES
 from normstat.watch.watch_lists import SeenValue, to_seen
@@ -61,7 +62,7 @@ class PastEpisode(Documented):
 
 @dataclass(frozen=True, slots=True)
 class BacktestHost(Documented):
-    """What a rule found in a host's recorded samples."""
+    """The findings of a rule in a host's recorded samples."""
 
     host: str
     problem: str

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.comparison.findings.human import format_human
 from normstat.comparison.read_side import StatSide, read_side
 from normstat.db.schema.watch_models import EpisodeRow
 from normstat.errors import TooLarge
 from normstat.records.episode_rows import WITHDRAWN, FoundEpisode
 from normstat.runtime import work_budget
+from normstat.runtime.readable import format_human
 from normstat.samples.lookup import StatRef
 from normstat.stats.catalogue import Catalogue, load_catalogue
 from normstat.watch.rule_budget import RuleStopped, describe_memory, rule_budget
@@ -51,7 +51,7 @@ MINUTE_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class RuleOutcome:
-    """What a rule found on a host; it replaces everything found from `after` on.
+    """The result of a rule on a host; it replaces all results from `after` on.
 
     `states`: (instant, colour) where the worst colour changed; `until`: the last judged report; `lacks`: the input that the host
     does not send; `stopped`: why the rule was stopped. Missing: None for each of them
@@ -131,7 +131,7 @@ class HostJudge:
         self._sides: dict[str, StatSide] = {}
         self._keys: dict[str, frozenset[str]] = {}
         self._span = timedelta(0)
-        # What the host's facts say of the number of instances, by fact; None until a rule needs it.
+        # The number of instances by the host's facts, by fact; None until a rule needs it.
         self._counts: Mapping[str, int] | None = None
 
     async def plan(self, rules: Sequence[WatchRule]) -> tuple[list[TaskGroup], list[RuleOutcome]]:

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from typing import Final
 
 from normstat.runtime import work_budget
-from normstat.runtime.work_budget import MIB, MemoryPool, Work
+from normstat.runtime.readable import format_bytes
+from normstat.runtime.units import MIB
+from normstat.runtime.work_budget import MemoryPool, Work
 
 # CPU time for one hour of samples of one host. The built-in rules need some hundredths for 64 CPUs each second.
 MAX_CPU_S: Final = 2.0
@@ -32,7 +34,7 @@ def rule_budget(max_cpu_s: float | None = None, max_bytes: int | None = None) ->
 
 def describe_memory() -> str:
     """Return why a rule that reads too much is stopped."""
-    return f"it reads more than {MAX_BYTES // MIB} MiB of samples of a host at once; make its spans shorter"
+    return f"it reads more than {format_bytes(MAX_BYTES)} of samples of a host at once; make its spans shorter"
 
 
 class _TimedWork(Work):

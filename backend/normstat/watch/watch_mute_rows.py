@@ -8,13 +8,13 @@ from pydantic import StringConstraints
 from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.baselines.exclusion_rows import find_host
 from normstat.db.named_rows import require_row
 from normstat.db.row_records import to_record
 from normstat.db.schema.models import Host
 from normstat.db.schema.watch_models import WatchMute
 from normstat.errors import BadRequest
 from normstat.runtime.body import NO_NUL, Body, Instant, Name, Note, Tag
+from normstat.samples.lookup import require_host
 
 MAX_LISTED: Final = 1000
 
@@ -69,7 +69,7 @@ async def create_watch_mute(session: AsyncSession, body: WatchMuteCreate, *, by:
     start = body.start or datetime.now(UTC)
     if body.end is not None and body.end <= start:
         raise BadRequest(f"end {body.end.isoformat()} is not after start {start.isoformat()}")
-    host_id = None if body.host is None else await find_host(session, body.host)
+    host_id = None if body.host is None else await require_host(session, body.host)
     given = body.model_dump(include={"tag", "source", "instance", "reason"})
     row = WatchMute(host_id=host_id, from_at=start, until_at=body.end, created_by=by, **given)
     session.add(row)

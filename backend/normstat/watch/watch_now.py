@@ -29,7 +29,7 @@ MAX_INSTANCES: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class OnNow(Documented):
-    """What a rule finds on a host now."""
+    """The present state of a rule on a host."""
 
     source: str
     title: str
@@ -57,7 +57,7 @@ class OnNow(Documented):
 
 @dataclass(frozen=True, slots=True)
 class WatchSummary(Documented):
-    """What is watched, and how well."""
+    """The watched hosts and rules, and how well they are watched."""
 
     n_rules: int
     """Rules that judge at least one of these hosts, and those that need no samples."""

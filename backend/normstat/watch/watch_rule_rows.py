@@ -9,7 +9,6 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.baselines.exclusion_rows import find_host
 from normstat.baselines.host_group_rows import find_group
 from normstat.db.row_records import to_record
 from normstat.db.schema.baseline_models import HostGroup
@@ -17,6 +16,7 @@ from normstat.db.schema.models import Host
 from normstat.db.schema.watch_models import RuleChange, RuleLimitRow, StoredRule
 from normstat.errors import BadRequest, NotFound, shorten
 from normstat.runtime.body import Body, Name, Note, Tag
+from normstat.samples.lookup import require_host
 
 MAX_RULES: Final = 200
 MAX_CHANGES: Final = 200
@@ -148,7 +148,7 @@ async def set_limit(session: AsyncSession, rule: str, body: RuleLimitSet, *, by:
 
     Raises: NotFound for an unknown host or group
     """
-    host_id = None if body.host is None else await find_host(session, body.host)
+    host_id = None if body.host is None else await require_host(session, body.host)
     group_id = None if body.group is None else (await find_group(session, body.group)).id
     same = (
         (RuleLimitRow.rule == rule)

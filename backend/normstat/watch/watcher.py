@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
@@ -15,6 +16,7 @@ from normstat.db.schema.watch_models import EpisodeRow
 from normstat.db.session import WriteSession, open_read_session, open_write_session
 from normstat.db.turns import Turns
 from normstat.records.episode_rows import (
+    FoundEpisode,
     StoredStates,
     end_episodes,
     read_episodes_after,
@@ -26,7 +28,7 @@ from normstat.records.episode_rows import (
 )
 from normstat.runtime import metrics
 from normstat.samples.lookup import StatRef, find_stats
-from normstat.watch.live_judge import OLDEST, HostJudge, InputPlans, RuleOutcome
+from normstat.watch.live_judge import OLDEST, HostJudge, InputPlans, RuleOutcome, to_found, to_tracked
 from normstat.watch.own_figures import (
     OwnFigures,
     SeenHost,
@@ -36,13 +38,47 @@ from normstat.watch.own_figures import (
     read_server_figures,
     read_stream_figures,
 )
-from normstat.watch.own_judge import find_bad, judge_own
 from normstat.watch.rule_book import WatchBook, read_watch_book, with_limits
-from normstat.watch.rules.episode_tracker import EpisodeEnd
-from normstat.watch.rules.rule_file import OWN_INPUTS, RuleLimit, WatchRule
-from normstat.watch.rules.rule_frame import WHOLE_HOST
+from normstat.watch.rules.episode_tracker import EpisodeEnd, EpisodeTracker
+from normstat.watch.rules.expression import Samples
+from normstat.watch.rules.rule_file import OWN_INPUTS, STREAM, RuleLimit, WatchRule
+from normstat.watch.rules.rule_frame import WHOLE_HOST, RuleFrame
+from normstat.watch.rules.rule_run import FIRST_BAD, RuleRun, run_rule
 from normstat.watch.watch_rule_rows import stop_rule
 from normstat.watch.watchable_hosts import WatchableHost, read_recent_stats, read_watchable
+from normstat.window import to_us
+
+
+def judge_own(
+    rule: WatchRule, figures: Mapping[str, OwnFigures], known: Sequence[EpisodeRow], now: datetime
+) -> list[FoundEpisode]:  # fmt: skip
+    """Return the episodes of a rule that last or have just ended. `figures`: by instance, of a rule for the whole host or server
+    under WHOLE_HOST; `known`: those that lasted until now.
+    """
+    now_s = to_us(now) / 1e6
+    run = _run(rule, figures, now_s)
+    # Hosts were not judged while the server was down; this does not end an open episode.
+    tracker = EpisodeTracker(rule, [to_tracked(row, now) for row in known if row.ended_at is None], now_s)
+    episodes = [*tracker.feed(run), *tracker.open_ones]
+    return [to_found(rule, episode) for episode in episodes]
+
+
+def find_bad(rule: WatchRule, figures: Sequence[OwnFigures]) -> list[bool]:
+    """Return which of these figures, of many hosts and instances, a rule calls amber or worse: nearly all are fine."""
+    if not figures:
+        return []
+    # As if they were instances of one host.
+    together = rule if rule.of else replace(rule, of=STREAM)
+    run = _run(together, {str(place): own for place, own in enumerate(figures)}, 0.0)
+    found: list[bool] = (run.colours()[0] >= FIRST_BAD).tolist()
+    return found
+
+
+def _run(rule: WatchRule, figures: Mapping[str, OwnFigures], now_s: float) -> RuleRun:
+    instances = tuple(figures) if rule.of else (WHOLE_HOST,)
+    values = {each.name: np.array([[figures.get(own, {}).get(each.own, np.nan) for own in instances]]) for each in rule.inputs}
+    return run_rule(rule, RuleFrame(Samples(np.array([now_s]), values), instances))
+
 
 log = structlog.get_logger()
 
@@ -52,7 +88,7 @@ BUDGET_S: Final = 6.0
 LOOK_AGAIN: Final = timedelta(seconds=60)
 # A fleet has tens of thousands of streams.
 LOOK_AT_STREAMS: Final = timedelta(seconds=60)
-# What is known without streams is looked at each time.
+# Inputs that need no streams are read each time.
 STREAM_INPUTS: Final = OWN_INPUTS.keys() - {"host.silence", "server.job_wait", "server.disk_free"}
 NO_STREAM_FIGURES: Final = StreamFigures({}, {})
 
@@ -202,7 +238,7 @@ async def _read_stored(session: AsyncSession, host_id: int, outcomes: Sequence[R
 
 @dataclass(frozen=True, slots=True)
 class _OwnInputs:
-    """What is known without samples: of this server, and of the streams of hosts by id."""
+    """Inputs that need no samples: of this server, and of the streams of hosts by id."""
 
     server: OwnFigures
     streams: Mapping[int, StreamFigures]

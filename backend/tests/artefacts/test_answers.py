@@ -6,9 +6,17 @@ from typing import Final
 
 import pytest
 
-from normstat.artefacts.answers.answer_model import Answer, Evidence, HostJvms, SeriesMean, SeriesNeed, SeriesRun, float_array
+from normstat.artefacts.answers.answer_model import (
+    Answer,
+    Evidence,
+    HostJvms,
+    SeriesMean,
+    SeriesNeed,
+    SeriesRun,
+    float_array,
+    load_hints,
+)
 from normstat.artefacts.answers.artefact_answers import answer_all, series_needed
-from normstat.artefacts.answers.hint_book import load_hints
 from normstat.artefacts.reading import read_artefact
 from tests.artefacts.test_reading import TRUSS
 from tests.golden_captures import GOLDEN

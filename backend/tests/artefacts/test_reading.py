@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normstat.artefacts.large_tables import split_tables
 from normstat.artefacts.packed_reading import INLINE_BYTES, ReadingRequest, pack_reading, read_packed
 from normstat.artefacts.part_codec import pack_part, unpack_part
+from normstat.artefacts.part_making import split_tables
 from normstat.artefacts.parts import Part, StackPart, TablePart
 from normstat.artefacts.perf_script import name_frame
 from normstat.artefacts.reading import ArtefactReading, read_artefact

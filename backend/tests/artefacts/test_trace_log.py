@@ -21,13 +21,14 @@ from normstat.artefacts.trace_log.lanes import MAX_ITEMS, LaneRequest, view_lane
 from normstat.artefacts.trace_log.latency import measure_latencies
 from normstat.artefacts.trace_log.log_export import LineFilter, filter_lines, write_log_csv, write_log_json, write_log_table
 from normstat.artefacts.trace_log.log_filter import choose_events
-from normstat.artefacts.trace_log.log_times import print_span, read_time
+from normstat.artefacts.trace_log.log_times import read_time
 from normstat.artefacts.trace_log.pairing import available_rules, find_rule, find_spans
 from normstat.artefacts.trace_log.queue_depth import measure_queues
 from normstat.artefacts.trace_log.trace_reading import find_form, read_trace
 from normstat.errors import BadRequest, DamagedArtefact
 from normstat.report.log_pictures import LogSource, draw_lanes, draw_latencies, lanes_pdf, latencies_pdf, nice_step
 from normstat.report.svg_subset import read_svg
+from normstat.runtime.readable import format_span
 
 LKST = """| 時刻 | cpu | コマンド名 | lock/unlock | 関数 |
 |---------------------------|-----|-----------|-------------|--------------|
@@ -72,7 +73,7 @@ def test_who_blocked_crond() -> None:
     assert (row.holder.command, row.holder.cpu, row.holder.function) == ("iozone", 3, "schedule()")
     assert (row.wait_start, row.wait_end, row.released) == ("39599109884888", "39615543853871", "39615543851385")
     # The log's gap; the slide says about 15 seconds of it were busy-waiting.
-    assert (print_span(row.held_ns or 0, 5), row.gap_ns, row.held_is_limit, row.wait_is_limit) == ("16.434 s", 2486, True, True)
+    assert (format_span(row.held_ns or 0, 5), row.gap_ns, row.held_is_limit, row.wait_is_limit) == ("16.434 s", 2486, True, True)
     assert row.sentence == (
         "crond got the lock 2.486 µs after iozone released it in schedule(); iozone held it for at most 16.43 s"
     )

@@ -91,7 +91,7 @@ async def test_windows_without_samples_make_it_thin(sessions: Sessions) -> None:
     (host,) = await health_of(sessions, baseline_id, 200)
     assert (host.state, host.coverage, host.windows) == ("good", 1.0, [minutes(0, 20)])
     (host,) = await health_of(sessions, await make(sessions, minutes(0, 5), name="short"), 200)
-    assert (host.state, host.reasons) == ("insufficient_data", ["Only 5 minutes of data; use at least 10 minutes."])
+    assert (host.state, host.reasons) == ("insufficient_data", ["Only 5 min of data; use at least 10 min."])
     (host,) = await health_of(sessions, await make(sessions, minutes(0.1, 10), name="ten"), 200)
     assert (host.state, host.reasons) == ("good", [])
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from normstat.cli import app
-from normstat.cli.gen_settings import SETTINGS_PAGE, render_settings_page
+from normstat.cli.gen_command import SETTINGS_PAGE, render_settings_page
 from normstat.settings import Settings, load_settings, setting_variable
 
 

@@ -13,10 +13,9 @@ from normstat.comparison.score import StatPair, score_samples
 from normstat.comparison.series_comparison import Verdict, compare_arrays, verdicts_of
 from normstat.comparison.series_search import SeriesQuestion, ask_series
 from normstat.profiles.adhoc_profile import Block, compare_blocks
-from normstat.scoring.appearance import appearance_significance
 from normstat.scoring.change_scale import TREND, VALUE
 from normstat.scoring.host_profile import WindowScores
-from normstat.scoring.significance import LOAD, UNUSUAL, combine, strength_of
+from normstat.scoring.significance import LOAD, UNUSUAL, appearance_significance, combine, strength_of
 from normstat.scoring.summary import FloatArray
 from normstat.window import Window
 from tests.comparison.sides import compare_values, field_of, make_side, stat_of

@@ -18,7 +18,8 @@ from normstat.db.session import driver_of, make_engine, make_sessions, open_read
 from normstat.errors import TooLarge
 from normstat.profiles.sketch_reader import is_profiled
 from normstat.runtime import work_budget
-from normstat.runtime.work_budget import MIB, MemoryPool, working
+from normstat.runtime.units import MIB
+from normstat.runtime.work_budget import MemoryPool, working
 from normstat.samples.lookup import list_host_stats, require_host
 from tests.comparison.test_before_on_hosts import make_pair, score_by_profile
 from tests.comparison.test_run import IN_NORMAL, INCIDENT, NORMAL, START, fill_host

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from normstat.comparison.findings.coming_and_going import MAX_RATIO
-from normstat.comparison.findings.human import format_human
 from normstat.comparison.host_comparison import HostComparison
 from normstat.comparison.io_gap import IoGap, io_gap
 from normstat.comparison.model import Finding, FindingGroup, Story
@@ -17,6 +16,7 @@ from normstat.comparison.stories.build import merge_hosts
 from normstat.comparison.stories.ledger_stories import is_amount_that_matters
 from normstat.comparison.stories.story_table import BadTable, find_place, load_table, parse_table
 from normstat.comparison.stories.story_words import describe_clause, describe_normal
+from normstat.runtime.readable import format_human
 from normstat.scoring.summary import FloatArray
 from tests.comparison.sides import Values, compare_values, make_side, stat_of
 

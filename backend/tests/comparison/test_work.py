@@ -9,7 +9,8 @@ import pytest
 from normstat.errors import Overloaded, TooLarge
 from normstat.profiles.adhoc_profile import Block, compare_blocks
 from normstat.runtime import work_budget
-from normstat.runtime.work_budget import MIB, ComparisonStopped, MemoryPool, host_memory, run_in_thread, working
+from normstat.runtime.units import MIB
+from normstat.runtime.work_budget import ComparisonStopped, MemoryPool, host_memory, run_in_thread, working
 
 
 def test_memory_is_counted_and_given_back() -> None:

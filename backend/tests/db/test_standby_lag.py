@@ -8,7 +8,8 @@ import pytest
 from normstat.db.standby import LagGauge, StandbyPosition, StandbyState, judge
 from normstat.doctor.check_result import CheckStatus
 from normstat.doctor.database_facts import ArchiveFacts
-from normstat.doctor.wal_checks import MIB, check_archiving, check_standby
+from normstat.doctor.wal_checks import check_archiving, check_standby
+from normstat.runtime.units import MIB
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 AT = StandbyPosition(True, True, 1000, 1000, NOW, NOW)
@@ -61,8 +62,8 @@ FAILED = replace(ARCHIVED, failed_at=NOW - timedelta(seconds=5), failed_segment=
         (replace(ARCHIVED, archived_at=None, behind_bytes=None), CheckStatus.WARNING, "nothing was archived yet"),
         (replace(ARCHIVED, behind_bytes=300 * MIB), CheckStatus.WARNING, "300 MiB"),
         (replace(ARCHIVED, timeout_s=0), CheckStatus.WARNING, "archive_timeout is 0"),
-        (replace(ARCHIVED, archived_at=NOW - timedelta(minutes=12)), CheckStatus.WARNING, "12 minutes ago"),
-        (replace(ARCHIVED, archived_at=NOW - timedelta(days=1), behind_bytes=0), CheckStatus.OK, "0 MiB"),
+        (replace(ARCHIVED, archived_at=NOW - timedelta(minutes=12)), CheckStatus.WARNING, "12 min ago"),
+        (replace(ARCHIVED, archived_at=NOW - timedelta(days=1), behind_bytes=0), CheckStatus.OK, "0 B of log"),
     ],
 )
 def test_an_archive_is_told_by_what_could_be_recovered(facts: ArchiveFacts, status: CheckStatus, words: str) -> None:

@@ -15,9 +15,9 @@ from normstat.doctor.database_facts import DatabaseFacts, FoundDamage, JobFacts
 from normstat.doctor.file_checks import check_account, check_files
 from normstat.doctor.setting_checks import check_address, check_page, check_settings
 from normstat.doctor.work_checks import check_agents, check_jobs, check_losses, check_rules, check_stored_data, check_versions
-from normstat.errors import name_some
 from normstat.local.running_server import find_running_servers
 from normstat.query.disk_usage import DiskInfo, RawStorage, StorageInfo
+from normstat.runtime.readable import name_some
 from normstat.settings import Settings
 from normstat.watch.own_figures import HostLoss, SeenHost, StreamFigures
 from tests.e2e.product import free_port
@@ -161,7 +161,7 @@ def test_lost_bytes() -> None:
     assert check_losses([], NOW).status is CheckStatus.OK
     found = check_losses([HostLoss("web1", 12_345, NOW - timedelta(hours=3)), HostLoss("web2", 7, NOW)], NOW)
     assert found.status is CheckStatus.WARNING
-    assert "web1 (12,345 bytes, the last 3 hours ago), web2 (7 bytes" in found.found
+    assert "web1 (12,345 bytes, the last 3 h ago), web2 (7 bytes" in found.found
 
 
 def test_damage_is_told_until_a_check_finds_none() -> None:
@@ -207,7 +207,7 @@ def test_agents() -> None:
     assert {result.status for result in check_agents(hosts, good, NOW)} == {CheckStatus.OK}
     silent = by_name(check_agents([*hosts[:2], host(3, silent_s=7200)], good, NOW))["agents"]
     assert silent.status is CheckStatus.WARNING
-    assert "web3 (since 2 hours)" in silent.found
+    assert "web3 (since 2 h)" in silent.found
     behind = by_name(check_agents(hosts, good | {2: figures(backlog_s=600)}, NOW))["agents_behind"]
     assert (behind.status, "web2 (10 min)" in behind.found) == (CheckStatus.WARNING, True)
     all_behind = by_name(check_agents(hosts, {n: figures(backlog_s=600) for n in range(1, 4)}, NOW))["agents_behind"]
@@ -234,7 +234,7 @@ def test_hosts_that_rules_no_longer_judge() -> None:
     fine = judged(web1=20, web2=40, web3=9000)
     assert (fine.status, fine.found) == (CheckStatus.OK, "hosts that send: 2, the one judged longest ago 40 s ago")
     held_up = judged(web1=20, web2=1200)
-    assert (held_up.status, "web2 (20 minutes ago)" in held_up.found) == (CheckStatus.ERROR, True)
+    assert (held_up.status, "web2 (20 min ago)" in held_up.found) == (CheckStatus.ERROR, True)
     assert judged().status is CheckStatus.WARNING
     assert judged(web1=20).status is CheckStatus.OK, "the other one has just come"
     assert check_rules({}, [], NOW).status is CheckStatus.NOT_CHECKED

@@ -113,7 +113,7 @@ def test_what_a_user_is_told_when_nothing_is_loaded(database_url: str, folder: P
 def test_what_is_beyond_the_limit_is_named(database_url: str, folder: Path) -> None:
     (folder / "n.gz").write_bytes(gzip.compress(vmstat_text(vmstat_times(20_000))))
     status, lines, _ = run(database_url, "--host", "web1", folder)
-    assert any("n.gz: what is in it unpacks to more than 0.001 GB" in line for line in lines)
+    assert any("n.gz: what is in it unpacks to more than 977 KiB" in line for line in lines)
     assert any("(what follows): not read: the import has reached its limit" in line for line in lines)
     assert status == 1
     (folder / "n.gz").rename(folder / "z.gz")

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from normstat import __version__
-from normstat.cli.gen_settings import VALUES_SCHEMA, list_settings, render_values_schema
+from normstat.cli.gen_command import VALUES_SCHEMA, list_settings, render_values_schema
 from normstat.settings import Settings
 from tests.e2e.product import CHECKOUT
 

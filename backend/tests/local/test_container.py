@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from normstat.cli.gen_settings import list_settings
+from normstat.cli.gen_command import list_settings
 from tests.e2e.product import CHECKOUT, free_port
 
 CONTAINER: Final = CHECKOUT / "packaging/container"

@@ -159,9 +159,9 @@ def test_each_change_is_said_once() -> None:
     # Two looks at a disk with much room, between others without, are no end of it.
     assert [number for number, is_new in enumerate(has_room) if is_new] == [13]
     assert [line.split(";")[0] for line in said] == [
-        "the disk of /data is full: 31 MB free",
-        "the disk of /data has room again: 48 MB free",
-        "the disk of /data is full: 20 MB free",
+        "the disk of /data is full: 31 MiB free",
+        "the disk of /data has room again: 48 MiB free",
+        "the disk of /data is full: 20 MiB free",
     ]
     assert watch.is_full
 

@@ -12,7 +12,7 @@ from normstat.errors import NotFound
 from normstat.query.host_lists import StreamState, list_hosts, list_instances, list_rejected, read_host, to_state
 from normstat.query.line_accounts import MAX_REASONS, HostAccounts, ReasonCount, StreamFilter, read_host_accounts
 from normstat.query.reject_rise import RejectCounts
-from normstat.runtime.natural_order import natural_key
+from normstat.runtime.readable import natural_key
 from normstat.stats.catalogue import load_catalogue
 from normstat.window import Window, to_us
 from tests.databases import Sessions, on_either_database

@@ -45,7 +45,7 @@ def test_the_sentence_the_chart_and_both_tables() -> None:
     runs = [run(n, {"threads": level}, real) for n, (level, real) in enumerate([*times.items(), ("2", 4.05)])]
     lead, detail, about, chart, levels, table = blocks_of([*runs, run(9, {"threads": "8"}, 1.0, status=2)], limit=3)
     assert lead == SaidBlock("Full at threads=2: 1.98 times as fast as the reference; more adds nothing.", "lead")
-    assert detail == SaidBlock("Knee at 2.012 (95 % interval 1.991 – 2.033). R² 1, 5 runs.", "soft")
+    assert detail == SaidBlock("Knee at 2.012 (95 % interval 1.991 – 2.033). R² 0.9998, 5 runs.", "soft")
     assert isinstance(about, SaidBlock)
     assert about.text.endswith("; 1 run left out.")
     assert isinstance(chart, FigureBlock)

@@ -31,7 +31,7 @@ from normstat.report.event_section import events_window
 from normstat.report.markup import Markup, join, tag, visible
 from normstat.report.numbers import HEADER, write_csv
 from normstat.report.report_page import MAX_GROUPS, POLICY, Cover, render_report, title_of
-from normstat.report.words import duration, instant, number
+from normstat.runtime.readable import format_duration, format_instant, format_number
 from normstat.stats.fact_words import EventKind
 from tests.report.made import HOSTILE, NO_VALUES, START, comparison, finding, group, side_values, sparkline, story
 
@@ -306,12 +306,12 @@ def test_text_becomes_markup_through_tag_alone() -> None:
     ],
 )
 def test_number(value: float | None, text: str) -> None:
-    assert number(value) == text
+    assert format_number(value) == text
 
 
 def test_times() -> None:
-    assert duration(0) == "0 s"
-    assert duration(5400) == "1 h 30 min"
-    assert duration(90061) == "1 d 1 h"
-    assert instant(START + timedelta(milliseconds=1500)) == "2026-11-21 10:00:01.5 UTC"
+    assert format_duration(0) == "0 s"
+    assert format_duration(5400) == "1 h 30 min"
+    assert format_duration(90061) == "1 d 1 h"
+    assert format_instant(START + timedelta(milliseconds=1500)) == "2026-11-21 10:00:01.5 UTC"
     assert title_of(comparison()) == "web1: 2026-11-21 10:00:00 UTC against weekdays"

@@ -12,6 +12,7 @@ import pytest
 
 import normstat.comparison
 import normstat.query
+import normstat.runtime
 import normstat.stats
 from normstat.baselines import recurrence
 from normstat.cli.gen_command import QUESTIONS_PAGE, STATS_PAGE, render_stats_page
@@ -222,7 +223,8 @@ def test_docs_are_not_stale(page: Path, render: Callable[[], str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("package", "n_least"), [(normstat.stats, 9), (normstat.comparison, 9), (normstat.query, 2), (recurrence, 1)]
+    ("package", "n_least"),
+    [(normstat.stats, 9), (normstat.comparison, 4), (normstat.query, 2), (normstat.runtime, 9), (recurrence, 1)],
 )
 def test_examples_in_the_modules_are_true(package: ModuleType, n_least: int) -> None:
     names = [module.name for module in pkgutil.walk_packages(getattr(package, "__path__", []), f"{package.__name__}.")]

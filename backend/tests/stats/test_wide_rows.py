@@ -4,7 +4,7 @@ import pytest
 
 from normstat.samples.table_plan import TablePlan
 from normstat.stats.catalogue import require_spec
-from normstat.stats.engine.wide_rows import MAX_SIDE_BY_SIDE
+from normstat.stats.engine.lines import MAX_SIDE_BY_SIDE
 from normstat.stats.readers import read
 from tests.stats.reading import Row, rows_of_result
 

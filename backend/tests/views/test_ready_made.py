@@ -4,7 +4,7 @@ import pytest
 
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.stats.catalogue import built_in_catalogue
-from normstat.views.ready_made import ReadyMadeView, ready_made_views
+from normstat.views.view_rows import ReadyMadeView, ready_made_views
 
 
 def test_every_panel_has_a_title() -> None:

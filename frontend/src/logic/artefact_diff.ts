@@ -1,25 +1,13 @@
 /** The diff of two artefacts: how values, differences and bars of its rows are shown. Pure. */
 
 import type { DistributionDiff, TableDiff, TableDiffRow } from "./api";
-import { formatValue } from "./number";
+import { formatDigits } from "./number";
 import { type EpochMs, parseIso, toEpochMs, type Window } from "./time";
 
 export const NORMALISATIONS = ["per_second", "share", "raw"] as const;
 export type Normalisation = (typeof NORMALISATIONS)[number];
 
-const DIGITS = 4;
-const MAX_DECIMALS = 9;
 const MINUTE_MS = 60_000;
-
-/** Return a number with four significant digits, and all its whole ones: `15,126,580`, `3.768`, `0.0423`. */
-export function formatDigits(value: number | null, digits = DIGITS): string {
-  if (value === null || !Number.isFinite(value) || value === 0) {
-    return formatValue(value, 0);
-  }
-  const decimals = Math.min(MAX_DECIMALS, Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value)))));
-  const text = formatValue(value, decimals);
-  return text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
-}
 
 /** Return a difference with its sign: `+1,024`, `−57`. */
 export function formatDifference(value: number | null): string {

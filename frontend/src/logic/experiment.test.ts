@@ -4,7 +4,6 @@ import {
   describeFit,
   describeResiduals,
   extremeOf,
-  formatDigits,
   formatFactors,
   formatInterval,
   formatPercent,
@@ -122,14 +121,6 @@ describe("what a model says", () => {
 
 describe("numbers and lines", () => {
   it("formats them, and missing ones as a dash", () => {
-    expect([12345.6, 123.45, 12.345, 1.2345, 0, 0.0000104].map(formatDigits)).toEqual([
-      "12,346",
-      "123.5",
-      "12.35",
-      "1.235",
-      "0",
-      "1.04e-5",
-    ]);
     expect([formatTimes(47), formatTimes(null), formatInterval(null, null), formatInterval(1, 2)]).toEqual([
       "×47.0",
       "–",

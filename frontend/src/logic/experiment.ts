@@ -1,7 +1,7 @@
 /** What the runs of an experiment say, in words and numbers of the page. Pure. */
 
 import type { ExperimentAnalysis, ExperimentRun, RunLevel, ScalingFit, VariantScaling } from "./api";
-import { formatScore } from "./number";
+import { formatDigits, formatScore } from "./number";
 import { counted } from "./counted";
 import { type DurationMs, type EpochMs, fromApi, SECOND, toDurationMs, type Window } from "./time";
 
@@ -17,16 +17,6 @@ export interface Verdict {
   readonly text: string;
   readonly detail: string;
   readonly tone: Tone;
-}
-
-/** Return a number with four significant digits and separators. */
-export function formatDigits(value: number): string {
-  const size = Math.abs(value);
-  if (size !== 0 && size < 0.001) {
-    return value.toExponential(2);
-  }
-  const decimals = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
-  return value.toLocaleString("en-US", { minimumFractionDigits: 0, maximumFractionDigits: decimals });
 }
 
 /** Return how many times: `×47`, `×1.98`. */

@@ -1,10 +1,29 @@
 import { describe, expect, it } from "vitest";
 import { computedDecimals } from "./comparison";
-import { formatBytes, formatScore, formatValue, formatWithUnit } from "./number";
+import { counted } from "./counted";
+import { formatAmount } from "./ledger";
+import { formatBytes, formatDigits, formatScore, formatValue, formatWithUnit } from "./number";
+import cases from "./readable_cases.json";
 import { valueAxis } from "./ticks";
+import { describeDuration, toDurationMs } from "./time";
+import { formatSpan } from "./trace_log";
 import { labelledAxis, scaleFor } from "./unit";
 
+const WRITTEN: Readonly<Record<string, (value: number, unit: string, digits?: number) => string>> = {
+  digits: (value, _, digits) => formatDigits(value, digits),
+  times: formatScore,
+  human: formatAmount,
+  bytes: formatBytes,
+  duration: (value) => describeDuration(toDurationMs(1000 * value)),
+  span: formatSpan,
+  count: (value, unit) => counted(value, unit),
+};
+
 describe("numbers", () => {
+  it.each(cases)("are written as the server writes them: $how of $value is $text", ({ how, value, unit, digits, text }) => {
+    expect(WRITTEN[how]?.(value, unit ?? "", digits)).toBe(text);
+  });
+
   it("have the decimals of the tool, and separators", () => {
     expect(formatValue(1_234_567.891, 2)).toBe("1,234,567.89");
     expect(formatValue(97, 0)).toBe("97");
@@ -17,6 +36,7 @@ describe("numbers", () => {
     expect(formatValue(null, 2)).toBe("–");
     expect(formatWithUnit(null, 2, "kB/s")).toBe("–");
     expect(formatValue(Number.NaN, 0)).toBe("–");
+    expect(formatDigits(null)).toBe("–");
   });
 
   it("that were computed have one more decimal only between small whole numbers", () => {
@@ -27,10 +47,8 @@ describe("numbers", () => {
   });
 
   it("of other kinds are formatted, too", () => {
-    expect(formatScore(191.4)).toBe("191");
-    expect(formatScore(4.256)).toBe("4.26");
-    expect(formatBytes(3_031_000)).toBe("3.03 MB");
-    expect(formatBytes(12)).toBe("12 B");
+    expect(formatDigits(-3.76753)).toBe("−3.768");
+    expect(formatScore(Number.POSITIVE_INFINITY)).toBe("∞");
   });
 });
 

@@ -1,4 +1,7 @@
-/** Number formatting: thousands separators, and never more digits than the tool printed. */
+/**
+ * Number formatting: thousands separators, and never more digits than the tool printed. The server writes numbers alike
+ * (runtime/readable.py); both are held to readable_cases.json.
+ */
 
 const formatters = new Map<string, Intl.NumberFormat>();
 
@@ -29,6 +32,15 @@ export function formatValue(value: number | null, decimals: number): string {
 export function formatWithUnit(value: number | null, decimals: number, unit: string): string {
   const text = formatValue(value, decimals);
   return value === null || unit === "" ? text : `${text} ${unit}`;
+}
+
+/** Return a number with `digits` significant digits, and all its whole ones: `15,126,580`, `3.768`, `0.0423`. */
+export function formatDigits(value: number | null, digits = 4): string {
+  if (value === null || !Number.isFinite(value) || value === 0) {
+    return formatValue(value, 0);
+  }
+  const text = formatValue(value, digits - 1 - Math.floor(Math.log10(Math.abs(value))));
+  return text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
 }
 
 /** Return a count as text: `86,400`. */

@@ -1,6 +1,6 @@
 /**
  * Axis units: one scale for the whole axis keeps labels short (`MiB/s` rather than 120,000 `KiB/s`).
- * KiB, MiB and GiB are powers of 1024 bytes, kB, MB and GB powers of 1000, as in the server's stats/units.py.
+ * KiB, MiB and GiB are powers of 1024 bytes, kB, MB and GB powers of 1000, as in the server's runtime/units.py.
  */
 
 import type { ByteUnit } from "./look";
@@ -49,7 +49,7 @@ function familyOf(base: string): readonly (readonly [string, number])[] | null {
   return [BINARY_BYTES, DECIMAL_BYTES, TIMES].find((family) => family.some(([name]) => name === base)) ?? null;
 }
 
-// Numbers that stand for states of the SE toolkit, as in the server's stats/units.py.
+// Numbers that stand for states of the SE toolkit, as in the server's runtime/units.py.
 const STATE = "state";
 const STATES: readonly string[] = ["white", "blue", "green", "amber", "red", "black"];
 

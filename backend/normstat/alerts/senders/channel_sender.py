@@ -20,13 +20,14 @@ from normstat.alerts.channel_settings import (
     ScriptSettings,
     WebhookSettings,
 )
-from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.message_text import to_html, to_mattermost, to_slack, to_teams, to_text
+from normstat.alerts.routing import MessageKind
 from normstat.alerts.senders.http_post import post_json
 from normstat.alerts.senders.mail import Mail, send_mail
 from normstat.alerts.senders.script import run_script
 from normstat.alerts.senders.send_outcome import SEND_LIMIT_S, SendOutcome, run_cut_off
 from normstat.alerts.webhook_template import fill_template
+from normstat.runtime.readable import to_iso
 from normstat.watch.rules.rule_file import Colour
 
 CHATS: Final = {ChatFormat.SLACK: to_slack, ChatFormat.MATTERMOST: to_mattermost, ChatFormat.TEAMS: to_teams}
@@ -147,8 +148,8 @@ def to_alertmanager(message: SentMessage, labels: dict[str, str]) -> list[dict[s
             {
                 "labels": {**labels, **own, "severity": each},
                 "annotations": {name: text for name, text in notes.items() if text},
-                "startsAt": _to_text(min(part.since, end)),
-                "endsAt": _to_text(end),
+                "startsAt": to_iso(min(part.since, end), "milliseconds"),
+                "endsAt": to_iso(end, "milliseconds"),
                 "generatorURL": part.link,
             }
             for each, end in ends.items()
@@ -158,7 +159,3 @@ def to_alertmanager(message: SentMessage, labels: dict[str, str]) -> list[dict[s
 
 def _renewal_end(at: datetime) -> datetime:
     return max(at, datetime.now(UTC)) + ENDS_BY_ITSELF
-
-
-def _to_text(instant: datetime) -> str:
-    return instant.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,11 +1,19 @@
-"""Compress response bodies in an encoding that the client accepts."""
+"""Answers as a client can take them: compressed in an encoding that it accepts, or 304 where it has the current one."""
 
 import re
 import zlib
-from typing import Final
+from typing import Annotated, Final
 
 import zstandard
-from fastapi import Response
+from fastapi import Header, Response
+
+IfNoneMatch = Annotated[str | None, Header(max_length=1000, include_in_schema=False)]
+
+
+def has_answer(if_none_match: str | None, etag: str) -> bool:
+    """Return whether the client already has the answer with this ETag."""
+    return if_none_match is not None and etag in {each.strip().removeprefix("W/") for each in if_none_match.split(",")}
+
 
 # A value such as: zstd, gzip with a weight (;q=0.5).
 ACCEPTED: Final = re.compile(r"([a-z0-9-]+)\s*(?:;\s*q\s*=\s*([0-9]*\.?[0-9]+))?")

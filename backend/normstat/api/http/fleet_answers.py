@@ -14,8 +14,7 @@ import orjson
 from fastapi import Response
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.api.http.encodings import choose_encoding, compress
-from normstat.api.http.etags import has_answer
+from normstat.api.http.encodings import choose_encoding, compress, has_answer
 from normstat.db.host_limits import read_visible_names
 from normstat.db.limited_session import all_hosts, limited_account
 from normstat.db.session import open_read_session

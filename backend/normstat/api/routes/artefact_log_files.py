@@ -27,8 +27,8 @@ from normstat.db.session import open_read_session
 from normstat.errors import BadRequest, DamagedArtefact, NotFound
 from normstat.records import artefact_rows
 from normstat.report.log_pictures import BINS, LogSource, describe_log, draw_lanes, draw_latencies, lanes_pdf, latencies_pdf
-from normstat.report.words import instant
 from normstat.runtime.body import NO_NUL
+from normstat.runtime.readable import format_instant
 
 router = LazyRouter(tags=["artefacts"])
 
@@ -224,7 +224,7 @@ def _source(known: artefact_rows.Artefact, log: LogPart, chosen: LogChoice) -> L
         *describe_log(log, chosen.mask(log), conditions),
     ]
     facts = [(name, text if len(text) <= 500 else f"{text[:500]}…") for name, text in facts if text]
-    return LogSource(log.title, facts, "normstat", instant(datetime.now(UTC)))
+    return LogSource(log.title, facts, "normstat", format_instant(datetime.now(UTC)))
 
 
 async def _ask(session: ReadSession, chosen: LogChoice, answer: Callable[[LogPart], Answer]) -> Answer:

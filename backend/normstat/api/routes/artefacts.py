@@ -33,8 +33,7 @@ from normstat.artefacts.artefact_service import ArtefactDraft, ask_part, change_
 from normstat.artefacts.histogram_view import HistogramView, view_histogram
 from normstat.artefacts.interval_view import MAX_LINES, IntervalView, view_intervals
 from normstat.artefacts.parts import HistogramPart, TablePart
-from normstat.artefacts.table_csv import write_table_csv
-from normstat.artefacts.table_view import MAX_ROWS, ArtefactTable, TableRequest, view_table
+from normstat.artefacts.table_view import MAX_ROWS, ArtefactTable, TableRequest, view_table, write_table_csv
 from normstat.artefacts.text_page import PAGE_BYTES, ArtefactText, cut_page
 from normstat.artefacts.tools import Effect
 from normstat.db import row_budgets

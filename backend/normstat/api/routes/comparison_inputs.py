@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints
 from normstat.comparison.service import DEFAULT_LIMIT, BaselineChoice, ComparisonRequest
 from normstat.errors import BadRequest
 from normstat.runtime.body import NO_NUL, Body, Instant, Name, Note
+from normstat.runtime.readable import to_iso
 from normstat.window import Window
 
 MAX_HOSTS: Final = DEFAULT_LIMIT
@@ -80,7 +81,7 @@ class ComparisonInputs(AgainstInputs):
     def to_parameters(self) -> dict[str, str | int | list[str]]:
         """Return the parameters of GET /comparison."""
         return {
-            name: _iso(value) if isinstance(value, datetime) else value
+            name: to_iso(value) if isinstance(value, datetime) else value
             for name, value in self.model_dump(exclude_none=True, exclude={"limit"}).items()
         }
 
@@ -110,8 +111,3 @@ class ReportInputs(AgainstInputs):
         if self.host is None or self.start is None or self.end is None:
             raise BadRequest("Give `host`, `start` and `end`, or `comparison`: the id of a saved one")
         return ComparisonInputs.model_validate(self.model_dump(exclude={"comparison", "note"}))
-
-
-def _iso(at: datetime) -> str:
-    """Return an instant with Z, and with decimals only if there are some."""
-    return at.isoformat().replace("+00:00", "Z")

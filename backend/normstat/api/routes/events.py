@@ -24,6 +24,7 @@ from normstat.records import event_rows
 from normstat.records.event_rows import EventDraft, EventFilter, EventSource
 from normstat.runtime.body import NO_NUL, Instant, Name
 from normstat.runtime.csv_cells import format_csv
+from normstat.runtime.readable import to_iso
 from normstat.stats.fact_words import EventKind
 
 router = LazyRouter(tags=["events"])
@@ -167,14 +168,10 @@ def _format_events(events: list[HostEvent]) -> str:
     """Return the events as CSV with a header line."""
     rows: list[list[object]] = [["time", "end", "not_before", "hosts", "kind", "text", "tags", "source", "author"]]
     for event in events:
-        times = (_format_time(time) for time in (event.at, event.end, event.not_before))
+        times = (to_iso(time) for time in (event.at, event.end, event.not_before))
         hosts = "all" if event.hosts is None else " ".join(event.hosts)
         rows.append([*times, hosts, event.kind, event.text, " ".join(event.tags), event.source, event.author])
     return format_csv(rows)
-
-
-def _format_time(time: datetime | None) -> str:
-    return "" if time is None else time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _to_draft(body: EventCreate | EventUpdate, at: datetime, principal: Principal) -> EventDraft:

@@ -32,10 +32,9 @@ from normstat.errors import BadRequest, Conflict, DamagedArtefact, NotFound, Too
 from normstat.experiments import experiment_rows
 from normstat.experiments.artefact_runs import add_artefact_runs, results_with_output
 from normstat.experiments.experiment_analysis import AnalysisRequest, ExperimentAnalysis, Work, analyse_runs
-from normstat.experiments.experiment_csv import format_runs_csv
 from normstat.experiments.experiment_rows import Experiment, ExperimentPage, RunChange, RunDraft, RunSource
 from normstat.experiments.measured_values import REAL, SYS, USER
-from normstat.experiments.run_facts import ExperimentRun, describe_run, facts_of
+from normstat.experiments.run_facts import ExperimentRun, describe_run, facts_of, format_runs_csv
 from normstat.ingest.imports.import_run import require_host_name
 from normstat.runtime.body import NO_NUL
 from normstat.stats.measured_value import MeasuredValue

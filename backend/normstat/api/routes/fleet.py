@@ -8,7 +8,7 @@ from fastapi import Query, Request, Response
 from pydantic import TypeAdapter
 
 from normstat.api.http.deps import NEEDS_VIEWER, State
-from normstat.api.http.etags import IfNoneMatch
+from normstat.api.http.encodings import IfNoneMatch
 from normstat.api.http.fleet_answers import FleetBody, limit_body, respond
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited

@@ -22,7 +22,7 @@ from normstat.query.host_lines import HostLeftOut, HostRun, HostSeriesRequest, S
 from normstat.query.step_reduction import Reduction
 from normstat.records.host_tag_rows import find_tagged
 from normstat.runtime.body import MAX_TAG_LENGTH, NO_NUL, parse_instant
-from normstat.runtime.natural_order import natural_key
+from normstat.runtime.readable import natural_key
 from normstat.samples.lookup import find_hosts, find_stats, list_stats_of_hosts
 from normstat.samples.spec_refresh import refresh_catalogue
 

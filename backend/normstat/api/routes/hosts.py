@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 
 from normstat.api.http.deps import NEEDS_VIEWER, HostPath, InWindow, ReadSession, State, StatPath
-from normstat.api.http.etags import IfNoneMatch
+from normstat.api.http.encodings import IfNoneMatch
 from normstat.api.http.fleet_answers import respond
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited

@@ -10,7 +10,7 @@ import anyio.to_thread
 from fastapi import Query, Response
 
 from normstat.api.http.deps import NEEDS_VIEWER, ReadSession
-from normstat.api.http.etags import IfNoneMatch, has_answer
+from normstat.api.http.encodings import IfNoneMatch, has_answer
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter

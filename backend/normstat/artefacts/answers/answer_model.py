@@ -1,8 +1,11 @@
 """The answers, and what they are derived from."""
 
+import functools
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from importlib import resources
 
 import numpy as np
 
@@ -169,3 +172,18 @@ def lacking(key: str, question: str, need: SeriesNeed, what: str, sources: list[
 def float_array(values: Sequence[float]) -> FloatArray:
     """Return numbers as an array."""
     return np.array(values, np.float64)
+
+
+@functools.cache
+def load_hints() -> dict[str, AnswerHint]:
+    """Return the hints by name."""
+    text = (resources.files("normstat.artefacts.answers") / "hints.toml").read_text(encoding="utf-8")
+    return {name: AnswerHint(entry["text"], entry["source"]) for name, entry in tomllib.loads(text).items()}
+
+
+def hint(name: str) -> AnswerHint:
+    """Return a hint.
+
+    Raises: KeyError
+    """
+    return load_hints()[name]

@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from normstat.artefacts.answers.answer_model import Answer, Evidence, SeriesNeed, lacking, of_artefact
-from normstat.artefacts.answers.hint_book import hint
+from normstat.artefacts.answers.answer_model import Answer, Evidence, SeriesNeed, hint, lacking, of_artefact
 from normstat.artefacts.duration import watched_seconds
-from normstat.artefacts.figures import digits
 from normstat.artefacts.parts import Number, TablePart
 from normstat.artefacts.table_view import sum_of
+from normstat.runtime.readable import format_digits
 
 # The tables whose rows are system calls, and their totals.
 SYSCALLS: Final = ("truss_syscalls", "strace_syscalls", "ltrace_calls")
@@ -42,22 +41,24 @@ def _calls_per_second(evidence: Evidence) -> Iterator[Answer]:
     if n_calls is None:
         return
     question = "How many system calls a second?"
-    source = of_artefact(f"{digits(n_calls, 8)} calls", at, row)
+    source = of_artefact(f"{format_digits(n_calls, 8)} calls", at, row)
     seconds = evidence.duration_s
     if not seconds:
-        sentence = f"{digits(n_calls, 8)} system calls; how long {evidence.tool} watched is unknown, so no rate: set the duration."
+        sentence = (
+            f"{format_digits(n_calls, 8)} system calls; how long {evidence.tool} watched is unknown, so no rate: set the duration."
+        )
         yield Answer("calls_per_second", question, sentence, None, "", "", [source], None, is_warning=False)
         return
     rate = n_calls / seconds
-    sentence = f"{digits(rate)} system calls/s"
+    sentence = f"{format_digits(rate)} system calls/s"
     sources = [source, of_artefact(f"{seconds:g} s")]
     if evidence.effect == "heavy":
         sentence += f", under {evidence.tool}"
     host = evidence.series.get(SeriesNeed.SYSCALLS)
     if host is not None:
-        sentence += f"; the whole host made {digits(host.value)}/s in the same window"
-        sources.append(host.source(f"{digits(host.value)} system calls/s ({host.n:,} samples)"))
-    formula = f"{digits(n_calls, 8)} / {seconds:g} s = {digits(rate)}/s"
+        sentence += f"; the whole host made {format_digits(host.value)}/s in the same window"
+        sources.append(host.source(f"{format_digits(host.value)} system calls/s ({host.n:,} samples)"))
+    formula = f"{format_digits(n_calls, 8)} / {seconds:g} s = {format_digits(rate)}/s"
     advice = hint("observer") if evidence.effect == "heavy" else None
     yield Answer("calls_per_second", question, f"{sentence}.", rate, "calls/s", formula, sources, advice, is_warning=False)
 
@@ -96,27 +97,30 @@ def _bytes_per_write(evidence: Evidence) -> Iterator[Answer]:
     assert isinstance(part, TablePart)
     seconds = watched_seconds(evidence.duration_s, evidence.program, len(part.report_us))
     question = "How many bytes does a write call move?"
-    source = of_artefact(f"{digits(n_writes, 8)} calls of {row}", at, row)
+    source = of_artefact(f"{format_digits(n_writes, 8)} calls of {row}", at, row)
     if not seconds:
-        sentence = f"{digits(n_writes, 8)} writes; how long {evidence.tool} watched is unknown, so no rate: set the duration."
+        sentence = (
+            f"{format_digits(n_writes, 8)} writes; how long {evidence.tool} watched is unknown, so no rate: set the duration."
+        )
         yield Answer("bytes_per_write", question, sentence, None, "", "", [source], None, is_warning=False)
         return
     rate = n_writes / seconds
     disk = evidence.series.get(SeriesNeed.DISK_WRITE)
     if disk is None:
-        yield lacking("bytes_per_write", question, SeriesNeed.DISK_WRITE, f"{digits(rate)} writes/s", [source])
+        yield lacking("bytes_per_write", question, SeriesNeed.DISK_WRITE, f"{format_digits(rate)} writes/s", [source])
         return
     each = disk.value * KB / rate
     name = f" to {disk.instance}" if disk.instance else ""
     formula = (
-        f"{digits(disk.value, 5)} kB/s x {KB:,} / {digits(rate, 6)} writes/s = {digits(each, 3)} bytes "
-        f"(a kB as {KIB:,} bytes: {digits(each * KIB / KB, 3)})"
+        f"{format_digits(disk.value, 5)} kB/s x {KB:,} / {format_digits(rate, 6)} writes/s = {format_digits(each, 3)} bytes "
+        f"(a kB as {KIB:,} bytes: {format_digits(each * KIB / KB, 3)})"
     )
     sentence = (
-        f"{digits(each, 3)} bytes for each write: {digits(rate)} writes/s, and {digits(disk.value)} kB/s{name} in the same window."
+        f"{format_digits(each, 3)} bytes for each write: {format_digits(rate)} writes/s, "
+        f"and {format_digits(disk.value)} kB/s{name} in the same window."
     )
     is_small = each < SMALL_WRITE
-    sources = [source, disk.source(f"{digits(disk.value, 5)} kB/s written{name} ({disk.n:,} samples)")]
+    sources = [source, disk.source(f"{format_digits(disk.value, 5)} kB/s written{name} ({disk.n:,} samples)")]
     advice = hint("small_writes") if is_small else None
     yield Answer("bytes_per_write", question, sentence, each, "bytes", formula, sources, advice, is_warning=is_small)
 

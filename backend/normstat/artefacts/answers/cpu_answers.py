@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from normstat.artefacts.answers.answer_model import Answer, AnswerSource, Evidence, SeriesNeed, lacking, of_artefact
-from normstat.artefacts.answers.hint_book import hint
-from normstat.artefacts.figures import digits, percent, with_unit
+from normstat.artefacts.answers.answer_model import Answer, AnswerSource, Evidence, SeriesNeed, hint, lacking, of_artefact
 from normstat.artefacts.parts import Number, StackPart, TablePart
+from normstat.runtime.readable import format_amount, format_digits, format_percent
 
 # From this share of the elapsed time on, look at the kernel.
 MUCH_KERNEL: Final = 0.5
@@ -56,12 +55,13 @@ def _one_run(at: int, name: str, real: float, user: float, system: float) -> Ite
     share, cpus = system / real, (user + system) / real
     run = f"{name}: " if name else ""
     question = "Where did the time of the run go?"
-    sentence = f"{run}{percent(share * 100, 3)} of the elapsed time was spent in the kernel; the run used {digits(cpus)} CPUs"
+    in_kernel = format_percent(share * 100, 3)
+    sentence = f"{run}{in_kernel} of the elapsed time was spent in the kernel; the run used {format_digits(cpus)} CPUs"
     if ONE[0] <= cpus <= ONE[1]:
         sentence += ": one thread that never waited"
     formula = (
-        f"sys / real = {system:g} s / {real:g} s = {percent(share * 100, 3)}; "
-        f"(user + sys) / real = ({user:g} + {system:g}) / {real:g} = {digits(cpus)}"
+        f"sys / real = {system:g} s / {real:g} s = {format_percent(share * 100, 3)}; "
+        f"(user + sys) / real = ({user:g} + {system:g}) / {real:g} = {format_digits(cpus)}"
     )
     advice = hint("kernel_time") if share >= MUCH_KERNEL else hint("one_thread") if ONE[0] <= cpus <= ONE[1] else None
     sources = [of_artefact(f"real {real:g} s, user {user:g} s, sys {system:g} s", at, name)]
@@ -74,11 +74,10 @@ def _factor(runs: list[tuple[int, str, float]]) -> Iterator[Answer]:
     if not 2 <= len(runs) <= MAX_NAMED:
         return
     at, name, first = runs[0]
-    factors = [f"{digits(real / first, 2)} times" for _, _, real in runs[1:]]
-    sentence = (
-        f"Against the first run{f' ({name})' if name else ''}, the others took {', '.join(factors)} its {with_unit(first, 's')}."
-    )
-    formula = "; ".join(f"{real:g} s / {first:g} s = {digits(real / first, 3)}" for _, _, real in runs[1:])
+    factors = [f"{format_digits(real / first, 2)} times" for _, _, real in runs[1:]]
+    shown = f" ({name})" if name else ""
+    sentence = f"Against the first run{shown}, the others took {', '.join(factors)} its {format_amount(first, 's')}."
+    formula = "; ".join(f"{real:g} s / {first:g} s = {format_digits(real / first, 3)}" for _, _, real in runs[1:])
     value = runs[-1][2] / first
     question, sources = "How much longer did the runs take?", [of_artefact(f"{len(runs)} runs", at)]
     yield Answer("run_factor", question, sentence, value, "times", formula, sources, None, is_warning=False)
@@ -104,11 +103,12 @@ def _one_thread(evidence: Evidence) -> Iterator[Answer]:
         what = f"{probe[1]} calls" if probe else "the counted events"
         if share < ALL_OF_IT:
             continue
-        sentence = f"{percent(share * 100, 3)} of {what} come from 1 thread (tid {thread.split()[-1] if thread else '?'})."
-        formula = f"{digits(most, 8)} / {digits(total, 8)} = {percent(share * 100, 3)}"
+        sentence = f"{format_percent(share * 100, 3)} of {what} come from 1 thread (tid {thread.split()[-1] if thread else '?'})."
+        formula = f"{format_digits(most, 8)} / {format_digits(total, 8)} = {format_percent(share * 100, 3)}"
+        source = of_artefact(f"{format_digits(most, 8)} of {format_digits(total, 8)}", at, thread)
         yield Answer(
             "one_thread", "How many threads do the work?", sentence, share * 100, "%", formula,
-            [of_artefact(f"{digits(most, 8)} of {digits(total, 8)}", at, thread)], hint("one_thread"), is_warning=True,
+            [source], hint("one_thread"), is_warning=True,
         )  # fmt: skip
 
 
@@ -121,11 +121,11 @@ def _one_cpu(evidence: Evidence) -> Iterator[Answer]:
         return
     share = 100 / cpus.value
     sentence = (
-        f"All {cpus.value:.0f} CPUs together were {percent(busy.value)} busy: {digits(used, 3)} CPUs, "
-        f"which is one thread's work ({percent(share, 3)} is one CPU), whichever CPUs it ran on."
+        f"All {cpus.value:.0f} CPUs together were {format_percent(busy.value)} busy: {format_digits(used, 3)} CPUs, "
+        f"which is one thread's work ({format_percent(share, 3)} is one CPU), whichever CPUs it ran on."
     )
-    formula = f"{percent(busy.value)} x {cpus.value:.0f} = {digits(used, 3)} CPUs"
-    sources = [busy.source(f"busy {percent(busy.value)} ({busy.n:,} samples)"), cpus.source(f"{cpus.value:.0f} CPUs")]
+    formula = f"{format_percent(busy.value)} x {cpus.value:.0f} = {format_digits(used, 3)} CPUs"
+    sources = [busy.source(f"busy {format_percent(busy.value)} ({busy.n:,} samples)"), cpus.source(f"{cpus.value:.0f} CPUs")]
     yield Answer(
         "one_cpu", "Is it one thread that is busy?", sentence, used, "CPUs", formula, sources, hint("one_thread"), is_warning=True
     )
@@ -140,16 +140,17 @@ def _profile(evidence: Evidence) -> Iterator[Answer]:
         locks = [(names[row], shares[row]) for row in range(part.n_rows) if LOCK_CODE.search(names[row])]
         total = sum(share for _, share in locks)
         if total >= 1:
-            listed = ", ".join(f"{name} {percent(share)}" for name, share in locks[:MAX_NAMED])
-            formula = " + ".join(digits(share) for _, share in locks[:MAX_NAMED]) + (" + ..." if len(locks) > MAX_NAMED else "")
-            sentence = f"{percent(total)} of the samples are in lock code: {listed}."
+            listed = ", ".join(f"{name} {format_percent(share)}" for name, share in locks[:MAX_NAMED])
+            terms = [format_digits(share) for _, share in locks[:MAX_NAMED]] + ["..."] * (len(locks) > MAX_NAMED)
+            formula = f"{' + '.join(terms)} = {format_percent(total)}"
+            sentence = f"{format_percent(total)} of the samples are in lock code: {listed}."
             yield Answer(
-                "lock_code", "Which share of the CPU time waits for locks?", sentence, total, "%", f"{formula} = {percent(total)}",
+                "lock_code", "Which share of the CPU time waits for locks?", sentence, total, "%", formula,
                 [of_artefact(f"{len(locks)} rows of lock code", at)], hint("lock_code"), is_warning=total >= 10,
             )  # fmt: skip
         idle = [(names[row], shares[row]) for row in range(part.n_rows) if IDLE_CODE.search(names[row])]
         if idle and idle[0][1] >= max(shares):
-            sentence = f"{idle[0][0]} is at the top with {percent(idle[0][1])}: the CPUs waited, they did not work."
+            sentence = f"{idle[0][0]} is at the top with {format_percent(idle[0][1])}: the CPUs waited, they did not work."
             yield Answer(
                 "idle_code", "Did the CPUs work or wait?", sentence, idle[0][1], "%", "", [of_artefact(idle[0][0], at, idle[0][0])],
                 hint("idle"), is_warning=False,
@@ -158,7 +159,7 @@ def _profile(evidence: Evidence) -> Iterator[Answer]:
         shares = _shares(part) or []
         for row, share in enumerate(shares):
             if share >= MUCH_KERNEL * 100 and HALT.search(part.keys[-1][row]):
-                sentence = f"{percent(share)} of the samples are at the halt instruction: the CPU was waiting, not working."
+                sentence = f"{format_percent(share)} of the samples are at the halt instruction: the CPU was waiting, not working."
                 yield Answer(
                     "idle_code", "Did the CPUs work or wait?", sentence, share, "%", "",
                     [of_artefact(part.keys[-1][row], at, part.keys[-1][row])], hint("idle"), is_warning=False,
@@ -185,12 +186,14 @@ def _off_cpu(evidence: Evidence) -> Iterator[Answer]:
         scale = PER_UNIT.get(column.unit, US)
         total = sum(by_thread.values()) / scale
         listed = sorted(by_thread.items(), key=lambda item: (-item[1], item[0]))
-        named = ", ".join(f"{name or '(no name)'} {with_unit(value / scale, 's')}" for name, value in listed[:MAX_NAMED])
-        sentence = f"Off the CPU for {with_unit(total, 's')} in all, by what stands at the root of the stacks: {named}"
+        named = ", ".join(f"{name or '(no name)'} {format_amount(value / scale, 's')}" for name, value in listed[:MAX_NAMED])
+        sentence = f"Off the CPU for {format_amount(total, 's')} in all, by what stands at the root of the stacks: {named}"
         sentence += f" and {len(listed) - MAX_NAMED:,} more" if len(listed) > MAX_NAMED else ""
         seconds = evidence.duration_s
         if seconds:
-            sentence += f". {listed[0][0]} waited for {digits(listed[0][1] / scale / seconds, 3)} s of each second of its threads"
+            sentence += (
+                f". {listed[0][0]} waited for {format_digits(listed[0][1] / scale / seconds, 3)} s of each second of its threads"
+            )
         question, formula = "Who waited, and for how long?", "sums of the stacks' weights"
         yield Answer(
             "off_cpu", question, f"{sentence}.", total, "s", formula, [of_artefact(part.title, at)], None, is_warning=False

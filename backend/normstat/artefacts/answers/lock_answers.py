@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from normstat.artefacts.answers.answer_model import Answer, Evidence, SeriesNeed, lacking, of_artefact
-from normstat.artefacts.answers.hint_book import hint
-from normstat.artefacts.figures import digits, percent, with_unit
+from normstat.artefacts.answers.answer_model import Answer, Evidence, SeriesNeed, hint, lacking, of_artefact
 from normstat.artefacts.parts import TablePart
 from normstat.artefacts.table_view import sum_of
+from normstat.runtime.readable import format_amount, format_digits, format_percent
 
 LOCKS: Final = ("lockstat", "plockstat")
 MALLOC: Final = "libc_malloc_lock"
@@ -36,22 +35,24 @@ def _lock_time(evidence: Evidence, timed: list[tuple[int, TablePart]]) -> Iterat
         return
     question = "Which share of the time was spent in locks?"
     at, part = timed[0]
-    source = of_artefact(f"{with_unit(total, 'ns')} in locks ({total:,.0f} ns)", at)
+    source = of_artefact(f"{format_amount(total, 'ns')} in locks ({total:,.0f} ns)", at)
     seconds = evidence.duration_s
     if not seconds:
-        sentence = f"{with_unit(total, 'ns')} in locks; how long {evidence.tool} watched is unknown, so no share: set the duration."
+        sentence = (
+            f"{format_amount(total, 'ns')} in locks; how long {evidence.tool} watched is unknown, so no share: set the duration."
+        )
         yield Answer("lock_time", question, sentence, None, "", "", [source], None, is_warning=False)
         return
     share = total / NS / seconds
-    words = f"{with_unit(total, 'ns')} in locks in {seconds:g} s: {percent(share * 100, 3)} of the interval"
+    words = f"{format_amount(total, 'ns')} in locks in {seconds:g} s: {format_percent(share * 100, 3)} of the interval"
     sources = [source, of_artefact(f"{seconds:g} s")]
-    formula = f"{total:,.0f} ns / {seconds:g} s = {percent(share * 100)}"
+    formula = f"{total:,.0f} ns / {seconds:g} s = {format_percent(share * 100)}"
     cpus = evidence.series.get(SeriesNeed.N_CPUS)
     if part.stat == OF_THREADS:
         words += ", summed over the threads"
     elif cpus is not None:
-        words += f", {percent(share / cpus.value * 100, 3)} of each of {cpus.value:.0f} CPUs"
-        formula += f"; / {cpus.value:.0f} CPUs = {percent(share / cpus.value * 100)}"
+        words += f", {format_percent(share / cpus.value * 100, 3)} of each of {cpus.value:.0f} CPUs"
+        formula += f"; / {cpus.value:.0f} CPUs = {format_percent(share / cpus.value * 100)}"
         sources.append(cpus.source(f"{cpus.value:.0f} CPUs"))
     else:
         words += ", over all CPUs together"
@@ -66,10 +67,9 @@ def _malloc_lock(timed: list[tuple[int, TablePart]]) -> Iterator[Answer]:
         if not total or not own:
             continue
         share = own / total
-        sentence = (
-            f"{percent(share * 100, 3)} of the lock time is in {MALLOC}, the one lock of libc's malloc ({with_unit(own, 'ns')})."
-        )
-        formula = f"{own:,.0f} ns / {total:,.0f} ns = {percent(share * 100)}"
+        part_of_all = format_percent(share * 100, 3)
+        sentence = f"{part_of_all} of the lock time is in {MALLOC}, the one lock of libc's malloc ({format_amount(own, 'ns')})."
+        formula = f"{own:,.0f} ns / {total:,.0f} ns = {format_percent(share * 100)}"
         question = "Do threads wait for the memory allocator?"
         yield Answer(
             "malloc_lock", question, sentence, share * 100, "%", formula, [of_artefact(f"rows of {MALLOC}", at)],
@@ -90,11 +90,11 @@ def _stalls_per_second(evidence: Evidence) -> Iterator[Answer]:
             yield Answer("mutex_stalls", question, sentence, None, "", "", [source], None, is_warning=False)
             continue
         rate = events / seconds
-        formula = f"{events:,} / {seconds:g} s = {digits(rate)}/s"
+        formula = f"{events:,} / {seconds:g} s = {format_digits(rate)}/s"
         seen = evidence.series.get(SeriesNeed.MUTEX_SPINS)
         if seen is None:
             missing = lacking(
-                "mutex_stalls", question, SeriesNeed.MUTEX_SPINS, f"{digits(rate)} mutex stalls/s by lockstat", [source]
+                "mutex_stalls", question, SeriesNeed.MUTEX_SPINS, f"{format_digits(rate)} mutex stalls/s by lockstat", [source]
             )
             yield Answer(
                 missing.key, question, missing.sentence, rate, "stalls/s", formula, missing.sources, hint("mutex"), is_warning=False
@@ -104,10 +104,15 @@ def _stalls_per_second(evidence: Evidence) -> Iterator[Answer]:
         verdict = (
             "they agree"
             if abs(apart) <= AGREES
-            else f"they differ by {percent(abs(apart) * 100, 2)}: not the same seconds, or not all CPUs"
+            else f"they differ by {format_percent(abs(apart) * 100, 2)}: not the same seconds, or not all CPUs"
         )
-        sentence = f"{digits(rate)} mutex stalls/s by lockstat, {digits(seen.value)}/s by mpstat (smtx over all CPUs): {verdict}."
-        sources = [source, of_artefact(f"{seconds:g} s"), seen.source(f"sum of smtx {digits(seen.value)}/s ({seen.n:,} samples)")]
+        by_mpstat = f"{format_digits(seen.value)}/s"
+        sentence = f"{format_digits(rate)} mutex stalls/s by lockstat, {by_mpstat} by mpstat (smtx over all CPUs): {verdict}."
+        sources = [
+            source,
+            of_artefact(f"{seconds:g} s"),
+            seen.source(f"sum of smtx {by_mpstat} ({seen.n:,} samples)"),
+        ]
         yield Answer("mutex_stalls", question, sentence, rate, "stalls/s", formula, sources, hint("mutex"), is_warning=False)
 
 

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Final
 
-from normstat.artefacts.answers.answer_model import Answer, Evidence, of_artefact
-from normstat.artefacts.answers.hint_book import hint
-from normstat.artefacts.figures import digits, percent
+from normstat.artefacts.answers.answer_model import Answer, Evidence, hint, of_artefact
 from normstat.artefacts.parts import TablePart
+from normstat.runtime.readable import format_digits, format_percent
 
 MILLI: Final = 1000
 
@@ -28,10 +27,10 @@ def _round_trips(at: int, part: TablePart, target: str) -> Iterator[Answer]:
     trips = MILLI / rtt_ms
     replies = "1 reply" if len(times) == 1 else f"{len(times)} replies"
     sentence = (
-        f"{digits(trips, 4)} a second at most: a session with {target} that waits for each answer needs "
-        f"{digits(rtt_ms, 3)} ms for each round trip (median of {replies}), however fast the other side is."
+        f"{format_digits(trips, 4)} a second at most: a session with {target} that waits for each answer needs "
+        f"{format_digits(rtt_ms, 3)} ms for each round trip (median of {replies}), however fast the other side is."
     )
-    formula = f"1,000 ms / {digits(rtt_ms, 3)} ms = {digits(trips, 4)}/s"
+    formula = f"1,000 ms / {format_digits(rtt_ms, 3)} ms = {format_digits(trips, 4)}/s"
     yield Answer(
         "round_trips", f"How many round trips to {target} can a session make?", sentence, trips, "1/s", formula,
         [of_artefact(part.title, at, target)], hint("round_trips"), is_warning=False,
@@ -45,8 +44,8 @@ def _lost(at: int, part: TablePart, target: str) -> Iterator[Answer]:
         return
     n = n_lost + len(lost)
     share = 100 * n_lost / n
-    sentence = f"{n_lost} of {n} requests to {target} had no reply ({percent(share, 2)})."
-    formula = f"{n_lost} / {n} = {percent(share, 2)}"
+    sentence = f"{n_lost} of {n} requests to {target} had no reply ({format_percent(share, 2)})."
+    formula = f"{n_lost} / {n} = {format_percent(share, 2)}"
     yield Answer(
         "lost_replies", f"Are replies of {target} lost?", sentence, share, "%", formula,
         [of_artefact(part.title, at, target)], None, is_warning=True,

@@ -4,15 +4,13 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from normstat.artefacts.answers.answer_model import Answer, AnswerSource, Evidence, float_array, of_artefact
-from normstat.artefacts.answers.hint_book import hint
+from normstat.artefacts.answers.answer_model import Answer, AnswerSource, Evidence, float_array, hint, of_artefact
 from normstat.artefacts.duration import commanded_duration, counted_seconds
-from normstat.artefacts.figures import digits, percent
 from normstat.artefacts.parts import LogPart, Number, TablePart
 from normstat.artefacts.table_view import MergedRow, merge_rows, sum_of
 from normstat.artefacts.trace_log.queue_depth import measure_queues
-from normstat.comparison.findings.human import join_words
 from normstat.comparison.findings.stalls import describe_bouts, find_stalls
+from normstat.runtime.readable import format_digits, format_percent, join_words
 
 # Few rows that hold this share of the cost are the answer.
 NEARLY_ALL: Final = 0.9
@@ -57,11 +55,11 @@ def _few_places(evidence: Evidence) -> Iterator[Answer]:
         names = [_name(row.key) for row in rows[:few]]
         places = "1 place" if few == 1 else f"{few} places"
         what = "busy-wait time" if part.stat.startswith("lkst") else "the time"
-        sentence = f"{percent(running * 100, 3)} of {what} in {places}: {join_words(names)}."
+        sentence = f"{format_percent(running * 100, 3)} of {what} in {places}: {join_words(names)}."
         count = _first(part, COUNTS)
         if count is not None:
             sentence += _by_count_words(part, rows, names, shares, count)
-        formula = " + ".join(digits(share * 100, 3) for share in shares[:few]) + f" = {percent(running * 100, 3)}"
+        formula = " + ".join(format_digits(share * 100, 3) for share in shares[:few]) + f" = {format_percent(running * 100, 3)}"
         yield Answer(
             "few_places", "Where does the time go?", sentence, running * 100, "%", formula, [of_artefact(part.title, at, names[0])],
             hint("by_cost"), is_warning=False,
@@ -83,8 +81,8 @@ def _by_count_words(part: TablePart, rows: Sequence[MergedRow], names: Sequence[
     wrong = [row for row in order if row >= len(names)]
     if not wrong:
         return ""
-    listed = join_words([f"{_name(rows[row].key)} ({digits(rows[row].values[column] or 0, 8)})" for row in wrong])
-    cost = percent(sum(shares[row] for row in wrong) * 100, 2)
+    listed = join_words([f"{_name(rows[row].key)} ({format_digits(rows[row].values[column] or 0, 8)})" for row in wrong])
+    cost = format_percent(sum(shares[row] for row in wrong) * 100, 2)
     return f" Ranking by count would have pointed at the wrong rows: {listed}, which are {cost} of it."
 
 
@@ -100,8 +98,8 @@ def _reports(evidence: Evidence) -> Iterator[Answer]:
             if len(known) < n:
                 continue
             spread = (max(known) - min(known)) / max(known) if max(known) else 0.0
-            verdict = "steady" if spread <= STEADY else f"between {digits(min(known), 8)} and {digits(max(known), 8)}"
-            listed.append(f"{key} {', '.join(digits(value, 8) for value in known)} ({verdict})")
+            verdict = "steady" if spread <= STEADY else f"between {format_digits(min(known), 8)} and {format_digits(max(known), 8)}"
+            listed.append(f"{key} {', '.join(format_digits(value, 8) for value in known)} ({verdict})")
         if not listed:
             continue
         seconds = counted_seconds(evidence.program)
@@ -188,7 +186,7 @@ def _hardware(evidence: Evidence) -> Iterator[Answer]:
         worst = part.keys[0][max(range(part.n_rows), key=lambda row: part.column(part.weight)[row] or 0)]
         verdict = "a part is broken" if uncorrected else "all corrected so far"
         errors = f"{n:,} hardware error{'s' if n != 1 else ''}"
-        kinds = f"{digits(corrected or 0, 8)} corrected, {digits(uncorrected or 0, 8)} uncorrected"
+        kinds = f"{format_digits(corrected or 0, 8)} corrected, {format_digits(uncorrected or 0, 8)} uncorrected"
         sentence = f"{errors} ({kinds}), most at {worst}: {verdict}."
         question, sources = "Did the hardware report errors?", [of_artefact(part.title, at, worst)]
         yield Answer("hardware_errors", question, sentence, float(n), "errors", "", sources, hint("hardware"), is_warning=True)

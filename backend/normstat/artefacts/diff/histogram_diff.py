@@ -7,11 +7,11 @@ from typing import Final
 
 from normstat.artefacts.diff.bucket_alignment import Aligned, align, convert_factor, count_buckets, guess_unit
 from normstat.artefacts.diff.table_diff import shorten_name
-from normstat.artefacts.figures import percent, with_unit
 from normstat.artefacts.histogram_view import HistogramBucket, span_words
 from normstat.artefacts.parts import HistogramPart, Number
 from normstat.artefacts.table_view import add
 from normstat.runtime.field_docs import Documented
+from normstat.runtime.readable import format_amount, format_percent
 
 MAX_PAIRS: Final = 200
 HALF: Final = 0.5
@@ -284,7 +284,7 @@ def _tail_words(aligned: Aligned, unit: str) -> list[str]:
     if best is None:
         return []
     _, edge, before, after = best
-    return [f"{percent(after * 100, 2)} are {with_unit(edge, unit)} or more, before {percent(before * 100, 2)}"]
+    return [f"{format_percent(after * 100, 2)} are {format_amount(edge, unit)} or more, before {format_percent(before * 100, 2)}"]
 
 
 def _limit_words(aligned: Aligned, unit: str, limit: float) -> list[str]:
@@ -293,7 +293,8 @@ def _limit_words(aligned: Aligned, unit: str, limit: float) -> list[str]:
     if before is None or after is None:
         return []
     verdict = ": it is saturated" if after >= FULL_SHARE > before else ""
-    return [f"{percent(after * 100, 2)} are at the limit of {with_unit(limit, unit)}, before {percent(before * 100, 2)}{verdict}"]
+    one, other = (format_percent(share * 100, 2) for share in (before, after))
+    return [f"{other} are at the limit of {format_amount(limit, unit)}, before {one}{verdict}"]
 
 
 def _name(aligned: Aligned, unit: str, at: int) -> str:

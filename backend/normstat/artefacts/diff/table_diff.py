@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from normstat.artefacts.figures import change_words, digits, with_unit
 from normstat.artefacts.parts import Number, PartColumn, TablePart
 from normstat.artefacts.table_view import ArtefactTableColumn, MergedRow, merge_rows, sum_of, to_table_column
 from normstat.errors import BadRequest, shorten
 from normstat.runtime.field_docs import Documented
+from normstat.runtime.readable import format_amount, format_digits, format_percent
 
 MAX_NAME: Final = 120
 PERCENT: Final = 100.0
@@ -186,10 +186,10 @@ def table_sentence(diff: TableDiff) -> str:
         name = title if title.casefold().startswith("total") else f"total {title}"
         name = name[:1].upper() + name[1:]
         values = " to ".join(_pair_of(diff.before_total, diff.after_total, diff.unit))
-        change = change_words(diff.before_total, diff.after_total)
+        change = _change_words(diff.before_total, diff.after_total)
         verb = "rose" if diff.after_total > diff.before_total else "fell"
         sentences.append(
-            f"{name} stayed at {with_unit(diff.after_total, diff.unit)}."
+            f"{name} stayed at {format_amount(diff.after_total, diff.unit)}."
             if diff.before_total == diff.after_total
             else f"{name} {verb} from {values}: {change}."
         )
@@ -224,13 +224,17 @@ def shorten_name(name: str) -> str:
 
 
 def _value(value: float | None, unit: str) -> str:
-    return "no value" if value is None else with_unit(value, unit)
+    return "no value" if value is None else format_amount(value, unit)
 
 
 def _pair_of(before: float, after: float, unit: str) -> tuple[str, str]:
-    first, last = with_unit(before, unit), with_unit(after, unit)
+    first, last = format_amount(before, unit), format_amount(after, unit)
     # Values that differ in their fifth digit only are not the same.
-    return (first, last) if first != last else (f"{digits(before, 8)} {unit}".rstrip(), f"{digits(after, 8)} {unit}".rstrip())
+    return (
+        (first, last)
+        if first != last
+        else (f"{format_digits(before, 8)} {unit}".rstrip(), f"{format_digits(after, 8)} {unit}".rstrip())
+    )
 
 
 def _choose_group(before: TablePart, after: TablePart, asked: Sequence[str]) -> tuple[str, ...]:
@@ -358,3 +362,21 @@ def _ratio(before: float | None, after: float | None) -> float | None:
 def _rank(row: TableDiffRow) -> tuple[bool, float, float, list[str]]:
     is_unknown = row.difference is None
     return (is_unknown, -abs(row.difference or 0.0), -max(row.before_value or 0.0, row.after_value or 0.0), row.key)
+
+
+def _change_words(before: float, after: float) -> str:
+    """Return how a sum changed, by the ratio. Both are not negative.
+
+    >>> change_words(15_126_580, 569_898), change_words(10, 470), change_words(100, 112), change_words(5, 5), change_words(0, 5)
+    ('to 3.768 % of before', '47 times as much', '12 % more', 'unchanged', 'nothing before')
+    """
+    if before == after:
+        return "unchanged"
+    if not before:
+        return "nothing before"
+    ratio = after / before
+    if ratio >= 2:
+        return f"{format_digits(ratio, 3)} times as much"
+    if ratio >= 1:
+        return f"{format_digits((ratio - 1) * 100, 3)} % more"
+    return f"to {format_percent(ratio * 100)} of before"

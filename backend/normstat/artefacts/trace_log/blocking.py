@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from normstat.artefacts.parts import NO_NUMBER, LogPart
-from normstat.artefacts.trace_log.log_times import print_span
 from normstat.artefacts.trace_log.pairing import (
     PRINTED_RULE,
     Indices,
@@ -27,6 +26,7 @@ from normstat.artefacts.trace_log.pairing import (
     thread_codes,
 )
 from normstat.runtime.field_docs import Documented
+from normstat.runtime.readable import format_span
 
 # A lock that was free for longer was not waited for.
 MAX_GAP_NS: Final = 100_000
@@ -271,7 +271,7 @@ def _to_blocking(part: LogPart, found: _Found, at: int) -> Blocking:
 
 
 def _say(how: str, about: str, waiter: LogThread, holder: LogThread, lengths: tuple[int, int, int], *, held_is_limit: bool) -> str:
-    wait, gap, held = map(print_span, lengths)
+    wait, gap, held = map(format_span, lengths)
     who, by = _name(waiter), _name(holder)
     where = f" in {holder.function}" if holder.function else ""
     if how == "handover":

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from normstat.artefacts.parts import NO_NUMBER, LogPart
-from normstat.artefacts.trace_log.log_times import print_span
 from normstat.artefacts.trace_log.pairing import Indices, LogSpans
 from normstat.errors import BadRequest, shorten
 from normstat.runtime.field_docs import Documented
+from normstat.runtime.readable import format_span
 
 # Upper ends of the decades, in nanoseconds: ~1 µs, ~10 µs, ... ~10 s, and what takes longer.
 DECADES_NS: Final = tuple(10**power for power in range(3, 11))
@@ -163,10 +163,10 @@ def say_spread(decades: Sequence[int]) -> str:
             break
     if found == len(decades) - 1:
         return f"{decades[-1]:,} of {whole:,} took 10 s or more"
-    said = f"{_percent(running / whole)} within {print_span(DECADES_NS[found])}"
+    said = f"{_percent(running / whole)} within {format_span(DECADES_NS[found])}"
     last = max(at for at, count in enumerate(decades) if count)
     if last > found + 1:
-        said += f"; {decades[last]:,} of {whole:,} took {print_span(DECADES_NS[last - 1])} or more"
+        said += f"; {decades[last]:,} of {whole:,} took {format_span(DECADES_NS[last - 1])} or more"
     return said
 
 

@@ -8,10 +8,11 @@ import numpy as np
 import orjson
 
 from normstat.artefacts.parts import NO_NUMBER, CodedTexts, LogPart
-from normstat.artefacts.trace_log.log_times import print_span, print_time
+from normstat.artefacts.trace_log.log_times import print_time
 from normstat.artefacts.trace_log.pairing import Indices, Mask
 from normstat.errors import BadRequest
 from normstat.runtime.csv_cells import format_csv
+from normstat.runtime.readable import format_span
 
 # Maximum number of titles before the first event: a reader may need them.
 MAX_HEAD_LINES: Final = 60
@@ -159,14 +160,14 @@ def write_log_table(part: LogPart, mask: Mask, *, limit: int, clean: Callable[[s
     """
     chosen = np.flatnonzero(mask)[:limit]
     times = part.time_ns[chosen]
-    spans = ["", *(print_span(span) for span in np.diff(times).tolist())]
+    spans = ["", *(format_span(span) for span in np.diff(times).tolist())]
     columns: list[tuple[str, list[str], bool]] = [
         ("time", [print_time(time, part.clock, part.decimals) for time in times.tolist()], True),
         ("since", spans[: len(chosen)], True),
         ("cpu", _printed(part.cpu[chosen]), True),
         ("pid", _printed(part.pid[chosen]), True),
         *((name, [_cut(clean(text)) for text in _texts(getattr(part, name), chosen)], False) for name in TEXTS),
-        ("took", ["" if ns is None else print_span(ns) for ns in _known(part.duration_ns[chosen])], True),
+        ("took", ["" if ns is None else format_span(ns) for ns in _known(part.duration_ns[chosen])], True),
         ("arguments", [clean(text) for text in _texts(part.arguments, chosen)], False),
     ]
     columns = [column for column in columns if any(column[1])]

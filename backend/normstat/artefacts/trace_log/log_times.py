@@ -77,17 +77,5 @@ def read_span(text: str) -> int:
     return int(found[1]) * unit + _fraction(found[2]) * unit // NS
 
 
-def print_span(span_ns: float, digits: int = 4) -> str:
-    """Return a duration with the unit that suits it.
-
-    >>> print_span(16433966497), print_span(2486), print_span(209), print_span(0)
-    ('16.43 s', '2.486 µs', '209 ns', '0 ns')
-    """
-    for unit, size in (("s", NS), ("ms", 1_000_000), ("µs", 1000)):
-        if span_ns >= size:
-            return f"{span_ns / size:.{digits}g} {unit}"
-    return f"{span_ns:.{digits}g} ns"
-
-
 def _fraction(digits: str | None) -> int:
     return int((digits or "").ljust(9, "0") or 0)

@@ -6,10 +6,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from normstat.artefacts.figures import percent
 from normstat.artefacts.parts import LogPart
 from normstat.artefacts.trace_log.pairing import LogSpans, Mask, PairRule, SpanKind, available_rules, find_spans
 from normstat.runtime.field_docs import Documented
+from normstat.runtime.readable import format_percent
 
 # Usual ends of queues: NCQ's 32, virtio's 256, and the 512 of a block device of Linux 2.4 with its fractions and multiples.
 QUEUE_LIMITS: Final = (32, 64, 128, 256, 512, 1024)
@@ -101,7 +101,9 @@ def _to_depth(
     what = f"Disk {name or '?'}: " + ("the queue" if stage == "queued" else "what was handed to it")
     if share and limit is not None:
         verdict = ": it is saturated" if is_saturated else ""
-        said = f"{what} was at its limit of {limit:,} for {percent(100 * share, 3)} of the time{verdict}; {longest:,} at most."
+        said = (
+            f"{what} was at its limit of {limit:,} for {format_percent(100 * share, 3)} of the time{verdict}; {longest:,} at most."
+        )
     else:
         said = f"{what} was {longest:,} long at most, {average:.3g} on average."
     return QueueDepth(name, stage, longest, average, limit, share, is_saturated, said)

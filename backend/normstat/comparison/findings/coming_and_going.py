@@ -24,9 +24,9 @@ from normstat.comparison.model import ChangeRatios, Direction, Finding, FindingG
 from normstat.comparison.series_comparison import UNUSUAL
 from normstat.comparison.side_values import SideName, SideValues
 from normstat.runtime import work_budget
+from normstat.runtime.units import BYTES
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Kind, Worse
-from normstat.stats.units import BYTES
 
 # Titles of instances that are processes, or sums of them.
 PROCESS_TITLES: Final = frozenset({"process", "command", "thread", "user", "project", "task", "zone"})

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.comparison.findings.human import format_human, to_singular
 from normstat.comparison.model import FindingKind
 from normstat.comparison.side_values import SideName, SideValues
+from normstat.runtime.readable import count_of, format_human, to_singular
+from normstat.runtime.units import BYTES
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
-from normstat.stats.units import BYTES
 
 # From here on a change ratio has no decimals.
 MIN_WHOLE_RATIO: Final = 100
@@ -111,7 +111,7 @@ def to_text(field: Field, value: float | None) -> str:
 def describe_change(subject: str, change: Change, change_ratio: float, *, by_load: bool) -> str:
     """Return the sentence of a finding: what changed, from what to what, and how large that is."""
     load = ", which the load of the host does not explain" if by_load else ""
-    basis = f"{change.baseline.n:,} and {_samples(change.incident.n)}"
+    basis = f"{change.baseline.n:,} and {count_of(change.incident.n, 'sample')}"
     return f"{subject} {describe_kind(change)}{load}; {format_ratio(change_ratio)} times its natural variability ({basis})."
 
 
@@ -122,7 +122,7 @@ def describe_kind(change: Change) -> str:
 
 def describe_unmatched(stat: str, instance: str, field: Field, side: SideName, values: SideValues) -> str:
     """Return the sentence of a series that appeared or disappeared, with its level."""
-    level = f"median {to_text(field, values.median)}, highest {to_text(field, values.highest)}, {_samples(values.n)}"
+    level = f"median {to_text(field, values.median)}, highest {to_text(field, values.highest)}, {count_of(values.n, 'sample')}"
     subject = name_series(stat, instance, field)
     if side == "incident":
         return f"{subject} appeared: {level} in the incident, none in the baseline."
@@ -135,7 +135,7 @@ def describe_insufficient_data(stat: str, n_baseline: int, n_incident: int, min_
         if n == 0:
             return f"the {side} has no sample of this field of {stat}"
         if n < minimum:
-            return f"{_samples(n)} in the {side}; at least {minimum} are needed"
+            return f"{count_of(n, 'sample')} in the {side}; at least {minimum} are needed"
     return "too few samples"
 
 
@@ -299,10 +299,6 @@ def _number(field: Field, value: float) -> str:
 
 def _is_above(one: float | None, other: float | None) -> bool:
     return one is not None and other is not None and one > other
-
-
-def _samples(n: int) -> str:
-    return "1 sample" if n == 1 else f"{n:,} samples"
 
 
 def _is_plain(title: str) -> bool:

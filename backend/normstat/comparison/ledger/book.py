@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from normstat.comparison.findings.human import format_human
 from normstat.comparison.io_gap import describe_io_gap
 from normstat.comparison.ledger import sources
 from normstat.comparison.ledger.drawing import TotalOverTime, draw_total, fine_spans
@@ -17,6 +16,7 @@ from normstat.comparison.ledger.sources import CpuTotal, Users
 from normstat.comparison.ledger.windows import Amounts, Spans
 from normstat.comparison.ledger_model import DrawnTotal, LedgerLine, Quantity, Resource
 from normstat.comparison.read_side import StatSide
+from normstat.runtime.readable import format_human
 from normstat.stats.summaries import is_summary
 from normstat.window import Window
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.comparison.findings.human import describe_range, format_human
 from normstat.comparison.ledger.ledger_words import culprits_of, describe_certainty
 from normstat.comparison.ledger_model import Certainty, LedgerLine, LedgerPart, Resource
+from normstat.runtime.readable import describe_range, format_human
 
 RESOURCES: Final[dict[Resource, str]] = {
     "cpu": "CPU",

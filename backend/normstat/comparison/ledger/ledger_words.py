@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from normstat.comparison.findings.human import describe_range, format_human, format_seconds, join_words
 from normstat.comparison.ledger_model import LedgerLine, LedgerPart
+from normstat.runtime.readable import describe_range, format_human, format_seconds, join_words
 
 # Maximum number of users in a sentence, and of those from whom they took it.
 MAX_TOLD: Final = 2

@@ -7,11 +7,11 @@ from typing import Final
 import numpy as np
 
 from normstat.comparison.findings.classify import round_value
-from normstat.comparison.findings.human import name_processes
 from normstat.comparison.ledger.ledger_words import choose_culprits, culprits_of, describe
 from normstat.comparison.ledger.readings import STANDS_OUT, ResourceUser, add_up
 from normstat.comparison.ledger.windows import Amounts, Spans
 from normstat.comparison.ledger_model import Certainty, LedgerLine, LedgerPart, PartKind, Quantity, Resource
+from normstat.runtime.readable import name_processes
 
 # How many times the change of a normal window, to be sure, and to be likely.
 SURE: Final = 2.5

@@ -6,10 +6,10 @@ Each known number has a source that a reader can check; a limit that depends on 
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.comparison.findings.human import format_human
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.records.expected_value_rows import ExpectedValue
 from normstat.runtime.field_docs import Documented
+from normstat.runtime.readable import format_human
 from normstat.stats.catalogue import load_catalogue
 
 

@@ -7,15 +7,15 @@ from typing import Final
 import numpy as np
 
 from normstat.comparison.findings.coming_and_going import MIN_BYTES, MIN_BYTES_PER_S, MIN_CPU_PCT, is_process_stat
-from normstat.comparison.findings.human import format_human, format_seconds, join_words, name_processes
 from normstat.comparison.findings.wording import name_instance
 from normstat.comparison.model import Finding, FindingGroup, ProcessChange, StoryProcess
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.stories.story_table import StoryPlace, find_place
 from normstat.comparison.stories.story_words import Amount, describe_end, describe_normal, field_of, is_in_band
+from normstat.runtime.readable import format_human, format_seconds, join_words, name_processes
+from normstat.runtime.units import BYTES
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.report_sums import split_process
-from normstat.stats.units import BYTES
 
 MAX_PIDS: Final = 20
 # Clauses of one process.

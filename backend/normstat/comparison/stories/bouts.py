@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from normstat.comparison.findings.human import format_human, join_words
 from normstat.comparison.findings.stalls import Bouts, find_bursts, find_stalls
 from normstat.comparison.model import Finding, FindingGroup
 from normstat.comparison.read_side import StatSide
@@ -21,6 +20,7 @@ from normstat.comparison.stories.story_words import (
     name_subject,
     representative,
 )
+from normstat.runtime.readable import format_human, join_words
 from normstat.stats.summaries import is_summary
 
 # Bouts of two series go together if their numbers differ by no more than this share.

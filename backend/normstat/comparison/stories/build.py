@@ -6,7 +6,6 @@ from typing import Final
 
 from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.coming_and_going import is_process_stat
-from normstat.comparison.findings.human import join_words
 from normstat.comparison.findings.onset import find_onset
 from normstat.comparison.io_gap import describe_io_gap
 from normstat.comparison.model import Finding, FindingGroup, Story, StoryLine, StoryProcess
@@ -24,7 +23,8 @@ from normstat.comparison.stories.story_words import (
     representative,
 )
 from normstat.runtime import work_budget
-from normstat.stats.units import BYTES
+from normstat.runtime.readable import join_words
+from normstat.runtime.units import BYTES
 from normstat.window import Window
 
 # A detail is evidence for something else: alone it counts half.

@@ -6,7 +6,6 @@ from typing import Final
 
 from normstat.comparison.findings.classify import round_value
 from normstat.comparison.findings.coming_and_going import MIN_BYTES, MIN_BYTES_PER_S, MIN_CPU_PCT, is_process_stat
-from normstat.comparison.findings.human import join_words, name_processes
 from normstat.comparison.ledger.candidates import Candidate
 from normstat.comparison.ledger.ledger_words import culprits_of, describe_certainty
 from normstat.comparison.ledger_model import Certainty, LedgerLine, LedgerPart, Resource
@@ -15,7 +14,8 @@ from normstat.comparison.steady_processes import STEADY_STATS
 from normstat.comparison.stories.build import MAX_PROCESSES, MAX_PROCESSES_IN_SENTENCE, MIN_IMPACT, MIN_STEADY_IMPACT, HostStory
 from normstat.comparison.stories.story_table import find_place, title_of
 from normstat.comparison.stories.story_words import is_in_band, is_usual, join_clauses, lower_starter, representative
-from normstat.stats.units import BYTES
+from normstat.runtime.readable import join_words, name_processes
+from normstat.runtime.units import BYTES
 
 TOPICS: Final[Mapping[Resource, str]] = {
     "cpu": "cpu",

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
-from normstat.comparison.findings.human import describe_range, format_human, to_singular
 from normstat.comparison.findings.wording import is_moved_by_median, name_instance, tool_of
 from normstat.comparison.model import Finding, FindingGroup
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.comparison.side_values import SideValues
 from normstat.comparison.stories.story_table import StoryPlace
+from normstat.runtime.readable import describe_range, format_human, to_singular
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary

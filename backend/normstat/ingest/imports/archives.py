@@ -25,7 +25,6 @@ from normstat.ingest.imports import pcp_files, sadf_files
 from normstat.ingest.imports.tar import BLOCK, is_tar, read_tar
 from normstat.ingest.imports.unpacking import (
     MAX_RATIO_DEFLATE,
-    MIB,
     Budget,
     Peekable,
     Source,
@@ -35,6 +34,8 @@ from normstat.ingest.imports.unpacking import (
     Watched,
     find_packing,
 )
+from normstat.runtime.readable import format_bytes
+from normstat.runtime.units import MIB
 
 # A sosreport in a tar in a zip; gzip around gzip around gzip.
 MAX_ARCHIVES: Final = 3
@@ -43,7 +44,7 @@ MAX_SPOOLED: Final = 1 << 30
 MIN_FREE: Final = 256 * MIB
 # The list of 100 000 members with names of 150 characters; Python's zipfile keeps a record of 500 bytes for each.
 MAX_DIRECTORY: Final = 20 * MIB
-# What zipfile raises for archives that are damaged, or newer than it.
+# zipfile raises these for archives that are damaged, or newer than it.
 BAD_ZIP: Final = (
     zipfile.BadZipFile,
     struct.error,
@@ -64,7 +65,7 @@ PACKED_ENDS: Final = (".gz", ".bz2", ".xz", ".zst", ".tgz", ".tbz2", ".txz", ".t
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file found. `path` is what people see: the path given, and behind it the names within archives.
+    """A file found. `path` is shown to users: the path given, then the names within archives.
 
     `source` gives its unpacked bytes until the next member is asked for, None where it is not read; `note` says why not then.
     `modified_at` is seconds since the epoch, None where it is unknown.
@@ -279,7 +280,7 @@ def _spool(source: Source) -> BinaryIO:
         while data := source.read(MIB):
             n_bytes += len(data)
             if n_bytes > MAX_SPOOLED:
-                raise TooMuch(f"larger than {MAX_SPOOLED / 1e9:.3g} GB, and it can only be read in place; unpack it first")
+                raise TooMuch(f"larger than {format_bytes(MAX_SPOOLED)}, and it can only be read in place; unpack it first")
             if shutil.disk_usage(tempfile.gettempdir()).free < MIN_FREE:
                 raise TooMuch("the disk of temporary files is nearly full")
             spooled.write(data)

@@ -15,13 +15,14 @@ from normstat.db.distribution import is_citus
 from normstat.db.schema.job_models import ImportRow, Job, JobState
 from normstat.db.schema.models import BUNDLE_KEY, IMPORT_KEY, Stream
 from normstat.db.session import WriteSession, driver_of, open_write_session
-from normstat.errors import BadRequest, Conflict, NormstatError, count_of
+from normstat.errors import BadRequest, Conflict, NormstatError
 from normstat.ingest import import_rows
 from normstat.ingest.import_rows import Import, ImportPlace
 from normstat.ingest.imports.undo import refusal_of
 from normstat.ingest.reparse.reparse_stream import StreamOutcome, StreamPlace, StreamReparse
 from normstat.jobs.claims import Claim
 from normstat.records import artefact_rows
+from normstat.runtime.readable import count_of
 from normstat.samples.ingest_rows import add_hosts
 from normstat.samples.lookup import require_host
 from normstat.samples.spec_refresh import refresh_catalogue

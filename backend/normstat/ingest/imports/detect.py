@@ -8,7 +8,6 @@ from typing import Final
 
 from normstat.ingest.import_rows import MissingOption
 from normstat.ingest.imports.archives import without_packing
-from normstat.ingest.imports.binary_files import describe_binary
 from normstat.ingest.imports.import_options import ImportOptions
 from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.engine.hosts import ANOTHER_HOST
@@ -52,7 +51,7 @@ SINCE_BOOT_NOTE: Final = (
 NOT_LOADED: Final = "not loaded: "
 GUESSED_ORDER_NOTE: Final = "its banner names one of two days, and the month was taken to be first: give --date if it is not"
 NO_DATE_NOTE: Final = "prints clocks without a day: give --date"
-# What may be missing, in the order in which it is tried, and what the file does then.
+# Options that may be missing, in the order in which they are tried, and what the file does then.
 MISSING_NOTES: Final = {
     (MissingOption.INTERVAL,): "dates some of its reports only: give --interval",
     (MissingOption.START,): "prints no times: give --start",
@@ -64,7 +63,7 @@ MISSING_NOTES: Final = {
 # The day in a name, whole: not part of a longer number. OSWatcher writes web1_vmstat_26.11.21.0800.dat.
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was detected in the beginning of a file.
+    """The result of looking at the beginning of a file.
 
     `spec` is None where no reader can read it, `note` then says why. `first_us` is its first time, None where there is none; of a
     file that `needs_date` it is counted from SOME_DAY. With `lacks_times` it has no samples until an option says when it was
@@ -268,3 +267,36 @@ def command_of(path: str, spec: Spec) -> str:
     """
     parts = without_packing(path).split("/")
     return parts[-1].replace("_", " ") if "sos_commands" in parts[:-1] else command_in_name(parts[-1], spec.tool)
+
+
+# Data of aperf record: what it copied is packed in the format of its release.
+APERF: Final = re.compile(
+    r"(?:^|/)(?:aperf_stats|cpu_utilization|diskstats|efa_stat|ena_stat|interrupts|kernel_config|memalloc|meminfo|meta_data|netstat|"
+    r"numastat|perf_profile|perf_stat|processes|sysctl|systeminfo|vmstat)(?:_[\w.:-]*)?\.bin$",
+    re.ASCII,
+)
+BELOW: Final = re.compile(r"(?:^|/)store/(?:data|index)_\d+$", re.ASCII)
+SIGNATURES: Final = (
+    (b"\xef\xbe\xed\xfe", "a recording of atop: import what `atop -P ALL -r FILE` prints, by atop of the host's release"),
+    (b"PERFILE2", "a recording of perf: import what `perf script -i FILE` or `perf report --stdio -i FILE` prints"),
+    (b"LPKSHHRH", "a journal of systemd: import what `journalctl -o short-iso --file FILE` prints"),
+    (b"RRD\0", "a round-robin database: it holds means, not samples; import what the collector writes as CSV or JSON"),
+)
+NAMES: Final = (
+    (
+        APERF,
+        "data of aperf record, which only aperf of its release reads: record with `normstat-agent collect`, sar or atop instead",
+    ),
+    (BELOW, "the store of below: import what `below dump system -O csv -b BEGIN -e END` and its other commands print"),
+)
+
+
+def describe_binary(head: bytes, path: str) -> str:
+    """Return what a binary file is, and what to run instead. Missing: "" where the tool is unknown.
+
+    >>> describe_binary(b"PERFILE2", "perf.data")[:19], describe_binary(b"\\x7fELF", "a.out")
+    ('a recording of perf', '')
+    """
+    found = [note for signature, note in SIGNATURES if head.startswith(signature)]
+    found += [note for name, note in NAMES if name.search(path) is not None]
+    return next(iter(found), "")

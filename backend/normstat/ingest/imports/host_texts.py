@@ -22,7 +22,7 @@ from normstat.stats.spec import Spec
 READ_BYTES: Final = 1 << 20
 MAX_HOSTS: Final = 100
 POD: Final = re.compile(r"pod/(?P<pod>[^/]+)/.+")
-# What tail puts above the lines of a file is the file's name.
+# tail puts the file's name above its lines.
 FILE_ENDING: Final = re.compile(r"\.(?:log|txt|out|dat|raw|csv|json)$")
 
 

@@ -17,7 +17,7 @@ MAX_INTERVAL_S: Final = 366 * 86400.0
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """What is known about times that the files do not have, see docs/import.md; `spec` names the tool if it cannot be detected,
+    """Facts about times that the files do not have, see docs/import.md; `spec` names the tool if it cannot be detected,
     `title` the question that a tracer was asked.
 
     `is_first_real`: the first report covers an interval, not the time since boot. `is_each_host`: a file with several hosts is

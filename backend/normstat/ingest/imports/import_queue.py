@@ -30,6 +30,7 @@ from normstat.ingest.import_rows import ImportedFile
 from normstat.jobs.background import keep_running
 from normstat.jobs.claims import IMPORTS, Claim, Claims, JobStopped, open_claims
 from normstat.jobs.due_work import IMPORTS_S
+from normstat.runtime.readable import format_bytes
 from normstat.window import from_us, to_us
 
 if TYPE_CHECKING:
@@ -386,7 +387,7 @@ def require_space(folder: Path, n_bytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < n_bytes + MIN_FREE_BYTES:
         raise NoSpace(
-            f"The server's disk has {free / 1e6:.0f} MB left, the file has {n_bytes / 1e6:.0f} MB; free some space, or run"
+            f"The server's disk has {format_bytes(free)} left, the file has {format_bytes(n_bytes)}; free some space, or run"
             " `normstat import` on the server",
             {"free_bytes": free},
         )

@@ -50,7 +50,7 @@ class Watch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ImportSource:
-    """What to import for which host.
+    """The files to import, and their host.
 
     `shown_as` is the name of a single file that lies elsewhere under another one. `since` and `skipped` are for an import that goes
     on: when it began, and the places of the files that are done. `only` is the place of the one file to load, None for all.

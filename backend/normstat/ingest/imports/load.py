@@ -17,13 +17,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from normstat.db.schema.models import IMPORT_KEY
 from normstat.db.session import make_sessions, open_read_session, open_write_session
-from normstat.errors import DatabaseAway, TooLarge, count_of
+from normstat.errors import DatabaseAway, TooLarge
 from normstat.ingest import import_rows
 from normstat.ingest.batching import AgentIdentity, Recording, ingest_request
 from normstat.ingest.import_rows import ImportedFile, LoadedStream, MissingOption
 from normstat.ingest.imports.detect import SINCE_BOOT_NOTE
 from normstat.ingest.imports.scan import Found
 from normstat.ingest.protocol import Frame, FrameKind
+from normstat.runtime.readable import count_of
 from normstat.stats.engine.trace.question_names import command_of_file, titled
 from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.records import Timing
@@ -33,7 +34,7 @@ log = structlog.get_logger()
 PIECE_BYTES: Final = 4 << 20
 # A transaction can hold samples of a limited number of days; beyond that it gets less, down to a few reports.
 MIN_PIECE_BYTES: Final = 4096
-# A reader that takes nothing of this many bytes is not waiting for the end of a line.
+# A reader that takes none of this many bytes is not waiting for the end of a line.
 MAX_HELD_BYTES: Final = 64 << 20
 KEY_DIGITS: Final = 24
 MAX_TRIES: Final = 6
@@ -74,7 +75,7 @@ class Loader:
             known = await import_rows.find_loads(session, self._host, found.spec.name, found.hashes)
             stream = await import_rows.find_stream(session, self._host, found.spec.name, key)
         for load in known:
-            # What is there begins with this content, or this content with what is there.
+            # The stored content begins with this one, or this one with the stored one.
             # A file whose recording was dated again goes on with the same shift.
             is_same = replace(load.timing, shift_us=0) == found.timing and load.n_bytes >= min(load.acked_offset, found.n_bytes)
             if is_same and (stream is None or load.key == key or load.n_bytes == found.n_bytes):

@@ -32,6 +32,7 @@ from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.series_files import Gathered, SeriesFiles, SortedText, find_series_file
 from normstat.ingest.imports.unpacking import Budget, Peekable, TooMuch, Unreadable
 from normstat.records.artefact_keeper import ArtefactKeeper
+from normstat.runtime.readable import format_bytes
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.times.timeline import require_zone
 from normstat.stats.file_names import day_in_name
@@ -205,7 +206,7 @@ class Survey:
         """Return what to say of a file that the agent wrote beside outputs, "" for nothing. Missing: None for another file."""
         said = head.decode("utf-8", "replace").strip()
         if path.endswith(COMMAND) and len(head) <= MAX_COMMAND:
-            # What the agent called; it lies beside what that printed, and before it in a folder.
+            # The agent's list of calls; it lies beside their output, and before it in a folder.
             self._commands[path.removesuffix(COMMAND)] = said
         if STANDARD_ERROR.fullmatch(path):
             return f"the tool's standard error: {shorten(said.splitlines()[0])}" if said else ""
@@ -305,7 +306,7 @@ class Survey:
     def look_at_section(self, head: bytes, found: Found, section: Section, *, is_all: bool) -> "_Content | None":
         """Set the section's look; return what takes its bytes, None when no reader can."""
         start_us, interval_us = times_of(section.tags, self._options.zone)
-        # What an add-on of the user's own prints may look like anything; its name in the tag says what it is.
+        # The output of a user's own add-on may look like anything; the name in its tag says what it is.
         stat = section.tags["STAT"].lower()
         named = stat if stat in load_catalogue().user_specs else None
         options = replace(
@@ -354,7 +355,7 @@ class Survey:
 
 def too_large_note(n_bytes: int, max_bytes: int) -> str:
     """Return why a file is no artefact."""
-    return f"not stored as an artefact: it has {n_bytes / 1e6:,.0f} MB, and an artefact has up to {max_bytes / 1e6:,.0f} MB"
+    return f"not stored as an artefact: it has {format_bytes(n_bytes)}, and an artefact has up to {format_bytes(max_bytes)}"
 
 
 def _with_order(file: Found) -> Look:

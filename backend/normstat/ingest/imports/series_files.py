@@ -20,10 +20,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
-from normstat.errors import TooLarge, count_of
+from normstat.errors import TooLarge
 from normstat.ingest.imports.archives import MAX_SPOOLED, MIN_FREE, without_packing
 from normstat.ingest.imports.unpacking import Peekable, Source, TooMuch, Unreadable, read_full
 from normstat.runtime.bounded_decoding import NotJson, load_json_as_printed
+from normstat.runtime.readable import count_of, format_bytes
 from normstat.stats.engine.times.timeline import require_zone
 
 READ_BYTES: Final = 1 << 18
@@ -88,7 +89,7 @@ class SortedText:
         data = line.encode("utf-8", "replace")
         self.n_bytes += len(data) + 1
         if self.n_bytes > MAX_SPOOLED:
-            raise TooMuch(f"together larger than {MAX_SPOOLED / 1e9:.3g} GB, and they must be sorted: import some of the days")
+            raise TooMuch(f"together larger than {format_bytes(MAX_SPOOLED)}, and they must be sorted: import some of the days")
         self._lines.append((time_ms, data))
         if len(self._lines) >= self._sorted_lines:
             self._write_run()
@@ -291,7 +292,7 @@ class _Reader:
         """
         data = read_full(source, MAX_DOCUMENT + 1)
         if len(data) > MAX_DOCUMENT:
-            raise TooMuch(f"larger than {MAX_DOCUMENT >> 20} MiB: export fewer points at a time, or as CSV")
+            raise TooMuch(f"larger than {format_bytes(MAX_DOCUMENT)}: export fewer points at a time, or as CSV")
         try:
             found = load_json_as_printed(data, MAX_VALUES)
         except NotJson as error:

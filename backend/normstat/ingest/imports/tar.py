@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.ingest.imports.unpacking import MIB, Source, Unreadable, read_full
+from normstat.ingest.imports.unpacking import Source, Unreadable, read_full
+from normstat.runtime.units import MIB
 
 BLOCK: Final = 512
 READ_BYTES: Final = MIB
@@ -92,7 +93,7 @@ def read_tar(source: Source) -> Iterator[Entry]:
             continue
         entry = Entry(
             name=extension.name if extension.name is not None else _name(block),
-            # Only plain files have bytes behind their header; some writers give links a size all the same.
+            # Only plain files have bytes after their header; some writers give links a size all the same.
             size=(size if extension.size is None else extension.size) if kind not in KINDS else 0,
             modified_at=extension.modified_at if extension.modified_at is not None else float(_number(block[136:148])),
             kind=_kind(kind, is_sparse=extension.is_sparse),

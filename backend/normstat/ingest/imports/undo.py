@@ -11,11 +11,11 @@ from normstat.db.hypertables import allow_large_changes
 from normstat.db.schema.job_models import ImportRow, Job
 from normstat.db.schema.models import Stream
 from normstat.db.session import WriteSession, driver_of, open_write_session
-from normstat.errors import count_of
 from normstat.ingest import import_rows
 from normstat.ingest.reparse.staging import Replaced, Staging
 from normstat.jobs.claims import Claim
 from normstat.records import artefact_rows
+from normstat.runtime.readable import count_of
 from normstat.samples import stream_rows
 from normstat.samples.sealed.sealed_rows import wait_seal_lock
 from normstat.samples.stat_tables import read_stored_stats
@@ -89,7 +89,7 @@ async def remove_stream(session: WriteSession, stream_id: int) -> int:
     if await stream_rows.lock_host_by_id(session, stream.host_id) is None:
         return 0
     await session.refresh(stream)
-    # Nothing is staged: the old samples are removed, and instances, rollups and profiles are updated.
+    # Without staging: the old samples are removed, and instances, rollups and profiles are updated.
     staging = Staging(host_id=stream.host_id, stream_id=stream_id)
     span = None
     if stream.first_sample_at is not None and stream.last_sample_at is not None:

@@ -1,4 +1,4 @@
-"""Compressed bytes -> bytes, a bounded number at a time: gzip, bzip2, xz and zstd, told by how they begin.
+"""Compressed bytes -> bytes, a bounded number at a time: gzip, bzip2, xz and zstd, recognised by their first bytes.
 
 A read returns at most the requested number of bytes, however much a compressed byte stands for. A `Budget` bounds the unpacked size
 of all files of an import together, a ratio that of each.
@@ -14,8 +14,9 @@ from typing import Final, Protocol
 import zstandard
 
 from normstat.ingest.protocol import GZIP_WINDOW_BITS
+from normstat.runtime.readable import format_bytes
+from normstat.runtime.units import MIB
 
-MIB: Final = 1 << 20
 READ_BYTES: Final = 256 * 1024
 # A byte of zstd stands for 32 KiB at most (a block of one repeated byte), so this much of it for 32 MiB.
 ZSTD_READ_BYTES: Final = 1024
@@ -67,7 +68,7 @@ class Budget:
             raise Stopped
         self.n_bytes += n_bytes
         if self.n_bytes > self.most_bytes:
-            raise TooMuch(f"what is in it unpacks to more than {self.most_bytes / 1e9:.3g} GB, the most that one import reads")
+            raise TooMuch(f"what is in it unpacks to more than {format_bytes(self.most_bytes)}, the most that one import reads")
 
     def count_member(self) -> None:
         """Count a file.
@@ -169,7 +170,7 @@ class Unpacker(Protocol):
 
     @property
     def unused_data(self) -> bytes:
-        """What followed its end."""
+        """The bytes after its end."""
         ...
 
     def wants_input(self) -> bool:
@@ -222,7 +223,7 @@ class _Limited:
 
 
 class _Zstd:
-    """zstd cannot be told how much to give, only be fed little."""
+    """zstd has no limit for its output, so it is fed little input at a time."""
 
     def __init__(self) -> None:
         self._member = zstandard.ZstdDecompressor(max_window_size=128 * MIB).decompressobj()
@@ -265,7 +266,7 @@ PACKINGS: Final = (
     Packing("xz", b"\xfd7zXZ\0", MAX_RATIO, lambda: _Limited(lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MAX_MEMORY))),
     Packing("zstd", b"\x28\xb5\x2f\xfd", MAX_RATIO, _Zstd),
 )
-# What follows BZh1 to BZh9: a block, or the end of an empty file.
+# After BZh1 to BZh9 follows a block, or the end of an empty file.
 BZIP2_BLOCKS: Final = (b"1AY&SY", b"\x17rE8P\x90")
 
 
@@ -278,7 +279,7 @@ def find_packing(head: bytes) -> Packing | None:
 
 
 class Unpacked:
-    """What a compressed source stands for: all its members, one after the other. What follows them is ignored, as gzip does."""
+    """The content of a compressed source: all its members, one after the other. What follows them is ignored, as gzip does."""
 
     def __init__(self, source: Source, packing: Packing, budget: Budget) -> None:
         self._source = source

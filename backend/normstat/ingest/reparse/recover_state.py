@@ -55,7 +55,7 @@ async def _read_parts(session: AsyncSession, stream: OpenStream, spec: Spec, par
             if known >= part_end:
                 break
     if rest and known >= stream.acked_offset:
-        # What is acknowledged was read, its last line too.
+        # Acknowledged bytes were read, the last line included.
         begin = known - len(rest)
         state = read(spec, rest, state=state, offset=begin, is_final=True, timing=stream.timing, command=stream.command).state
     return state_after_gap(state) if known < stream.acked_offset else state

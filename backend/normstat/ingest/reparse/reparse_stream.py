@@ -206,7 +206,7 @@ class StreamReparse:
         stream = await self._read_stream(session)
         reading, blocks = await self._read_end(session, self._reading.copy(), stream, staging)
         if reading.n_passed != stream.n_gap_bytes:
-            # A restore of a damaged database may have left them out; their samples are all that there is.
+            # A restore of a damaged database may have left the bytes out; only the samples are left.
             n_missing = reading.n_passed - stream.n_gap_bytes
             raise Conflict(f"{n_missing:,} raw bytes of the stream are missing; its samples stay as they are")
         wanted = self._lacking(blocks)

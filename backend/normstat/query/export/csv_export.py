@@ -21,7 +21,7 @@ from normstat.db.session import make_session
 from normstat.query.export.chosen_lines import ChosenLines, ExportedLine, choose_lines, require_fields
 from normstat.query.export.csv_encoding import ByteMatrix, blank, join, text_cells, time_cells, value_cells
 from normstat.query.sample_counts import find_printed_fields
-from normstat.runtime.natural_order import natural_key
+from normstat.runtime.readable import natural_key
 from normstat.samples.lookup import InstanceNames, StatRef, find_stat, list_host_stats, read_possible_window, require_host
 from normstat.samples.printed_words import parse_printed
 from normstat.samples.sample_pages import Page, PageQuery, read_pages, to_codes

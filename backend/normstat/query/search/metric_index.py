@@ -7,7 +7,7 @@ from normstat.query.search.search_score import Searchable
 from normstat.stats.catalogue import Catalogue
 from normstat.stats.spec import Field, Spec, Stat
 
-# What a field means, independent of the tool: (stat, field) -> meanings, each a name and its words.
+# Meanings of fields, independent of the tool: (stat, field) -> meanings, each a name and its words.
 Meanings = Mapping[tuple[str, str], Sequence[tuple[str, str]]]
 
 

@@ -18,7 +18,7 @@ from normstat.query.search.search_score import START, TEXT_INSIDE, Searchable, s
 from normstat.records.artefact_rows import ArtefactFilter, ArtefactPage, list_artefacts
 from normstat.records.event_rows import EventFilter
 from normstat.runtime.field_docs import Documented
-from normstat.runtime.natural_order import natural_key
+from normstat.runtime.readable import natural_key
 from normstat.samples import lookup
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.report_sums import split_process
@@ -34,7 +34,7 @@ SHAPES: Final = (Shape.TABLE, Shape.KEYS, Shape.HISTOGRAM)
 
 
 class SearchKind(StrEnum):
-    """What was found: a metric (a field of a stat) that the host sends, one that it does not send (other_metric), a host, an
+    """The kind of a hit: a metric (a field of a stat) that the host sends, one that it does not send (other_metric), a host, an
     instance of a stat (a disk, a CPU), a command, a process, a baseline, a saved comparison, an artefact, an event of the host.
     """
 
@@ -105,7 +105,7 @@ class SearchAnswer(Documented):
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What to look for. Without a host, hosts are searched together: not their processes and events. `limit`: hits of each kind."""
+    """The search. Without a host, hosts are searched together: not their processes and events. `limit`: hits of each kind."""
 
     query: str
     host: str | None
@@ -114,7 +114,7 @@ class SearchRequest:
 
 
 METRICS: Final = frozenset({SearchKind.METRIC, SearchKind.OTHER_METRIC})
-# Of an instance whose name is one of the words: `sda util`.
+# Rank of an instance whose name is one of the words: `sda util`.
 MAX_METRICS_OF_INSTANCE: Final = 3
 EMPTY: Final = SearchHit(SearchKind.HOST, "", "", 0, None, 0, None, None, None, None, None, None, None, None)
 

@@ -304,7 +304,7 @@ class _Rows:
             after = np.uint64(((1 << 8 * decimals) - 1) << 8 * (8 - decimals))
             found = (found & after) | ((found & before) << np.uint64(8))
             n_bytes = n_bytes - 1
-        # What is before the word becomes zeros, too. A shift by 64 and more means nothing: such a word is not good, or long.
+        # The bytes before the word become zeros, too. A shift by 64 or more is undefined: such a word is not good, or long.
         unused = (np.clip(WORD_BYTES - n_bytes, 0, WORD_BYTES - 1) << 3).astype(np.uint64)
         found = ((found ^ ZEROS) >> unused) << unused
         is_good &= (((found + BEYOND_NINE) | found) & TOP_BITS) == 0

@@ -147,7 +147,7 @@ class Folding:
             if line is None:
                 return None
             rest = self._decode(line)
-            # What another program puts before lines, it puts before each.
+            # Another program that prefixes lines prefixes each of them.
             is_names = (
                 rest.strip()
                 and without_prefix(rest) == rest

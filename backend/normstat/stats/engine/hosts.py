@@ -89,7 +89,7 @@ SSH: Final = re.compile(
 LOOP: Final = re.compile(
     rb"\bfor[ \t]+\w+[ \t]+in[ \t]+(?P<words>[\w. -]{1,400}?)[ \t]*;[ \t]*do\b.*\b(?:ssh|rsh|zlogin|hostname|exec)\b", re.ASCII
 )
-# What script(1) writes around a session.
+# Lines that script(1) writes around a session.
 SCRIPT_LINES: Final = (b"Script started on ", b"Script done on ")
 # In a path of another host's system only the part before /proc or /sys identifies the host.
 SYSTEM: Final = re.compile(r"(?:^|/)(?:proc|sys)/")
@@ -115,7 +115,7 @@ N_STATE: Final = 4
 MINION: Final = re.compile(rb"[a-z][a-z0-9-]*[0-9.][a-z0-9.-]*:", re.ASCII)
 INDENT: Final = b"    "
 MIN_SENTENCE: Final = 2
-# What a line without blanks has that is several cells, or JSON.
+# Characters of a line without blanks that is several cells, or JSON.
 SEPARATORS: Final = re.compile(rb"[,;:|{\[].|[{\[]")
 NUMBER: Final = re.compile(rb"-?\d[\d.,]*%?", re.ASCII)
 WORD_END: Final = re.compile(rb"(?<=.)[:,;|]")
@@ -123,7 +123,7 @@ DIGITS: Final = re.compile(rb"\d+")
 
 
 class HostSource(IntEnum):
-    """What names a host; the first of them is the widest: inside a part of another host, narrower ones say nothing."""
+    """Kinds of lines that name a host, the widest first: inside a part of another host, narrower ones are ignored."""
 
     PREFIX = 0
     HEADING = 1

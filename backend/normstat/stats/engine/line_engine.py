@@ -158,7 +158,7 @@ class LineEngine(Generic[LayoutT]):
     def take_many(self, data: bytes, begin: int, end: int) -> int | None:  # noqa: ARG002 (readers look at it)
         """Read the whole lines data[begin:end] at once, and book them. Return the place up to which they are taken.
 
-        Missing: None, with nothing done, to have them read one by one.
+        Missing: None, without any change, where they must be read one by one.
         """
         return None
 
@@ -427,7 +427,7 @@ class LineEngine(Generic[LayoutT]):
         if stamp is None:
             self.prefix_us = NO_TIME
         elif stamp.offset_s is not None:
-            # Of another program: it says nothing of the zone in which the tool prints its own times.
+            # Printed by another program: the tool's own times may be in another zone.
             self.prefix_us = round((stamp.seconds - stamp.offset_s) * MICRO)
         else:
             self.prefix_us = timeline.stamp_us(stamp)

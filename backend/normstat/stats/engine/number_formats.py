@@ -22,7 +22,7 @@ from normstat.stats.spec import Field, Storage
 # |value| * 10**decimals below these bounds: neighbouring decimals stay different numbers (24 and 53 bits of mantissa, with one
 # binary digit to spare).
 EXACT_LIMIT: Final = {Storage.DEC4: 2**31, Storage.FLOAT4: 2**22, Storage.FLOAT8: 2**52}
-# What does not fit a dec4 is found where its table is known (samples/stat_tables.py): one made earlier may have another type.
+# Numbers too large for a dec4 are found where the table is known (samples/stat_tables.py): an older one may have another type.
 FLOAT_LARGEST: Final = {Storage.DEC4: 1.7e308, Storage.FLOAT4: 3.4e38, Storage.FLOAT8: 1.7e308}
 INT8_MIN: Final = -(2**63)
 INT8_MAX: Final = 2**63 - 1
@@ -38,7 +38,7 @@ DURATIONS: Final = {
 }
 WITH_UNIT: Final = re.compile(r"([0-9]{1,15}(?:[.,][0-9]{1,9})?)(ns|us|µs|ms|s|)")
 PER_SECOND: Final = {"": 1e9, "ns": 1e9, "us": 1e6, "µs": 1e6, "ms": 1e3, "s": 1.0}
-# What printf makes of a division by zero: no value, and no reason to do without the others of its row.
+# printf's result of a division by zero: no value, and no reason to reject the rest of the row.
 NOT_A_NUMBER: Final = frozenset(
     f"{sign}{word}{unit}" for sign in ("", "-", "+") for word in ("nan", "NaN", "NAN", "inf", "Inf", "INF") for unit in ("", "%")
 )

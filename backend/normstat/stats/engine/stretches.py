@@ -41,7 +41,7 @@ CLOCK_BYTES: Final = 8
 COLON: Final = b":"
 EPOCH_BYTES: Final = 10
 
-# What classifying a line depends on besides its bytes; see Heading.stretch_key.
+# The class of a line depends on this besides its bytes; see Heading.stretch_key.
 StretchKey = tuple[int, bytes, str, str, str, bool, bool]
 
 
@@ -198,7 +198,7 @@ def _to_stretch(before: Header | None, data: bytes, notes: Sequence[LineNote]) -
 def _to_line(note: LineNote, line: bytes, begin: int) -> StretchLine | None:
     """Return a line of a stretch. Missing: None where another clock could make it something else."""
     end = begin + len(line)
-    # What was cleaned before it was read is left to be read.
+    # Lines that were cleaned before reading are left to be read.
     if not line.isascii() or b"\r" in line or b"\x1b" in line or line[:1] == b">":
         return None
     match note.role:

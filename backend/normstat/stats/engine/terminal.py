@@ -45,6 +45,6 @@ def screens(raw: bytes) -> list[bytes]:
         if shown(found[-1]).strip():
             found.append(part)
         else:
-            # Nothing is seen of what was written before.
+            # Text written before it is no longer visible.
             found[-1] += part
     return found

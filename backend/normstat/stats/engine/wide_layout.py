@@ -77,7 +77,7 @@ class WideTable:
     def groups(self, upper: tuple[str, ...], n_columns: int) -> list[str] | None:
         """Return the group of each of the columns after the names. Missing: None when the two lines do not fit together."""
         words = upper or self.implied
-        # What stands before the first word that must be there is the end of a prompt.
+        # Text before the first required word is the end of a prompt.
         begin = next((at for at, word in enumerate(words) if word in self.upper), 0)
         words = words[begin:]
         groups = [word for word in words for _ in range(self.spans.get(word, USUAL_SPAN))]

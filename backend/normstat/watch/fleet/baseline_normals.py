@@ -87,7 +87,7 @@ class NormalsRequest:
 
     @property
     def fields_key(self) -> int:
-        """What the normals depend on besides the profile."""
+        """The key of normals besides their profile."""
         return hash(tuple((stat, key.field.key) for stat, keys in sorted(self.known.items()) for key in keys))
 
 

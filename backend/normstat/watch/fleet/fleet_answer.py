@@ -4,18 +4,20 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from normstat.baselines.rolling_baseline import MIN_RECORDED
 from normstat.query.fleet_rows import PastStreams
-from normstat.query.host_lists import HostInfo, StreamState
+from normstat.query.host_lists import HostInfo, StreamState, to_state
 from normstat.query.minute_means import MinuteMeans
+from normstat.runtime.readable import describe_range, format_human
+from normstat.stats.engine.times.calls import stream_interval
 from normstat.stats.spec import Kind
 from normstat.watch.fleet.baseline_normals import CoveredHost
 from normstat.watch.fleet.fleet_model import Fleet, FleetHost, FleetLine, HostVerdict
-from normstat.watch.fleet.fleet_words import describe_calm, describe_last_days, describe_learning, describe_series, name_line
 from normstat.watch.fleet.judging import (
     RECENT_MINUTES,
     FleetJudgement,
@@ -28,8 +30,89 @@ from normstat.watch.fleet.judging import (
 )
 from normstat.watch.fleet.key_metrics import KEY_METRICS, LOOPBACK, RESOURCES, KeyField
 from normstat.watch.fleet.normals import SeriesName, SeriesNormal
-from normstat.watch.fleet.past_state import to_past_state
-from normstat.window import to_us
+from normstat.window import Window, to_us
+
+DAY: Final = timedelta(days=1)
+HOUR: Final = timedelta(hours=1)
+HOUR_S: Final = 3600.0
+
+
+def describe_series(key: KeyField, instance: str, value: float, normal: SeriesNormal) -> str:
+    """Return what a series is now and what is normal: `disk vda busy 98 %, normally 0 to 6 %`."""
+    text = KEY_METRICS[key.metric].words.format(
+        instance=instance or "all", value=format_human(value, key.field.unit), what=key.meaning.rpartition(".")[2]
+    )
+    return f"{text}, normally {describe_range(normal.low, normal.high, key.field.unit)}"
+
+
+def describe_calm(n_series: int, baseline: str) -> str:
+    """Return the sentence of a host as it normally is."""
+    return f"as in {baseline}: {n_series} key metrics within their natural variability"
+
+
+def describe_last_days(windows: Sequence[Window]) -> str:
+    """Return what a rolling baseline is: `the last 7 days`."""
+    days = round((windows[-1].end - windows[0].start) / DAY) if windows else 0
+    return "the last day" if days <= 1 else f"the last {days} days"
+
+
+def describe_learning(recorded_s: float) -> str:
+    """Return why a host that sends has no normal yet."""
+    needed_h = MIN_RECORDED / HOUR
+    if recorded_s >= needed_h * HOUR_S:
+        return "learning what is normal: its last days are read next"
+    return f"learning what is normal: {recorded_s / HOUR_S:.0f} h of {needed_h:.0f} h recorded"
+
+
+def name_line(key: KeyField, instance: str) -> str:
+    """Return the label of a sparkline."""
+    metric = KEY_METRICS[key.metric]
+    match metric.resource:
+        case "cpu":
+            return "CPU not idle"
+        case "run_queue":
+            return "run queue"
+        case "memory":
+            return f"memory {key.meaning.rpartition('.')[2]}"
+        case "disk":
+            return f"{instance or 'disk'} busy"
+        case "network":
+            return f"{instance or 'network'} {'in' if key.meaning == 'net.in' else 'out'}"
+
+
+MINUTE: Final = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class PastState:
+    """The state of a host at a moment. Missing: `last_sample_ms` is None where its exact time is unknown"""
+
+    state: StreamState
+    last_sample_ms: int | None
+    n_running: int
+
+
+def to_past_state(streams: PastStreams, minutes: Sequence[bool] | None, at: datetime) -> PastState:
+    """Return the state at a moment, by the server's rules for the present.
+
+    `minutes`: in which of the minutes before it the host has samples; None if it sends nothing that the fleet page reads: then
+    its running streams decide.
+    """
+    if minutes is None:
+        newest = at if streams.n_running else streams.ended_at
+    else:
+        n_silent = next((n for n, has_samples in enumerate(reversed(minutes)) if has_samples), None)
+        seen = None if n_silent is None else at - n_silent * MINUTE
+        newest = max((time for time in (seen, streams.ended_at) if time is not None), default=None)
+    # For a host whose tools all report rarely, a minute without samples says nothing.
+    interval_s = min((own for own in map(stream_interval, streams.commands) if own is not None), default=None)
+    ended_ms = None if streams.ended_at is None else to_us(streams.ended_at) // 1000
+    return PastState(
+        state=to_state(newest, at, interval_s=interval_s),
+        last_sample_ms=None if streams.n_running else ended_ms,
+        n_running=streams.n_running,
+    )
+
 
 MINUTE_MS: Final = 60_000
 FULL_PERCENT: Final = 100.0

@@ -20,7 +20,7 @@ from normstat.query.fleet_rows import (
 )
 from normstat.query.host_lists import list_hosts
 from normstat.records.episode_rows import CONTINUOUS, read_episodes_at
-from normstat.runtime.natural_order import natural_key
+from normstat.runtime.readable import natural_key
 from normstat.samples.lookup import StatRef, find_stats
 from normstat.watch.fleet.baseline_normals import NormalsCache, NormalsRequest, find_normals
 from normstat.watch.fleet.fleet_answer import NO_STREAMS, FleetParts, HostPart, StatMinutes, make_fleet

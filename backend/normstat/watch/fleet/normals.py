@@ -8,9 +8,9 @@ import numpy as np
 
 from normstat.profiles.profile_codec import BAND, unpack_band, unpack_scales
 from normstat.query.minute_means import SpanSamples
+from normstat.runtime.units import to_base
 from normstat.scoring.change_scale import nearly_largest
 from normstat.stats.spec import Kind
-from normstat.stats.units import to_base
 from normstat.watch.fleet.key_metrics import KEY_METRICS, KeyField
 
 # Differences below this share of the normal level are not looked at, unless the level is a percentage.

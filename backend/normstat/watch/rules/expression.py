@@ -1,6 +1,6 @@
 """Conditions of rules: arithmetic, comparisons and a few functions over samples, whole columns at a time.
 
-Everything that an expression can name or call is listed here; nothing of Python can be reached from it. A comparison is true, false
+Everything that an expression can name or call is listed here; it cannot reach Python. A comparison is true, false
 or unknown: one with a missing value is unknown, and so is what depends on it. Conditions are 1.0, 0.0 and NaN in that order.
 """
 
@@ -52,7 +52,7 @@ class BadExpression(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """What an expression is evaluated on.
+    """The samples that an expression is evaluated on.
 
     Shape: times_s (n_reports,), ascending; values[name] (n_reports, n_instances), or (n_reports, 1) for the whole host.
     Missing: NaN

@@ -10,9 +10,10 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.comparison.read_side import StatSide, read_side
-from normstat.errors import NoData, name_some
+from normstat.errors import NoData
 from normstat.query.cpu_counts import read_cpu_counts
 from normstat.runtime import work_budget
+from normstat.runtime.readable import name_some
 from normstat.samples.lookup import StatRef, list_host_stats
 from normstat.watch.rules.episode_tracker import Episode, EpisodeTracker
 from normstat.watch.rules.rolling import MAX_DISTANCES, usual_distance

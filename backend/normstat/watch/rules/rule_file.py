@@ -31,7 +31,7 @@ _FIELD: Final = re.compile(
 # A change for each second needs the report before.
 RATE_SPAN_S: Final = 300.0
 UNITS: Final = ("%", "ms", "bytes", "bytes/s", "1/s", "1")
-# What normstat knows without samples, with its unit: for built-in rules about hosts that are silent and about the server itself.
+# Inputs that need no samples, with their units: for built-in rules about silent hosts and the server itself.
 OWN_INPUTS: Final[Mapping[str, str]] = {
     "host.silence": "s",
     "host.backlog": "s",

@@ -9,11 +9,11 @@ import numpy as np
 
 from normstat.comparison.next_questions.question_rules import Meaning, load_rules
 from normstat.comparison.read_side import StatSide
+from normstat.runtime.units import BYTES, MILLISECONDS, to_base
 from normstat.scoring.summary import FloatArray
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Semantics
 from normstat.stats.summaries import is_summary
-from normstat.stats.units import BYTES, MILLISECONDS, to_base
 from normstat.watch.rules.expression import Samples
 from normstat.watch.rules.rolling import usual_distance
 from normstat.watch.rules.rule_file import FieldPlace, WatchInput, WatchRule

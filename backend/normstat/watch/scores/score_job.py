@@ -46,7 +46,7 @@ WRITTEN_AT_ONCE: Final = 2000
 
 @dataclass(slots=True)
 class ContinuousComparison:
-    """What the scheduled run keeps between two minutes. `written`: the rows of the live minutes, which are not written twice"""
+    """The state of the scheduled run between two minutes. `written`: the rows of the live minutes, which are not written twice"""
 
     memory: ScoreMemory
     culprits: AskedSpells = field(default_factory=AskedSpells)

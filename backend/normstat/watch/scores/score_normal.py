@@ -12,7 +12,7 @@ from normstat.baselines.rolling_rows import read_recorded
 from normstat.baselines.window_sets import Windows, intersect, length_s
 from normstat.runtime.field_docs import Documented
 from normstat.watch.fleet.baseline_normals import choose_profiles
-from normstat.watch.fleet.fleet_words import HOUR, describe_last_days, describe_learning
+from normstat.watch.fleet.fleet_answer import HOUR, describe_last_days, describe_learning
 from normstat.window import Window
 
 ScoreNormalKind = Literal["baseline", "rolling", "building", "learning", "none"]

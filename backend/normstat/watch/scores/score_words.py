@@ -1,11 +1,11 @@
 """Describe what is unusual about a scored series, in the words of stories."""
 
-from normstat.comparison.findings.human import describe_range, format_human
 from normstat.comparison.findings.stalls import Bouts, describe_bouts
 from normstat.comparison.findings.wording import tool_of
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.comparison.stories.story_table import find_place
 from normstat.comparison.stories.story_words import Amount, field_of, is_plural, name_subject
+from normstat.runtime.readable import describe_range, format_human
 from normstat.watch.scores.minute_scores import Repetition, UnusualSeries
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from normstat.comparison.findings.human import format_human
 from normstat.records.episode_rows import CONTINUOUS, FoundEpisode
 from normstat.records.score_rows import ScoreRow
+from normstat.runtime.readable import format_human
 from normstat.watch.rules.episode_tracker import EpisodeEnd
 from normstat.watch.rules.rule_file import COLOURS, Colour
 from normstat.watch.scores.host_bands import SUBSYSTEMS

@@ -8,15 +8,14 @@ from typing import Final, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.comparison.findings.human import format_human
 from normstat.query.fleet_rows import read_host_ids
 from normstat.query.host_os import read_system
 from normstat.runtime.field_docs import Documented
-from normstat.runtime.natural_order import natural_key
+from normstat.runtime.readable import format_human, natural_key
+from normstat.runtime.units import to_base
 from normstat.samples.lookup import list_host_stats, require_host
 from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary
-from normstat.stats.units import to_base
 from normstat.watch.rules.rule_file import WatchInput
 from normstat.watch.rules.rule_frame import FieldSource, find_sources
 from normstat.watch.use.checklist import RESOURCE_TITLES, SYSTEMS, UseKind, UseQuestion, UseSource, load_checklist

@@ -1,6 +1,6 @@
 """Read the answers to the checklist in a window: means, and the levels of the worst tenth; of one host or all, one query each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
@@ -8,6 +8,9 @@ from typing import Final
 import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.artefacts.artefact_service import load_parts
+from normstat.artefacts.parts import Part, TablePart
+from normstat.query.artefact_times import find_artefacts_of_tool
 from normstat.query.busy_cpus import CPU
 from normstat.query.cpu_counts import read_cpu_counts
 from normstat.query.fleet_rows import PresentInstance, read_instances
@@ -18,8 +21,43 @@ from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary
 from normstat.watch.rules.rule_frame import find_sources
 from normstat.watch.use.checklist import UseSource
-from normstat.watch.use.hardware_errors import LASTING, STATS, read_hardware_errors
 from normstat.window import Window
+
+TOOL: Final = "mcelog"
+STATS: Final = ("mcelog_events", "mcelog_memory")
+# mcelog itself counts errors within 24 hours.
+LASTING: Final = timedelta(hours=24)
+# Maximum number of artefacts of all hosts, the latest first; more repeat the same errors.
+MAX_ARTEFACTS: Final = 200
+ErrorCounts = dict[tuple[str, str], dict[str, float]]
+
+
+async def read_hardware_errors(session: AsyncSession, host_ids: Sequence[int], window: Window) -> dict[int, ErrorCounts]:
+    """Return the counts of mcelog's artefacts by host, stat and field, and instance, as samples would have them; later ones count.
+
+    Missing: a host without such artefacts has no entry
+
+    Raises: DamagedArtefact
+    """
+    artefacts = await find_artefacts_of_tool(session, TOOL, host_ids, window, limit=MAX_ARTEFACTS)
+    found: dict[int, ErrorCounts] = {}
+    for artefact_id, host_id in artefacts:
+        for stat, key, instance, value in _counts_of(await load_parts(session, artefact_id)):
+            found.setdefault(host_id, {}).setdefault((stat, key), {})[instance] = value
+    return found
+
+
+def _counts_of(parts: Sequence[Part]) -> Iterator[tuple[str, str, str, float]]:
+    for part in parts:
+        if not isinstance(part, TablePart) or part.stat not in STATS:
+            continue
+        for row in range(part.n_rows):
+            words = [f"{name} {keys[row]}" for name, keys in zip(part.key_names, part.keys, strict=True) if keys[row]]
+            for column, values in zip(part.columns, part.values, strict=True):
+                value = values[row]
+                if value is not None:
+                    yield part.stat, column.key, " ".join(words), float(value)
+
 
 # Instances that are not a resource of the machine, or always full.
 LOOPBACK: Final = frozenset({"lo", "lo0"})
@@ -48,7 +86,7 @@ class HostMeans:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What is read of a stat. `is_each`: all instances, not only those that stand for the whole host
+    """The part of a stat to read. `is_each`: all instances, not only those that stand for the whole host
 
     `tails`: keys of the fields whose worst tenth is read, too
     """

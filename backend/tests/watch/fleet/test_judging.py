@@ -11,10 +11,10 @@ from normstat.query.host_lists import StreamState
 from normstat.query.minute_means import SpanSamples
 from normstat.samples.lookup import StatRef
 from normstat.stats.catalogue import load_catalogue
+from normstat.watch.fleet.fleet_answer import to_past_state
 from normstat.watch.fleet.judging import FleetSeries, judge, largest_by_host, level_of, to_lines, to_ribbons
 from normstat.watch.fleet.key_metrics import KEY_METRICS, KeyField, choose_fields, find_key_fields
 from normstat.watch.fleet.normals import normals_of_samples
-from normstat.watch.fleet.past_state import to_past_state
 from normstat.window import to_us
 
 NAN = np.nan

@@ -4,17 +4,8 @@ import { artefactDiffCsvAddress, type DiffQuery } from "../../api/artefact_diff"
 import { ScrollCard } from "../../components/ScrollCard";
 import { StateView } from "../../components/StateView";
 import type { TableDiff, TableDiffRow } from "../../logic/api";
-import {
-  barOf,
-  formatDifference,
-  formatDigits,
-  formatRatio,
-  groupChoices,
-  keyPlaces,
-  NORMALISATIONS,
-  toneOf,
-} from "../../logic/artefact_diff";
-import { formatCount, formatShare } from "../../logic/number";
+import { barOf, formatDifference, formatRatio, groupChoices, keyPlaces, NORMALISATIONS, toneOf } from "../../logic/artefact_diff";
+import { formatCount, formatDigits, formatShare } from "../../logic/number";
 import type { ArtefactDiffView } from "../../state/artefact_diff";
 import { counted } from "../../logic/counted";
 

@@ -1,7 +1,8 @@
 import { Table } from "@mantine/core";
 import { ScrollCard } from "../../components/ScrollCard";
 import type { ExperimentAnalysis } from "../../logic/api";
-import { formatDigits, formatInterval, formatPercent, formatTimes } from "../../logic/experiment";
+import { formatInterval, formatPercent, formatTimes } from "../../logic/experiment";
+import { formatDigits } from "../../logic/number";
 
 /** The means of repeats, with intervals, ratios, speed-up and efficiency. */
 export function LevelTable({ analysis }: { readonly analysis: ExperimentAnalysis }) {

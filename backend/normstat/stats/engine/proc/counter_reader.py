@@ -29,7 +29,7 @@ UPTIME_LINE: Final = re.compile(r"(?P<whole>\d{1,12})\.(?P<hundredths>\d\d) \d{1
 HEADING: Final = "==> "
 HEADING_END: Final = " <=="
 EPOCH_LENGTH: Final = 10
-# What makes a line one of the careful path: control characters (a carriage return and colours among them).
+# Lines with control characters (a carriage return, colours) take the careful path.
 ODD: Final = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")
 NO_HEADING: Final = Rejected("a line without the name of its file before it (==> /proc/... <==)")
 UNKNOWN_FILE: Final = Rejected("a line of a file that is not read here")
@@ -236,7 +236,7 @@ class CounterReader(LineReader[LayoutT]):
         if self.before is not None and uptime < self.before:
             self.forget_counters()
             self.before = None
-        # Nothing has a rate over no time.
+        # There is no rate without elapsed time.
         self.uptime = None if uptime == self.before else uptime
         return LineKind.TIMESTAMP
 

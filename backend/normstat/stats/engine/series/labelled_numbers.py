@@ -132,7 +132,7 @@ def span_seconds(text: str) -> str | None:
     return str(((int(found["days"] or 0) * 24 + hours) * 60 + minutes) * 60 + seconds)
 
 
-# What stands before a process in a tree: of ps f and ps d, and of top's forest.
+# The prefix of a process in a tree: ps f, ps d, and top's forest view.
 BRANCH: Final = re.compile(r"[ |│]*(?:(?:\\_|[|│])[ ]+|[|`+\\]-[-+=]{0,2}[ ]*|[├└┬╰]─{1,2}┬?[ ]*)(?=[^\s-])")
 
 

@@ -87,7 +87,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Idle:
-    """What all percentages of a row leave of 100 %, if it has all of `of`."""
+    """100 % minus all percentages of a row, if it has all of `of`."""
 
     stat: StatName
     column: str

@@ -149,7 +149,7 @@ class RowTimes:
         if day is not None and clock is not None:
             offset_s = parse_zone(prefix[4]) if prefix[4] else None
             if offset_s is not None:
-                # Of another program: it says nothing of the zone in which the tool prints its own times.
+                # Printed by another program: the tool's own times may be in another zone.
                 self.prefix_us = round((day_seconds(day) + clock - offset_s) * MICRO)
                 return
             self.prefix_us = self.timeline.stamp_us(Timestamp(day_seconds(day) + clock, is_clock_only=False, offset_s=None))

@@ -22,7 +22,7 @@ CLOCK: Final = re.compile(r"(\d{1,2})(?:[:时時點点](\d\d)[:分](\d\d)(?:[.,]
 KOREAN_CLOCK: Final = re.compile(r"(\d\d)시 (\d\d)분 (\d\d)초", re.ASCII)
 THAI_YEARS: Final = 543
 EPOCH: Final = re.compile(r"[0-9]{9,10}")
-# What %p of strftime prints in the locales of glibc, and in older ones of it and of Solaris.
+# %p of strftime in the locales of glibc, older versions included, and of Solaris.
 HALVES: Final = {
     "am": 0, "pm": 12, "a.m.": 0, "p.m.": 12, "πμ": 0, "μμ": 12, "π.μ.": 0, "μ.μ.": 12, "上午": 0, "下午": 12, "午前": 0,
     "午後": 12, "पूर्वाह्न": 0, "अपराह्न": 12, "오전": 0, "오후": 12, "ص": 0, "م": 12, "saaku": 0, "carra": 12, "m": 0, "f": 12,
@@ -36,7 +36,7 @@ DATE: Final = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\.?|(\d{4})[年�
 EITHER_ORDER: Final = re.compile(r"\d{1,2}/\d{1,2}/(?:\d{4}|\d\d)", re.ASCII)
 LAST_MONTH: Final = 12
 ISO_LINE: Final = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) ?(Z|[-+]\d\d(?::?\d\d)?)?", re.ASCII)
-# Of nanoseconds the clock keeps microseconds.
+# The clock has microseconds; further digits are dropped.
 NANOSECONDS: Final = re.compile(r"(?<=[.,]\d{6})\d{1,3}", re.ASCII)
 WORDS_LINE: Final = re.compile(
     r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+)?(?P<month>[a-z]{3,9})\.?\s+(?P<day>\d{1,2}),?\s+"
@@ -50,7 +50,7 @@ DAY_FIRST_LINE: Final = re.compile(
     r"(?:\s+(?P<year2>\d{4}))?",
     re.IGNORECASE | re.ASCII,
 )
-# What another program puts before every line: date, clock and a tab; the time of RFC 3339 of docker, Kubernetes and journals.
+# Prefixes of every line by another program: date, clock and a tab; the time of RFC 3339 of docker, Kubernetes and journals.
 PREFIX: Final = re.compile(
     r"(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d:\d\d(?:\.\d{1,6})?)\t|T(\d\d:\d\d:\d\d(?:\.\d{1,6})?)\d{0,3}(Z|[-+]\d\d:?\d\d) "
     r"(?:std(?:out|err) F |[\w.-]{1,64} [\w./-]{1,40}(?:\[\d{1,8}\])?: ?)?(?=[ \t]*[^ \t]))",

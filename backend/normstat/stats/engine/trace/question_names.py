@@ -27,7 +27,7 @@ OPEN: Final = re.compile(r"\s-[a-zA-Z]*[en]\s*(?:'[^']*|\"[^\"]*)\Z")
 SCRIPT: Final = re.compile(r"\s-[a-zA-Z]*s\s*(\S+)|\s((?:\S*/)?[\w.+-]+\.(?:d|bt|stp))(?=\s|$)")
 CLAUSE: Final = re.compile(r"([^{}]*)\{((?:[^{}]|\{[^{}]*\})*)\}")
 AGGREGATION: Final = re.compile(r"@\w*(?:\[(?:[^\[\]]|\[[^\[\]]*\])*\])?\s*(?:=\s*\w+\((?:[^()]|\([^()]*\))*\)|\+\+|\+=[^;]+)")
-# What only prints, ends or clears asks nothing.
+# Actions that only print, end or clear ask no question.
 PRINTING: Final = re.compile(r"(?:\s*(?:printa?|printf|clear|zero|trunc|normalize|exit|print)\([^;]*\)\s*(?:;|$))*\s*")
 HIDDEN: Final = re.compile(r"'[^']*'|\"[^\"]*\"|\{[^{}]*\}")
 SEVERAL: Final = re.compile(r"[;&]")
@@ -35,12 +35,12 @@ PROMPT: Final = r"(?:\[?[\w.-]{1,40}@[^#$%>]{1,100}[#$%>]|[#$%])\s+"
 TOOL: Final = rf"(?:{BEFORE.pattern})?(?:\S*/)?(?:dtrace|bpftrace|stap)\s+(?:-\S|\S+\.(?:d|bt|stp)\b).*"
 ANY_SCRIPT: Final = r"(?:(?:sudo|pfexec)\s+)?(?:\.{0,2}/\S+|\S+\.(?:d|bt|stp))(?:\s.*)?"
 PASTED: Final = re.compile(rf"(?:{PROMPT})?(?P<tool>{TOOL})|{PROMPT}(?P<script>{ANY_SCRIPT})", re.DOTALL)
-# Of a process, a thread, a user: what follows is no interval.
+# Options with a process, a thread or a user: the next word is no interval.
 TAKES_NUMBER: Final = frozenset({"-p", "-P", "-t", "-u", "--pid", "--tid"})
 # A file's name without the days and numbers in it.
 DAYS: Final = re.compile(r"[-_.]?\d[\d._:T-]*")
 FILE_ENDING: Final = re.compile(r"\.[A-Za-z]\w{0,9}$")
-# A file that is only called after its tracer says nothing of the question.
+# A file named after its tracer alone does not tell the question.
 TOOLS: Final = TRACERS | {"bcc", "systemtap", "perf_tools", "perf-tools"}
 
 

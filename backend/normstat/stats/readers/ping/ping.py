@@ -38,7 +38,7 @@ MICRO: Final = 1_000_000
 # iputils with -D; macOS with --apple-time.
 STAMP: Final = re.compile(r"(?:\[(?P<epoch>\d{9,11}(?:\.\d{1,6})?)\]|(?P<clock>\d\d:\d\d:\d\d(?:\.\d{1,6})?)) ", re.ASCII)
 BEGIN: Final = re.compile(r"PING6?[ :](?: ?)(?P<target>[^\s:(]{1,255})(?P<rest>.*)")
-# Of iputils, whose numbers begin at 1.
+# Output of iputils, whose numbers begin at 1.
 FROM_ONE: Final = re.compile(r"\d+\(\d+\) bytes", re.ASCII)
 USUAL_INTERVAL_S: Final = 1.0
 REPLY: Final = re.compile(

@@ -479,7 +479,7 @@ FILES: Final[Mapping[str, str]] = {
 
 
 def share(part: float, whole: float) -> float | None:
-    """Return percent. Missing: None of nothing.
+    """Return a share in percent. Missing: None where the whole is 0.
 
     >>> share(1, 3), share(0, 0)
     (33.33, None)

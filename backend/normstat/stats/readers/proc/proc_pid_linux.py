@@ -313,7 +313,7 @@ class Reader(CounterReader[PidLayout]):
         return line
 
     def _add(self, pid: str, name: str, known: str, rates: list[float] | None, *, is_changed: bool, offset: int) -> None:
-        """Add a process to its command, and to the rows if something can be said of it."""
+        """Add a process to its command, and to the rows if it has values."""
         threads, pages, state = known.split(" ", PARENT_WORD)[7:PARENT_WORD]
         is_running, is_blocked = state == "R", state == "D"
         command = self._commands.get(name)

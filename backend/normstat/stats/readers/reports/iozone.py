@@ -32,7 +32,7 @@ from normstat.stats.spec import Layout, Stat
 PREFIXES: Final = re.compile(r"\s*(?:random|bkwd|record|stride)(?:\s+(?:random|bkwd|record|stride))*\s*")
 HEADER: Final = re.compile(r"\s*[kK]B\s+reclen(?:\s+(?:f?re)?(?:write|read)|\s+(?:fwrite|fread|frewrite|freread))+\s*")
 ALL_PREFIXES: Final = ("random", "random", "bkwd", "record", "stride")
-# What follows each word of the upper line.
+# The words that follow each word of the upper line.
 FOLLOWS: Final = {"random": ("read", "write"), "bkwd": ("read",), "record": ("rewrite",), "stride": ("read",)}
 # The columns of each test by its number after -i.
 TESTS: Final = (

@@ -330,7 +330,7 @@ class Reader(LineReader[LockstatLayout]):
             reason = self.add_row(self._stacks, columns, numbers, instance=stack, offset=offset)
         return reason or LineKind.SAMPLE
 
-    # What follows a row.
+    # Lines that follow a row.
 
     def _take_bucket(self, line: Line) -> Claim:
         found = BUCKET.fullmatch(line.text)

@@ -132,7 +132,7 @@ class Reader(LineReader[PrstatLayout]):
 
     def take_line(self, line: Line) -> Outcome:
         """Return a header, a time, the totals or a row."""
-        # The first header is written over it, in a file behind it.
+        # The first header is written over it; in a file, after it.
         wait = WAIT.match(line.text)
         line = line if wait is None else Line(line.text[wait.end() :], line.offset)
         if not line.text.strip():

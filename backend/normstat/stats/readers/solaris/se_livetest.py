@@ -50,7 +50,7 @@ MAX_TEXT: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The state of a subsystem with the texts behind it, which may go on in the next line."""
+    """The state of a subsystem with the texts after it, which may go on in the next line."""
 
     subsystem: str
     state: str

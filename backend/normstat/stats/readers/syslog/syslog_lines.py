@@ -44,7 +44,7 @@ class NotableLines:
 
 @dataclass(frozen=True)
 class SyslogLayout(Layout):
-    """What makes a line an event; the first pattern that is found decides."""
+    """Patterns that make a line an event; the first match decides."""
 
     notable: Annotated[tuple[NotableLines, ...], NON_EMPTY]
 

@@ -86,7 +86,7 @@ class Reader(LineReader[ColumnLayout]):
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         self._columns: tuple[str, ...] = ()
-        # What stands between cells: a spreadsheet may have saved them with commas or tabs.
+        # Separators of cells: a spreadsheet may have saved them with commas or tabs.
         self._mark = str(own.get("mark", SEMICOLON))
         self._header: Header | None = None
         self._item: SadfItem | None = None

@@ -134,12 +134,12 @@ class Reader(LineEngine[ColumnLayout]):
         # Not a method of this object, which would then be garbage with all of its arrays.
         decode = decode_line if self.translations is None else self.translations.decode
         self._folding = Folding(self.layout, self._heading, self._state, decode, is_translated=self.translations is not None)
-        # What an agent sends comes through a pipe, where nothing folds lines.
+        # An agent reads a tool through a pipe, where lines are not folded.
         self.joins_lines = not timing.is_live and not may_be_live(command)
         self._plain: dict[int, TextRows | None] = {}
         self._runs: dict[int, _Runs] = {}
         self._is_after_blank = False
-        # What the lines were since the last row, while they are read to be known again.
+        # The kinds of the lines since the last row, while a stretch of them is learnt.
         self._notes: list[LineNote] = []
 
     def state(self) -> State:

@@ -52,7 +52,7 @@ COUNT: Final = re.compile(r" *(-?(?:0|[1-9]\d{0,18}))")
 DELIMITER: Final = re.compile(r" +-{1,2}(?: +-{1,2})?")
 LAST_LINE: Final = re.compile(r" +- +(\S.*)")
 LEAK: Final = re.compile(r" +(\d{1,19}) bytes in (\d{1,19}) allocations? from stack")
-# What tools print with -j: the dictionary of Python.
+# Tools print this with -j: a dictionary of Python.
 JSON_DISTRIBUTION: Final = re.compile(
     r"\{'ts': '(?P<time>[\d :-]{19})', 'val_type': '(?P<unit>[^']{1,60})', 'data': \[(?P<data>[^\[\]]{0,20000})\]"
     r"(?:, '(?P<section>[^']{1,60})': (?:b?'(?P<text>[^']{0,100})'|(?P<number>\d{1,20})))?\}",
