@@ -6,7 +6,7 @@ interface ColourBadgeProps {
   readonly colour: Colour | null;
 }
 
-/** The state of a rule by shape, letter, word and colour: those that need somebody are filled. */
+/** The state of a rule by shape, letter, word and colour: those that need attention are filled. */
 export function ColourBadge({ colour }: ColourBadgeProps) {
   const label = colour === null ? "unknown" : COLOUR_LABELS[colour];
   return (

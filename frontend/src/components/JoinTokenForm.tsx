@@ -11,7 +11,7 @@ import { useServerForm } from "./useServerForm";
 
 interface JoinTokenFormProps {
   readonly action: string;
-  /** The name of the token where nobody types one. */
+  /** The default name of the token. */
   readonly name: string;
   readonly isNamed?: boolean;
   readonly renews?: readonly QueryKey[];

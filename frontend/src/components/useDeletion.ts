@@ -4,7 +4,7 @@ import { undo, useUndo } from "../state/undo";
 interface Deletion {
   /** Deletes a thing in a moment; until then Undo brings it back. */
   readonly remove: (id: number | string, text: string, send: () => Promise<unknown>) => void;
-  /** Return the things that nobody has deleted. */
+  /** Return the things that are not deleted. */
   readonly remaining: <T>(things: readonly T[], idOf: (thing: T) => number | string) => readonly T[];
 }
 

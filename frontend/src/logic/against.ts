@@ -44,7 +44,7 @@ export interface ComparisonInputs {
 
 /**
  * The default baseline: the newest with windows that is not being recorded; lists are newest first. The last days of the host, which
- * nobody marked, only where there is no other.
+ * was not marked, only where there is no other.
  */
 export function newestBaseline<B extends Pick<BaselineInfo, "windows" | "recording_until" | "is_rolling">>(
   baselines: readonly B[],

@@ -20,7 +20,7 @@ export const CHANNEL_KINDS = ["email", "chat", "webhook", "alertmanager", "scrip
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 export const CHAT_FORMATS = ["slack", "mattermost", "teams"] as const;
 export const MAIL_SECURITIES = ["starttls", "tls", "none"] as const;
-/** The states that wake somebody. */
+/** The states that notify people. */
 export const LOWEST = ["amber", "red", "black"] as const;
 export const GROUPINGS = ["story", "host", "rule", "route"] as const;
 export const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7] as const;
@@ -149,7 +149,7 @@ function toLabel(text: string): [string, string] {
   return at < 0 ? [text, ""] : [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }
 
-/** Return the settings of a new route: everything critical, at once to nobody yet. */
+/** Return the settings of a new route: everything critical, at once, without receivers yet. */
 export function newRoute(timeZone: string): RouteSettings {
   return {
     match: { hosts: [], tags: [], groups: [], sources: [], subsystems: [], lowest: "red", hours: [], time_zone: timeZone },

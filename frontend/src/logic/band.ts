@@ -3,7 +3,7 @@
 import type { BandStep } from "./api";
 import { type EpochMs, lengthOf, toEpochMs, type Window } from "./time";
 
-/** The bands of more lines would be one area; so many instances are drawn as a heatmap. */
+/** The bands of more lines would be one area; more instances are drawn as a heatmap. */
 export const MAX_BANDS = 16;
 
 /** The series whose bands are drawn: the first visible ones. */

@@ -67,7 +67,7 @@ export function describeHosts(hosts: readonly string[] | null): string {
   return hosts === null ? "all hosts" : hosts.join(", ");
 }
 
-/** Return whether an event can be changed: somebody noted it, and no host recorded it. */
+/** Return whether an event can be changed: a person noted it, and no host recorded it. */
 export function mayChange({ source }: Pick<HostEvent, "source">): boolean {
   return source === "user" || source === "api" || source === "cli";
 }

@@ -53,7 +53,7 @@ describe("the order of the fleet", () => {
     host("odd", { change_ratio: 2, level: 1, lines: [LINE] }),
   ];
 
-  it("is: unusual, silent, without a baseline, normal; a host that nobody can judge never counts as normal", () => {
+  it("is: unusual, silent, without a baseline, normal; a host that cannot be judged never counts as normal", () => {
     expect(names(sortFleet(hosts, "unusual", NOTHING_ON))).toBe("worst odd gone unknown calm9 calm10");
   });
 

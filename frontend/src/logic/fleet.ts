@@ -149,7 +149,7 @@ function severityOn(on: OnHosts, { name }: FleetHost): number {
   return colour === null ? -1 : COLOURS.indexOf(colour);
 }
 
-/** Hosts with a rule at red or worse, by it; unusual hosts, and those with an amber rule; silent ones; those that nobody can judge; normal ones. */
+/** Hosts with a rule at red or worse, by it; unusual hosts, and those with an amber rule; silent ones; those that cannot be judged; normal ones. */
 function rankOf(host: FleetHost, severity: number): number {
   if (severity >= COLOURS.indexOf("red")) {
     return -severity;

@@ -149,7 +149,7 @@ describe("the other side of a comparison", () => {
     expect(newestBaseline([rolling])?.id).toBe(9);
   });
 
-  it("is called by its length when nobody marked it", () => {
+  it("is called by its length when it was not marked", () => {
     const windows = [
       { start: "2026-11-14T08:00:00Z", end: "2026-11-18T09:00:00Z" },
       { start: "2026-11-18T10:00:00Z", end: "2026-11-21T08:00:00Z" },

@@ -10,7 +10,7 @@ const hostZoneUnreported = (hosts: string) =>
 
 const MAX_LISTED = 3;
 
-/** Why there is no zone of the hosts: nobody reported one, the hosts have several, or this browser does not know the name. */
+/** Why there is no zone of the hosts: no agent reported one, the hosts have several, or this browser does not know the name. */
 export type NoHostZone =
   | { readonly kind: "unreported" }
   | { readonly kind: "several"; readonly zones: readonly { readonly zone: string; readonly hosts: readonly string[] }[] }
@@ -20,7 +20,7 @@ export type NoHostZone =
 export interface HostZoneChoice {
   readonly zone: Zone | null;
   readonly problem: NoHostZone | null;
-  /** The hosts whose zone nobody reported, where others have one. */
+  /** The hosts whose zone no agent reported, where others have one. */
   readonly unreported: readonly string[];
 }
 

@@ -7,7 +7,7 @@ export const MAX_USES = 10_000;
 
 export type JoinTokenState = "usable" | "used_up" | "expired" | "revoked";
 
-/** Return whether so many hosts can enrol with one token. */
+/** Return whether one token can enrol this number of hosts. */
 export function isHostCount(value: number | string): boolean {
   return typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= MAX_USES;
 }

@@ -102,13 +102,13 @@ describe("who did it", () => {
   const first = madeLedgerPart();
   const other = (name: string, change: Partial<LedgerPart>) => madeLedgerPart({ name, is_new: false, ...change });
 
-  test("is whom the sentence names, and nobody of a line that is as normal", () => {
+  test("is whom the sentence names, and none of a line that is as normal", () => {
     const parts = [first, other("node", {}), other("sh", { is_culprit: false })];
     expect(names(culpritsOf(madeLedgerLine({ parts })))).toEqual(["yes (812)", "node"]);
     expect(culpritsOf(madeLedgerLine({ parts, certainty: "nothing" }))).toEqual([]);
   });
 
-  test("is told with its amount, CPU time in that of one CPU", () => {
+  test("is shown with its amount, CPU time in that of one CPU", () => {
     expect([describeTaken(first), describeShare(first), describeChange(first)]).toEqual([
       "170 % of a CPU",
       "97 % of the rise",
@@ -129,7 +129,7 @@ describe("who did it", () => {
     expect(describeUnseen(madeLedgerLine({ parts: [] }))).toMatch(/^Not seen: processes too short/);
     expect(describeUnseen(madeLedgerLine({ parts: [], remainder: null }))).toBe("No recorded tool shows who");
     const quiet = madeLedgerLine({ resource: "disk", parts: [], remainder: null, certainty: "nothing" });
-    expect(describeUnseen(quiet)).toBe("Nobody that was recorded took much more or less");
+    expect(describeUnseen(quiet)).toBe("No recorded process took much more or less");
     expect(describeUnseen(madeLedgerLine({ note: "the agent may not read it" }))).toBe("the agent may not read it");
   });
 });

@@ -94,7 +94,7 @@ function measureOf({ resource, unit, capacity }: LedgerLine): Measure {
   return { factor: 1, unit: resource === "disk" && unit === "1/s" ? "requests/s" : unit };
 }
 
-/** Return how a part is shown. CPU time is that of one CPU, as in the sentences: whoever keeps one of 64 busy uses 100 %. */
+/** Return how a part is shown. CPU time is that of one CPU, as in the sentences: a process that keeps one of 64 busy uses 100 %. */
 function measureOfPart({ quantity, unit }: LedgerPart): Measure {
   // Of one process that waited half of the time: 0.5.
   return quantity === "blocked" ? { factor: 100, unit: "%" } : { factor: 1, unit };
@@ -178,7 +178,7 @@ export function barOf({ capacity, low, high, incident }: LedgerLine): Bar {
   return { low: place(low), width: place(high) - place(low), now: place(incident), isWhole: capacity !== null };
 }
 
-/** Return who made the change of a line, as its sentence names them. Empty: nobody that was seen, or there is none. */
+/** Return who made the change of a line, as its sentence names them. Empty: none was seen, or there is none. */
 export function culpritsOf(line: LedgerLine): readonly LedgerPart[] {
   return isNormal(line) ? [] : [...line.units, ...line.parts].filter(({ is_culprit }) => is_culprit);
 }
@@ -225,7 +225,7 @@ export function describeShare({ share, change, quantity }: LedgerPart): string {
   return change > 0 ? `${text} of the rise` : `${text} of the fall`;
 }
 
-/** Return what is said where nobody is named. */
+/** Return the sentence of a line without a named process. */
 export function describeUnseen(line: LedgerLine): string {
   if (line.note !== "") {
     return line.note;
@@ -233,7 +233,7 @@ export function describeUnseen(line: LedgerLine): string {
   if (line.remainder === null && line.parts.length === 0) {
     // No tool that is read tells whose traffic it was.
     return isNormal(line) && line.resource !== "network"
-      ? "Nobody that was recorded took much more or less"
+      ? "No recorded process took much more or less"
       : "No recorded tool shows who";
   }
   return describeRemainder(line);

@@ -249,7 +249,7 @@ export function graphMetric(plan: Pick<PanelPlan, "stat" | "fields" | "choice">)
 /** More lines cannot be told apart. */
 export const MAX_LINES = 16;
 
-/** Return a panel as it is drawn with so many instances: all of many are a heatmap, unless the user chose lines. */
+/** Return a panel as it is drawn with this number of instances: all of many are a heatmap, unless the user chose lines. */
 export function planFor(plan: PanelPlan, nInstances: number): PanelPlan {
   const isMany = nInstances > MAX_LINES && plan.choice.kind === "all" && !plan.isChosen && plan.stat.shape === "table";
   return isMany ? { ...plan, choice: { kind: "heatmap", field: plan.fields[0]?.key ?? "" } } : plan;

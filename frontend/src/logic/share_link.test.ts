@@ -28,6 +28,6 @@ test("links that ended are left out", () => {
   expect(openLinks(links, fromApi("2026-11-28T12:00:00Z")).map(({ id }) => id)).toEqual([1]);
 });
 
-test("an instant is told in UTC", () => {
+test("an instant is shown in UTC", () => {
   expect(utcMinute("2026-12-05T10:00:59.123Z")).toBe("2026-12-05 10:00 UTC");
 });

@@ -7,7 +7,7 @@ export type SharedSubject = { readonly comparison: number } | { readonly report:
 const DAY_S = 86_400;
 const LIFETIMES_S = [3600, DAY_S, 7 * DAY_S, 30 * DAY_S, 90 * DAY_S, 365 * DAY_S] as const;
 
-/** Return the lives that a link may have on a server that allows so many days, in seconds. */
+/** Return the lives that a link may have on a server with this maximum of days, in seconds. */
 export function linkLifetimes(maxDays: number): readonly number[] {
   return LIFETIMES_S.filter((seconds) => seconds <= maxDays * DAY_S);
 }
@@ -23,7 +23,7 @@ export function openLinks(links: readonly ShareLinkInfo[], now: EpochMs): readon
   return links.filter((link) => link.revoked_at === null && fromApi(link.expires_at) > now);
 }
 
-/** Return an instant for somebody whose time zone nobody knows: `2026-12-05 10:00 UTC`. */
+/** Return an instant for a reader whose time zone is unknown: `2026-12-05 10:00 UTC`. */
 export function utcMinute(text: string): string {
   return `${toIso(fromApi(text)).slice(0, 16).replace("T", " ")} UTC`;
 }

@@ -69,8 +69,8 @@ describe("fields of a spec's text", () => {
   });
 
   it("get a missing line, before the blank line after them", () => {
-    const next = setFieldValue(SPEC, 1, "help", "so long");
-    expect(next).toContain('decimals = 2\nhelp = "so long"\n\n[[stats.panels]]');
+    const next = setFieldValue(SPEC, 1, "help", "good bye");
+    expect(next).toContain('decimals = 2\nhelp = "good bye"\n\n[[stats.panels]]');
     expect(readFields(setFieldValue(SPEC, 2, "unit", "%"))[2]?.values["unit"]).toBe("%");
   });
 

@@ -120,7 +120,7 @@ describe("ranges by the calendar", () => {
     expect(names("2026-07-20T01:00:00Z")).toContain("This week 2026-07-19T22:00:00Z/2026-07-20T01:00:00Z");
   });
 
-  it("have the shifts that somebody set, one of them too", () => {
+  it("have the shifts that were set, one of them too", () => {
     const shifts = [7 * HOUR, 19 * HOUR];
     expect(names("2026-07-22T07:30:00Z", shifts)[3]).toContain("This shift (07:00 to 19:00) 2026-07-22T05:00:00Z");
     expect(names("2026-07-22T07:30:00Z", [7 * HOUR])[4]).toContain("Last shift (07:00 to 07:00) 2026-07-21T05:00:00Z");

@@ -18,7 +18,7 @@ import { dayStart, fromWall, parseEpoch, parseInstant, toWall, type Zone } from 
 
 const EXAMPLES = "now-3h, yesterday 06:59-07:10, or 2026-11-22 06:59 +10m";
 
-/** What the page knows when somebody types. */
+/** What the page knows while the user types. */
 interface Typing {
   readonly zone: Zone;
   readonly now: EpochMs;

@@ -36,14 +36,14 @@ describe("the USE matrix", () => {
     ],
   };
 
-  it("has its cells in the order of the columns, and none where nobody asks", () => {
+  it("has its cells in the order of the columns, and none where the checklist has no question", () => {
     expect(matrix.rows.map((row) => cellsOf(row).map((own) => own?.state ?? null))).toEqual([
       ["critical", null, "not_recorded"],
       [null, "warning", null],
     ]);
   });
 
-  it("counts what needs somebody", () => {
+  it("counts what needs attention", () => {
     expect(countStates(matrix)).toEqual({ nCritical: 1, nWarning: 1, nUnanswered: 1 });
   });
 

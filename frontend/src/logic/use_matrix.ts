@@ -5,7 +5,7 @@ import type { ExploredMetric } from "./explore";
 
 export const USE_KINDS = ["utilisation", "saturation", "errors"] as const;
 
-/** Return the cells of a row in the order of the columns. Missing: null for a question that nobody asks of the resource */
+/** Return the cells of a row in the order of the columns. Missing: null where the checklist has no such question for the resource */
 export function cellsOf(row: UseMatrix["rows"][number]): readonly (UseCell | null)[] {
   return USE_KINDS.map((kind) => row.cells.find((cell) => cell.kind === kind) ?? null);
 }
@@ -45,7 +45,7 @@ export interface UseCount {
   readonly nUnanswered: number;
 }
 
-/** Return how many cells need somebody, and how many are not recorded. */
+/** Return how many cells need attention, and how many are not recorded. */
 export function countStates(matrix: UseMatrix): UseCount {
   const states = matrix.rows.flatMap(({ cells }) => cells.map(({ state }) => state));
   const count = (wanted: UseCell["state"]) => states.filter((state) => state === wanted).length;

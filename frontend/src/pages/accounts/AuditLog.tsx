@@ -92,7 +92,7 @@ function EntryRow({ entry, zone }: { readonly entry: AuditRecord; readonly zone:
         <Instant at={fromApi(entry.at)} zone={zone} />
       </Table.Td>
       <Table.Td>
-        {entry.account === null ? <span className="soft">nobody</span> : <bdi>{entry.account}</bdi>}
+        {entry.account === null ? <span className="soft">no account</span> : <bdi>{entry.account}</bdi>}
         <span className="soft"> {meansOf(entry)}</span>
       </Table.Td>
       <Table.Td>{entry.address}</Table.Td>

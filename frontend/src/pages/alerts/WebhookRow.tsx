@@ -29,7 +29,7 @@ interface WebhookRowProps {
   readonly onEdit: (webhook: WebhookInfo) => void;
 }
 
-/** A webhook: what it is told of, how that goes, and a test with what the receiver said. */
+/** A webhook: what it receives, how its deliveries go, and a test with what the receiver said. */
 export function WebhookRow({ webhook, topics, isAlone, zone, clock, mayChange, onEdit }: WebhookRowProps) {
   const { id, name, n_failed } = webhook;
   const held = heldUntil(webhook, useNow(SECOND));
@@ -84,7 +84,7 @@ function Actions({ webhook, onEdit }: Pick<WebhookRowProps, "webhook" | "onEdit"
         <EditDelete
           name={name}
           deleteTitle={`Delete the webhook ${name}?`}
-          deleteText="Its receiver is told of nothing more. What waits for it and its list of deliveries are deleted, too."
+          deleteText="Its receiver gets nothing more. What waits for it and its list of deliveries are deleted, too."
           queryKey={WEBHOOKS_KEY}
           onEdit={() => {
             onEdit(webhook);

@@ -1,4 +1,4 @@
-/** Draws the graph of several hosts as a file. Loaded when somebody asks for one. */
+/** Draws the graph of several hosts as a file. Loaded on demand. */
 
 import { describeHostLines, describeMissing, formatOf, lineRows, sharedValues } from "../../logic/host_lines";
 import { strokeOf } from "../../logic/palette";

@@ -15,7 +15,7 @@ export interface GraphViewState {
 export function useGraphView(hosts: readonly HostInfo[]): GraphViewState {
   const search = useSearch({ strict: false });
   const navigate = useNavigate();
-  // Whoever takes the last host out wants to choose another, not the first ones again.
+  // A user who removes the last host wants to choose another, not the first ones again.
   const [isCleared, setIsCleared] = useState(false);
   const { view: named, ignored } = useMemo(() => decodeGraphView(search), [search]);
   const namesNone = named.hosts.length === 0 && named.group === null && named.tag === null && named.runs.length === 0;

@@ -9,7 +9,7 @@ import { SeveralHosts } from "./SeveralHosts";
 
 export type PanelDialog = "look" | "table" | "view" | "report";
 
-/** What somebody takes away: a picture in the colours of the page or on white, the samples of the lines, or a link. */
+/** What can be saved of a panel: a picture in the colours of the page or on white, the samples of the lines, or a link. */
 export type Taken = "png" | "svg" | "png-on-white" | "svg-on-white" | "csv" | "link";
 
 interface PanelMenuProps {

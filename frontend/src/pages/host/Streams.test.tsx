@@ -80,7 +80,7 @@ test("an unknown stream and a line in it are reported", async ({ server }) => {
 
 test("an unknown host is reported", async ({ server }) => {
   server.on("GET /stats", { stats: [] });
-  server.fail("GET /hosts/{host}", 404, "not_found", "Host nobody not found");
-  openPage("/hosts/nobody");
-  await screen.findByText(/Host nobody not found/);
+  server.fail("GET /hosts/{host}", 404, "not_found", "Host web9 not found");
+  openPage("/hosts/web9");
+  await screen.findByText(/Host web9 not found/);
 });

@@ -1,4 +1,4 @@
-/** Draws a panel as a file. Loaded when somebody asks for one. */
+/** Draws a panel as a file. Loaded on demand. */
 
 import type { QueryClient } from "@tanstack/react-query";
 import { statisticsQuery } from "../../api/queries";

@@ -77,7 +77,7 @@ test("the culprit comes first, and no host without a baseline looks normal", asy
   await user.click(within(unknown).getByRole("button", { name: "Save a normal hour as baseline of unknown" }));
   const dialog = await screen.findByRole("dialog", { name: "Save as baseline" });
   expect(dialog.textContent).toContain("unknown");
-  // Whoever is in a hurry saves at once, and is told that it is done.
+  // A user in a hurry saves at once, and the page confirms it.
   const name = within(dialog).getByRole<HTMLInputElement>("textbox", { name: "Name" }).value;
   expect(name).toMatch(/^Normal of unknown, 20\d\d-/);
   server.on("POST /baselines", madeBaseline({ name }));

@@ -8,13 +8,13 @@ interface ConflictAlertProps {
   readonly onLoad: () => void;
 }
 
-/** What went wrong when something of a report was saved; where somebody else changed it first, the way on. */
+/** What went wrong when something of a report was saved; where another user changed it first, the way on. */
 export function ConflictAlert({ error, onLoad }: ConflictAlertProps) {
   if (error === null || !isConflict(error)) {
     return <ErrorLine error={error} />;
   }
   return (
-    <Alert color="orange" title="Somebody else changed it: load again" role="alert">
+    <Alert color="orange" title="Changed by another user: load again" role="alert">
       <Group justify="space-between" gap="xs">
         <span>{error.message}</span>
         <Button size="compact-sm" variant="default" onClick={onLoad}>

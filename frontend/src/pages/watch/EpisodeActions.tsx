@@ -139,7 +139,7 @@ interface AcknowledgeProps {
   readonly onDone: () => void;
 }
 
-/** Says that somebody looks after an entry, with a note for the others. */
+/** Says that a person looks after an entry, with a note for the others. */
 function Acknowledge({ entry, name, onDone }: AcknowledgeProps) {
   const client = useQueryClient();
   const [isOpen, setOpen] = useState(false);
