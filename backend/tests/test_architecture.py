@@ -4,6 +4,8 @@ import ast
 import functools
 import os
 import re
+import tomllib
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -242,6 +244,14 @@ def test_the_index_of_the_documentation_has_every_page() -> None:
     index = (CHECKOUT / "docs/README.md").read_text()
     missing = [page.name for page in (CHECKOUT / "docs").glob("*.md") if page.name != "README.md" and f"]({page.name}" not in index]
     assert not missing, f"add these to docs/README.md: {missing}"
+
+
+def test_releases_are_dated() -> None:
+    version = tomllib.loads((CHECKOUT / "backend/pyproject.toml").read_text())["project"]["version"]
+    releases = re.findall(r"^## (\d\S*)(?: \((.*)\))?$", (CHECKOUT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert releases[0][0] == version, "the top section of CHANGELOG.md is of the version in pyproject.toml"
+    assert releases[0][1] == "unreleased" or date.fromisoformat(releases[0][1])
+    assert all(date.fromisoformat(day) for _, day in releases[1:])
 
 
 def test_tree_names_no_machine_and_no_registry() -> None:

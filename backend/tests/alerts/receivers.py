@@ -35,7 +35,26 @@ class Received:
     body: Any
 
 
-class HttpReceiver:
+class _Receiver:
+    """A server of a test, in a thread of its own."""
+
+    _server: socketserver.BaseServer
+
+    def start(self) -> None:
+        """Serve until `close`."""
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+    def use_tls(self, context: ssl.SSLContext) -> None:
+        """Talk TLS from the first byte on."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+
+    def close(self) -> None:
+        """End the server."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class HttpReceiver(_Receiver):
     """Answers POSTs by `answer`, and remembers them in the order in which they arrived."""
 
     def __init__(self) -> None:
@@ -70,21 +89,12 @@ class HttpReceiver:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        self.start()
 
     def wait_for(self, n: int) -> None:
         """Wait until so many requests have arrived."""
         with self.arrived:
             assert self.arrived.wait_for(lambda: len(self.received) >= n, timeout=60), f"{len(self.received)} of {n} arrived"
-
-    def use_tls(self, context: ssl.SSLContext) -> None:
-        """Talk TLS from the first byte on."""
-        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
-
-    def close(self) -> None:
-        """End the server."""
-        self._server.shutdown()
-        self._server.server_close()
 
 
 @pytest.fixture
@@ -160,7 +170,7 @@ class _MailServer(socketserver.ThreadingTCPServer):
         """A client that hangs up is no failure of the test."""
 
 
-class MailReceiver:
+class MailReceiver(_Receiver):
     """Talks SMTP. `refuse`: what it answers to a command (its first word) instead of accepting it."""
 
     def __init__(self) -> None:
@@ -172,21 +182,12 @@ class MailReceiver:
         self.arrived = threading.Condition()
         self._server = _MailServer(("127.0.0.1", 0), type("Talk", (_Talk,), {"receiver": self}))
         self.port = int(self._server.server_address[1])
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        self.start()
 
     def wait_for(self, n: int) -> None:
         """Wait until so many mails have arrived."""
         with self.arrived:
             assert self.arrived.wait_for(lambda: len(self.mails) >= n, timeout=60), f"{len(self.mails)} of {n} arrived"
-
-    def use_tls(self, context: ssl.SSLContext) -> None:
-        """Talk TLS from the first byte on."""
-        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
-
-    def close(self) -> None:
-        """End the server."""
-        self._server.shutdown()
-        self._server.server_close()
 
 
 @contextmanager

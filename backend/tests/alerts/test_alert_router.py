@@ -27,6 +27,7 @@ from tests.alerts.stored import (
     webhook,
 )
 from tests.databases import Sessions, on_either_database
+from tests.dying import dying_at_statement
 from tests.watch import live
 
 pytestmark = on_either_database
@@ -79,24 +80,11 @@ async def test_a_process_that_dies_at_any_statement_makes_one_message(
     await add_route(sessions, "all", [channel, other])
     host = await add_host(sessions, "sun1")
     await add_episode(sessions, host, after(-60))
-    n_left = n_deaths = 0
-
-    def die(*_: object) -> None:
-        nonlocal n_left
-        n_left -= 1
-        if n_left == 0:
-            raise KeyboardInterrupt
-
+    deaths = []
     for number in range(1, 40):
-        n_left = number
-        event.listen(engine.sync_engine, "before_cursor_execute", die)
-        try:
+        with dying_at_statement(engine, number, deaths):
             await AlertRouter(sessions, URL).run(after(number))
-        except KeyboardInterrupt:
-            n_deaths += 1
-        finally:
-            event.remove(engine.sync_engine, "before_cursor_execute", die)
-    assert n_deaths > 10
+    assert len(deaths) > 10
     assert [(each.kind, each.number, each.channel) for each in await read_messages(sessions)] == [
         ("fired", 1, "hook"),
         ("fired", 1, "other"),

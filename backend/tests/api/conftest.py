@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.api.http.state import AppState
 from normstat.api.routes import health
-from normstat.app import create_app
+from normstat.app import create_app, make_state
 from normstat.auth.accounts import create_account
 from normstat.auth.roles import Role
 from normstat.auth.throttle import Throttle
@@ -86,6 +86,16 @@ async def empty_tables(session: AsyncSession) -> None:
     for table in tables:
         if table in filled:
             await session.execute(text(f"DELETE FROM {table}"))
+
+
+@pytest.fixture(scope="module")
+async def shared_state(database_url: str) -> AsyncIterator[AppState]:
+    """The state of one application on an empty database, for all tests of a file."""
+    state = make_state(make_settings(database_url))
+    async with open_write_session(state.sessions) as session:
+        await empty_tables(session)
+    yield state
+    await state.close()
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """An account that is limited to host groups: what it sees and changes, and that no route shows it anything of another host."""
 
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -11,7 +10,7 @@ from sqlalchemy import exists, func, select, update
 from sqlalchemy.orm import aliased
 
 from normstat.api.http.state import AppState
-from normstat.app import create_app, make_state
+from normstat.app import create_app
 from normstat.auth.roles import Role
 from normstat.db.host_limits import limit_hosts, list_limits
 from normstat.db.limited_session import all_hosts
@@ -22,7 +21,6 @@ from normstat.db.schema.models import Host, Rollup, StatTable, Stream, User
 from normstat.db.schema.watch_models import EpisodeRow, WatchedHost, WatchedState
 from normstat.db.session import open_read_session, open_write_session
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
-from tests.api.conftest import empty_tables, make_settings
 from tests.api.people import People
 from tests.api.samples import START, VMSTAT, frames_of
 from tests.api.test_access import ABOVE_VIEWER, GUARDED, OPERATIONS, POLICY, assert_envelope
@@ -141,23 +139,13 @@ async def add_watched(state: AppState, host: str, text: str) -> dict[str, int | 
 
 
 @pytest.fixture(scope="module")
-async def state(database_url: str) -> AsyncIterator[AppState]:
-    """One application and one world for all tests of this file."""
-    state = make_state(make_settings(database_url))
-    async with open_write_session(state.sessions) as session:
-        await empty_tables(session)
-    yield state
-    await state.close()
-
-
-@pytest.fixture(scope="module")
-async def world(state: AppState) -> World:
-    app = create_app(state.settings)
-    app.state.normstat = state
-    people = People(app, state, timedelta(days=1))
+async def world(shared_state: AppState) -> World:
+    app = create_app(shared_state.settings)
+    app.state.normstat = shared_state
+    people = People(app, shared_state, timedelta(days=1))
     admin, operator = await people.enter(Role.ADMINISTRATOR), await people.enter(Role.OPERATOR)
-    mine = await fill(people, operator, state, MINE, "shop")
-    hidden = await fill(people, operator, state, HIDDEN, MARK)
+    mine = await fill(people, operator, shared_state, MINE, "shop")
+    hidden = await fill(people, operator, shared_state, HIDDEN, MARK)
     for name, hosts in {"shop": [MINE], f"{MARK} group": [HIDDEN], "all": [MINE, HIDDEN]}.items():
         await made(await operator.post(f"{API}/host-groups", json={"name": name, "hosts": hosts}))
     # What covers both.
@@ -314,11 +302,11 @@ async def test_what_covers_several_hosts_is_seen_without_the_others_and_cannot_b
         assert HIDDEN not in refused.text
 
 
-async def test_changes_reach_no_other_host(world: World, state: AppState) -> None:
+async def test_changes_reach_no_other_host(world: World, shared_state: AppState) -> None:
     """Every route that changes something is sent the ids, and then the name, of the hidden host's things."""
 
     async def look() -> dict[str, int]:
-        async with open_read_session(state.sessions) as session:
+        async with open_read_session(shared_state.sessions) as session:
             counts = {}
             for mapper in Base.registry.mappers:
                 if mapper.class_ in list_limits():
@@ -436,7 +424,7 @@ async def test_a_limit_is_set_changed_and_lifted(world: World) -> None:
     assert (await made(await admin.post(users, json=limited)))["host_groups"] == ["all"]
 
 
-async def test_a_column_is_shown_to_whoever_sees_a_host_that_sends_it(world: World, state: AppState) -> None:
+async def test_a_column_is_shown_to_whoever_sees_a_host_that_sends_it(world: World, shared_state: AppState) -> None:
     """Hosts may send columns that no spec knows; each is of all hosts, and its name may say something of the one that sends it."""
     text = VMSTAT.decode().replace(" st ", " st MARKED JOINT ", 1).replace(" 0 0 2026", " 0 0 7 8 2026")
     frame = Frame(FrameKind.STREAM, "vmstat_linux", "vmstat_linux.columns", 0, len(text), "vmstat -t 1", text.encode())
@@ -449,7 +437,7 @@ async def test_a_column_is_shown_to_whoever_sees_a_host_that_sends_it(world: Wor
         return {each["key"] for stat in stats for each in stat["fields"]} & {"marked", "joint"}
 
     assert (await columns(world.operator), await columns(world.team)) == ({"marked", "joint"}, set())
-    async with open_write_session(state.sessions) as session:
+    async with open_write_session(shared_state.sessions) as session:
         host_id = await session.scalar(select(Host.id).where(Host.name == MINE))
         stat_id = await session.scalar(select(StatTable.id).where(StatTable.name == "vmstat_linux"))
         session.add(Rollup(host_id=host_id, stat_id=stat_id, level=1, field_key="joint", block_at=START, body=b""))
@@ -476,9 +464,9 @@ def test_every_table_is_limited_or_says_nothing_of_hosts() -> None:
     assert not {model.__name__ for model in list_limits()} & UNLIMITED
 
 
-async def test_a_statement_is_limited_wherever_it_names_a_host(world: World, state: AppState) -> None:
+async def test_a_statement_is_limited_wherever_it_names_a_host(world: World, shared_state: AppState) -> None:
     """As part of a join, of a subquery, under another name, in an update: without a word about the limit."""
-    async with open_write_session(state.sessions) as session:
+    async with open_write_session(shared_state.sessions) as session:
         user_id = await session.scalar(select(User.id).where(User.name == "team"))
         host_id = await session.scalar(select(Host.id).where(Host.name == MINE))
         limit_hosts(user_id)

@@ -2,7 +2,6 @@
 
 import importlib
 import re
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -15,13 +14,11 @@ from fastapi import FastAPI
 from normstat.api.http import router
 from normstat.api.http.row_budgets import MARK
 from normstat.api.http.state import AppState
-from normstat.app import create_app, make_state
+from normstat.app import create_app
 from normstat.auth.roles import Role
 from normstat.db import row_budgets
 from normstat.db.row_budgets import CHURN, RowBudget
-from normstat.db.session import open_write_session
 from normstat.settings import Settings
-from tests.api.conftest import empty_tables, make_settings
 from tests.api.people import People, body_of, run_sql
 from tests.api.test_access import OPERATIONS, POLICY
 from tests.api.test_host_access import fill, made, paths_of
@@ -77,23 +74,13 @@ def limit(app: FastAPI, state: AppState, **limits: int) -> None:
 
 
 @pytest.fixture(scope="module")
-async def own_state(database_url: str) -> AsyncIterator[AppState]:
-    """One application for the walk over all routes."""
-    state = make_state(make_settings(database_url))
-    async with open_write_session(state.sessions) as session:
-        await empty_tables(session)
-    yield state
-    await state.close()
-
-
-@pytest.fixture(scope="module")
-async def world(own_state: AppState) -> tuple[FastAPI, People, httpx.AsyncClient, dict[str, int | str]]:
+async def world(shared_state: AppState) -> tuple[FastAPI, People, httpx.AsyncClient, dict[str, int | str]]:
     """An operator who has made one of everything."""
-    app = create_app(own_state.settings)
-    app.state.normstat = own_state
-    people = People(app, own_state, timedelta(days=1))
+    app = create_app(shared_state.settings)
+    app.state.normstat = shared_state
+    people = People(app, shared_state, timedelta(days=1))
     operator = await people.enter(Role.OPERATOR)
-    ids = await fill(people, operator, own_state, "web1", "shop")
+    ids = await fill(people, operator, shared_state, "web1", "shop")
     await made(await operator.post(f"{API}/views", json={"name": "mine", "panels": []}))
     await made(await operator.post(f"{API}/api-tokens", json={"name": "ci", "role": "viewer"}))
     await made(await operator.post(f"{API}/host-groups", json={"name": "shop", "hosts": ["web1"]}))
@@ -102,17 +89,17 @@ async def world(own_state: AppState) -> tuple[FastAPI, People, httpx.AsyncClient
 
 @pytest.mark.parametrize("route", sorted(BUDGETS))
 async def test_a_budget_that_is_used_up_is_told_with_its_setting(
-    world: tuple[FastAPI, People, httpx.AsyncClient, dict[str, int | str]], own_state: AppState, route: str
+    world: tuple[FastAPI, People, httpx.AsyncClient, dict[str, int | str]], shared_state: AppState, route: str
 ) -> None:
     app, people, operator, ids = world
     budget = BUDGETS[route]
     method, path = OPERATIONS[OPERATION_OF[route]][0], paths_of(OPERATION_OF[route], ids)
     try:
-        limit(app, own_state, **{budget.setting: 1})
+        limit(app, shared_state, **{budget.setting: 1})
         refused = await operator.request(method, path, json={})
         others = await (await people.enter(Role.OPERATOR, f"lee-{route}")).request(method, path, json={})
     finally:
-        app.state.normstat = own_state
+        app.state.normstat = shared_state
     error = body_of(refused, 429)["error"]
     assert (error["code"], error["details"]["setting"], error["details"]["limit"]) == (
         "too_many_requests", f"NORMSTAT_{budget.setting.upper()}", 1

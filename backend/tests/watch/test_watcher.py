@@ -11,6 +11,7 @@ from normstat.db.schema.watch_models import EpisodeRow, StoredRule, WatchedState
 from normstat.watch import rule_budget
 from normstat.watch.watcher import Watcher
 from tests.databases import Sessions, on_either_database
+from tests.dying import dying_at_statement
 from tests.watch.live import at, read_found, send, send_mpstat, step_of
 
 pytestmark = on_either_database
@@ -94,32 +95,18 @@ async def test_a_process_that_dies_at_any_statement_loses_and_doubles_nothing(se
     contended = [*range(20, 25), *range(60, 90)]
     await send_mpstat(sessions, "sun1", range(120), contended)
     await Watcher(sessions).run(at(120))
-    n_left = 0
-
-    def die(*_: object) -> None:
-        nonlocal n_left
-        n_left -= 1
-        if n_left == 0:
-            raise KeyboardInterrupt
-
-    n_deaths = 0
+    deaths = []
     for number, begin in enumerate(range(0, 120, 6)):
         await send_mpstat(sessions, "sun2", range(begin, begin + 6), contended)
         # One statement later each time: while it reads, and between all of its writes.
-        n_left = 5 + 2 * number
-        event.listen(engine.sync_engine, "before_cursor_execute", die)
-        try:
+        with dying_at_statement(engine, 5 + 2 * number, deaths):
             await Watcher(sessions).run(at(begin + 6))
-        except KeyboardInterrupt:
-            n_deaths += 1
-        finally:
-            event.remove(engine.sync_engine, "before_cursor_execute", die)
     await Watcher(sessions).run(at(120))
     rows = await read_found(sessions)
     first, second = ([brief(row) for row in rows if row.host_id == host] for host in sorted({row.host_id or 0 for row in rows}))
     assert first == second
     assert len(first) == 2
-    assert n_deaths > 10
+    assert len(deaths) > 10
 
 
 async def test_samples_that_stop_end_an_episode_without_calling_it_fine(sessions: Sessions) -> None:
