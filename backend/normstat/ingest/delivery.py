@@ -51,7 +51,7 @@ class Delivery:
 
     @property
     def only_data(self) -> bytes:
-        """The new bytes of a delivery of one frame, which is what a live agent sends. Missing: b"" for any other one."""
+        """The new bytes of a delivery of one frame, as a live agent sends it. Missing: b"" for any other."""
         if len(self.frames) != 1 or self.frames[0].kind is not FrameKind.STREAM or self.is_final:
             return b""
         (frame,) = self.frames

@@ -1,4 +1,4 @@
-"""Rows of imports and of loads: what was uploaded, its result, and which bytes are in which stream already."""
+"""Rows of imports and of loads: uploads, their results, and the bytes that streams already have."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -402,7 +402,7 @@ async def has_missing(session: AsyncSession, import_id: int) -> bool:
 
 
 async def list_old_files(session: AsyncSession, kept_for: timedelta) -> dict[int, str]:
-    """Return the files, by import, that were kept for another try for longer than that."""
+    """Return the files, by import, that were kept for another try longer than that."""
     query = (
         select(ImportRow.id, ImportRow.file_path)
         .join(ImportRow.job)
@@ -471,7 +471,7 @@ async def find_same_spec(session: AsyncSession, host: str, streams: Sequence[Str
 
 
 async def delete_stream(session: WriteSession, stream_id: int) -> None:
-    """Delete a stream that has no samples any more, with its raw bytes and rejected lines."""
+    """Delete a stream without samples, with its raw bytes and rejected lines."""
     if is_citus():
         # No foreign key reaches the workers.
         shard = on_shard(await find_owner(session, stream_id))

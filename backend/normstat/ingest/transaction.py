@@ -1,4 +1,4 @@
-"""Store requests of several agents in one transaction: raw bytes, samples, rejected lines, accounts and offsets, or nothing.
+"""Store requests of several agents in one transaction: raw bytes, samples, rejected lines, accounts and offsets, all or none.
 
 A fleet sends many small requests. They are stored together: one statement reads or writes a kind of row for all of them, and one
 commit waits for the disk. One bad request is rejected without failing the batch.

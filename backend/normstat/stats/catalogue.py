@@ -115,7 +115,7 @@ def load_catalogue() -> Catalogue:
 
 
 def install_user_specs(texts: Iterable[UserSpecText], revision: str) -> Mapping[str, str]:
-    """Replace the user specs of this process. Return what is wrong with which, by name.
+    """Replace the user specs of this process. Return the errors by name of the spec.
 
     One that cannot be read any more (a newer program has a spec of its name) is left out, and its streams are kept unread.
     """

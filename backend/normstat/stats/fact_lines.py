@@ -1,4 +1,4 @@
-"""The text of host facts: what a machine is, rather than what it does. An agent prints it when it starts and when a fact changes.
+"""The text of host facts: the machine, not its load. An agent prints it when it starts and when a fact changes.
 
     1795305600
     os<TAB>Debian GNU/Linux 12 (bookworm)
@@ -112,7 +112,7 @@ def _parse_body(known: dict[tuple[str, ...], dict[FactName, str]], body: tuple[s
 
 
 def find_spans(snapshots: Iterable[FactSnapshot]) -> list[FactSpan]:
-    """Return the values of all facts with their times, by name and time. A snapshot without facts says nothing.
+    """Return the values of all facts with their times, by name and time. A snapshot without facts is skipped.
 
     >>> cpus = FactName("cpus")
     >>> spans = find_spans([FactSnapshot(100, {cpus: "2"}), FactSnapshot(200, {cpus: "2"}), FactSnapshot(300, {cpus: "4"})])
@@ -143,7 +143,7 @@ def sort_snapshots(snapshots: Iterable[FactSnapshot]) -> list[FactSnapshot]:
 
 @dataclass(frozen=True, slots=True)
 class FactDifference:
-    """A fact that differs between two snapshots that follow one another. None: it is not there.
+    """A fact that differs between two consecutive snapshots. None: the snapshot lacks it.
 
     Units: seconds since the epoch.
     """

@@ -22,7 +22,7 @@ _CUTS: Final = {"truss": "cuts the rate of what it watches about 10 times"}
 
 
 def describe_effect(tool: str, effect: Effect) -> str:
-    """Return what a tool does to what it watches, in words that follow its name.
+    """Return the effect of a tool on what it watches, in words that follow its name.
 
     >>> describe_effect("truss", Effect.HEAVY)
     'cuts the rate of what it watches about 10 times'

@@ -44,7 +44,7 @@ def is_part_file(path: str) -> bool:
 
 
 def is_of_part(texts: Sequence[str], path: str) -> bool:
-    """Return whether the lines of a file, of whose path the end is known, are those of one about a part of a host."""
+    """Return whether the lines are those of a file about a part of a host; `path` may be only the end of its path."""
     if NODE_END.search(path) is not None and any(map(NODE_LINE.fullmatch, texts)):
         return not any(map(HOST_LINE.fullmatch, texts))
     if CPUACCT.fullmatch("\n".join(texts[:4])) is not None:

@@ -56,7 +56,7 @@ def compile_pattern(owner: Owner, text: str, flags: re.RegexFlag = re.NOFLAG) ->
 
 @functools.cache
 def compile_once(text: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
-    """Return the compiled expression of this program; there are more of them than `re` keeps compiled by itself.
+    """Return the compiled expression of this program, from a cache larger than that of `re`.
 
     Raises: re.error
     """

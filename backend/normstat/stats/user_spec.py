@@ -33,7 +33,7 @@ def require_user_spec(item: UserSpecText, others: Catalogue) -> Spec:
 
 
 def find_name(toml: str) -> str:
-    """Return the name that a spec's text gives itself.
+    """Return the name in a spec's text.
 
     Raises: SpecError when the text is no TOML, or names itself nothing
     """

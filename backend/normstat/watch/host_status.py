@@ -50,7 +50,7 @@ SE_ADVICE: Final = "livetest_solaris_advice"
 
 @dataclass(frozen=True, slots=True)
 class InstanceStatus(Documented):
-    """The state of one CPU, disk or the like."""
+    """The state of one CPU, disk or other instance."""
 
     name: str
     colour: Colour
@@ -234,7 +234,7 @@ def _may_be_on(rule: WatchRule, system: str) -> bool:
 
 
 def _sources_on(wanted: WatchInput, system: str) -> list[FieldSource]:
-    """Return the fields that can give an input on a system, those of its own tools first; of all systems where it is unknown."""
+    """Return the fields that supply an input on a system, those of its own tools first; of all systems where it is unknown."""
     own = [each for each in find_sources(wanted, list(load_catalogue().stats)) if not system or _os_of(each) in (system, "any")]
     return sorted(own, key=lambda each: _os_of(each) != system)
 

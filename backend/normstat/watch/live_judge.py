@@ -217,7 +217,7 @@ class HostJudge:
         return max(start, oldest)
 
     def _list_keys(self, rules: Sequence[WatchRule]) -> dict[str, frozenset[str]]:
-        """Return what rules that read together need of each stat, whichever tool gives it."""
+        """Return the needs of rules that are read together, by stat, whichever tool supplies it."""
         keys: dict[str, set[str]] = {}
         for rule in rules:
             for stat in self._stats:

@@ -1,4 +1,4 @@
-"""A count of what is open now, for pages that only show a badge."""
+"""The number of open episodes and alerts, for pages that only show a badge."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -73,7 +73,7 @@ class HostLoss:
 
 
 async def list_seen_hosts(session: AsyncSession) -> list[SeenHost]:
-    """Return the hosts that an agent has sent from, by id; those that were only imported are never silent."""
+    """Return the hosts with an agent, by id; hosts that were only imported are never silent."""
     columns = (Host.id, Host.name, Host.tags, Host.agent_tags, Host.last_seen_at, Host.clock_offset_s, Host.other_machine_at)
     query = select(*columns).where(Host.last_seen_at.is_not(None), Host.id.not_in(select(HostDeletionRow.host_id)))
     rows = await session.execute(query.order_by(Host.id))

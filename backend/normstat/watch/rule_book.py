@@ -43,7 +43,7 @@ class BookedRule:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is about what normstat knows without samples."""
+        """Whether its inputs need no samples."""
         return self.rule is not None and self.rule.is_own
 
     @property

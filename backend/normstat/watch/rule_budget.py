@@ -22,7 +22,7 @@ class RuleStopped(Exception):
 
 @contextmanager
 def rule_budget(max_cpu_s: float | None = None, max_bytes: int | None = None) -> Iterator[None]:
-    """Limit what the block does for a rule: the memory of what it reads, and the CPU time of its threads.
+    """Limit the work of the block for a rule: the memory of its samples, and the CPU time of its threads.
 
     Raises: RuleStopped; TooLarge, which `describe_memory` puts into words
     """

@@ -158,7 +158,7 @@ async def count_by_source(session: AsyncSession, since: datetime) -> dict[str, t
 
 
 async def read_last_end(session: AsyncSession) -> datetime | None:
-    """Return when something was amber or worse last. Missing: None when nothing ever was"""
+    """Return when a rule was last amber or worse. Missing: None if none ever was"""
     last: datetime | None = await session.scalar(select(func.max(EpisodeRow.last_at)).where(EpisodeRow.ended_by != "withdrawn"))
     return last
 

@@ -79,7 +79,7 @@ async def create_watch_mute(session: AsyncSession, body: WatchMuteCreate, *, by:
 
 
 async def list_watch_mutes(session: AsyncSession, *, ended_after: datetime) -> list[WatchMuteRecord]:
-    """Return the mutes that last, that are to come, or that ended after an instant; the latest first."""
+    """Return the mutes that are active, that will begin, or that ended after an instant; the latest first."""
     is_open = or_(WatchMute.until_at.is_(None), WatchMute.until_at > ended_after)
     query = select(WatchMute, Host.name).outerjoin(Host, Host.id == WatchMute.host_id).where(is_open)
     rows = await session.execute(query.order_by(WatchMute.from_at.desc(), WatchMute.id.desc()).limit(MAX_LISTED))

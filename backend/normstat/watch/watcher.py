@@ -227,7 +227,7 @@ class _Stored:
 
 
 async def _read_stored(session: AsyncSession, host_id: int, outcomes: Sequence[RuleOutcome]) -> _Stored:
-    """Store the state of the rules, with one statement of each kind for all of them: on most hosts nothing changes."""
+    """Store the state of the rules, with one statement of each kind for all of them: on most hosts it does not change."""
     if not outcomes:
         return _Stored(frozenset(), {})
     begin = min(outcome.after for outcome in outcomes)

@@ -113,7 +113,7 @@ def _list_folder(folder: Path, budget: Budget) -> Iterator[tuple[Path, str]]:
 
 
 def walk_file(path: Path, budget: Budget, shown: str | None = None) -> Generator[Member]:
-    """Yield all files that one file on this machine stands for, under its path or the name `shown`.
+    """Yield all files in one file on this machine, under its path or the name `shown`.
 
     An unreadable file is a member with a note; the only error raised is Stopped.
     """
@@ -155,7 +155,7 @@ class _Walk:
     def open(
         self, path: str, source: Peekable, *, modified_at: float | None, file: BinaryIO | None = None, n_packings: int = 0
     ) -> Iterator[Member]:
-        """Yield the files that the source stands for. `file` is the source itself where it can be read in any order."""
+        """Yield the files in the source. `file` is the source itself where it can be read in any order."""
         try:
             head = source.peek(HEAD_BYTES)
         except (Unreadable, TooMuch) as trouble:

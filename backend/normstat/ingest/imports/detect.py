@@ -151,7 +151,7 @@ def _is_read(result: ReadResult) -> bool:
 
 
 def _look_at_times(trial: "_Trial", result: ReadResult, timing: Timing, options: ImportOptions) -> Look:
-    """Find the options about times with which the most rows have one. Options that change nothing are left out."""
+    """Find the options about times with which most rows have a time. Options without effect are left out."""
     interval_us = options.interval_us if options.interval_us is not None else trial.recorded_interval_us()
     tries = [replace(timing, interval_us=interval_us)] if interval_us is not None else []
     tries += [replace(other, date=SOME_DAY) for other in (timing, *tries)]
@@ -292,7 +292,7 @@ NAMES: Final = (
 
 
 def describe_binary(head: bytes, path: str) -> str:
-    """Return what a binary file is, and what to run instead. Missing: "" where the tool is unknown.
+    """Return the tool of a binary file, and the command to run instead. Missing: "" where the tool is unknown.
 
     >>> describe_binary(b"PERFILE2", "perf.data")[:19], describe_binary(b"\\x7fELF", "a.out")
     ('a recording of perf', '')

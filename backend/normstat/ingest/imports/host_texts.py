@@ -51,7 +51,7 @@ class HostText:
 
 @dataclass(frozen=True, slots=True)
 class HostLines:
-    """The lines of a host, whose name is "" where no line has one that can be a host's."""
+    """The lines of a host; its name is "" where no line has a valid one."""
 
     host: str
     text: HostText

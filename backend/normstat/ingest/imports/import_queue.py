@@ -254,7 +254,7 @@ async def work_on_loaded(sessions: async_sessionmaker[AsyncSession], claims: Cla
 
 
 class NewFile:
-    """A file that is being uploaded: `write` its bytes, then `keep` it; `close` removes what was not kept."""
+    """A file that is being uploaded: `write` its bytes, then `keep` it; `close` removes a file that was not kept."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -394,6 +394,6 @@ def require_space(folder: Path, n_bytes: int) -> None:
 
 
 def remove_file(path: str) -> None:
-    """Remove the file, if it is there."""
+    """Remove the file, if it exists."""
     with contextlib.suppress(OSError):
         Path(path).unlink()

@@ -148,7 +148,7 @@ class _Run:
             await self._load_root(root, positions)
 
     async def _load_root(self, root: Path, positions: Sequence[int]) -> None:
-        """Load the files that one file of this machine holds. Members are asked for in the order in which the survey met them."""
+        """Load the files in one file of this machine, in the order in which the survey met them."""
         members = _Members(root, Budget(self._job.most_bytes, MAX_MEMBERS))
         try:
             for position in positions:

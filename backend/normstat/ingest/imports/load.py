@@ -46,7 +46,7 @@ IMPORTER: Final = AgentIdentity(host_id=None, token_id=0)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Into which stream a file goes. Its first `n_known` bytes are there already, and `was_finished` when they were read as all."""
+    """The stream of a file. Its first `n_known` bytes are stored already; `was_finished`: they were read as the whole."""
 
     key: str
     stream_id: int | None = None
@@ -68,7 +68,7 @@ class Loader:
         self._title = title
 
     async def plan(self, found: Found) -> Plan:
-        """Return where the file belongs, by the content that is there already."""
+        """Return the stream of the file, by the stored content."""
         assert found.spec is not None
         key = stream_key(found.hashes[found.n_bytes], found.timing)
         async with open_read_session(self._sessions) as session:
@@ -199,7 +199,7 @@ class Pieces:
             self.is_last = not part or self.offset + len(self.held) >= self._n_bytes
 
     def skip(self, n_bytes: int) -> None:
-        """Pass over bytes that are there already."""
+        """Skip bytes that are stored already."""
         while n_bytes:
             self.hold(min(n_bytes, PIECE_BYTES))
             n_now = min(n_bytes, len(self.held))

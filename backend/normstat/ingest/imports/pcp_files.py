@@ -35,7 +35,7 @@ def is_part(head: bytes) -> bool:
 
 
 def find_meta(path: Path) -> str:
-    """Return the name of the X.meta that stands for a file of an archive. Missing: "" where none is beside it"""
+    """Return the name of the X.meta of a file of an archive. Missing: "" where there is none beside it"""
     found = OTHER.fullmatch(path.name)
     if found is None:
         return ""

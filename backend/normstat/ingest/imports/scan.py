@@ -93,7 +93,7 @@ class Found:
 
     @property
     def timing(self) -> Timing:
-        """What is known of its times."""
+        """The facts about its times."""
         return self.look.timing
 
 
@@ -203,7 +203,7 @@ class Survey:
         yield self._without_large_artefact(found)
 
     def _own_file_note(self, path: str, head: bytes) -> str | None:
-        """Return what to say of a file that the agent wrote beside outputs, "" for nothing. Missing: None for another file."""
+        """Return the note about a file that the agent wrote beside outputs, "" for none. Missing: None for another file."""
         said = head.decode("utf-8", "replace").strip()
         if path.endswith(COMMAND) and len(head) <= MAX_COMMAND:
             # The agent's list of calls; it lies beside their output, and before it in a folder.
@@ -257,7 +257,7 @@ class Survey:
         return found
 
     def _hash(self, found: Found, source: Peekable) -> None:
-        """Go through the file. One that ends too early is loaded as far as it goes, with a note; one that is too much is not."""
+        """Read the file. One that ends too early is loaded up to its end, with a note; one that is too large is not."""
         content = self._content(found)
         try:
             while data := source.read(READ_BYTES):
@@ -458,7 +458,7 @@ class _SectionLook:
 
 
 class _DayCounter:
-    """How many times the clocks of a file pass midnight: it is read once for that, when its day is to be known from its end."""
+    """The number of midnights that the clocks of a file pass: it is read once for that, when its end gives its day."""
 
     def __init__(self, spec: Spec, timing: Timing) -> None:
         self._spec = spec

@@ -208,7 +208,7 @@ class SeriesFiles:
         return source.n_read
 
     def close(self, host: str) -> list[Gathered]:
-        """Return what was gathered, in the order of its first files; of several hosts the one that is wanted."""
+        """Return the gathered files, in the order of their first ones; of several hosts, those of the wanted one."""
         hosts = sorted({one.host for one in self._found.values() if one.host})
         for one in self._found.values():
             if len(hosts) > 1 and one.host and one.host != host:
@@ -356,7 +356,7 @@ def _number(value: object) -> str:
 
 
 def _lines_of(source: Source) -> Iterator[str]:
-    """Yield the lines, without those that are empty; what is longer than MAX_LINE is cut there."""
+    """Yield the lines that are not empty, cut to MAX_LINE."""
     rest = b""
     while data := source.read(READ_BYTES):
         *lines, rest = (rest + data).split(b"\n")

@@ -46,7 +46,7 @@ class Entry:
         return data
 
     def skip(self) -> None:
-        """Read what is left of it, and what fills its last block."""
+        """Read the rest of it, and the padding of its last block."""
         n_left = self._n_left + -self.size % BLOCK
         self._n_left = 0
         while n_left:

@@ -82,12 +82,12 @@ class Budget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether nothing more may be read."""
+        """Whether the limit is reached."""
         return self.n_bytes > self.most_bytes or self.n_members > self.most_members
 
 
 class Watched:
-    """Counts what one compressed file unpacks to. `n_packed` is its own size, as far as it is known."""
+    """Counts the bytes that one compressed file unpacks to. `n_packed` is its own size, as far as it is known."""
 
     def __init__(self, n_packed: int, most_ratio: int, budget: Budget) -> None:
         self.n_packed = n_packed
@@ -110,7 +110,7 @@ class Watched:
 
 
 class Peekable:
-    """A source whose first bytes can be looked at before they are read. `n_read` counts what was given out."""
+    """A source whose first bytes can be looked at before they are read. `n_read` counts the bytes read."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -161,7 +161,7 @@ def read_full(source: Source, size: int) -> bytes:
 
 
 class Unpacker(Protocol):
-    """One member of a compressed file: takes its bytes, gives what they stand for."""
+    """One member of a compressed file: takes its bytes, returns their content."""
 
     @property
     def eof(self) -> bool:
@@ -174,7 +174,7 @@ class Unpacker(Protocol):
         ...
 
     def wants_input(self) -> bool:
-        """Return whether it can give nothing more without more bytes."""
+        """Return whether it needs more bytes to continue."""
         ...
 
     def unpack(self, data: bytes, size: int) -> bytes:

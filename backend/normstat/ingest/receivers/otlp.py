@@ -52,7 +52,7 @@ Tree = Mapping[str, Any]
 
 @functools.lru_cache(10_000)
 def prometheus_name(name: str, unit: str, *, is_counter: bool) -> str:
-    """Return the name that Prometheus gives a metric."""
+    """Return the name of a metric in Prometheus."""
     base = NOT_IN_NAME.sub("_", name).strip("_") or "_"
     if base[0].isdigit():
         base = f"_{base}"

@@ -1,4 +1,4 @@
-"""The reader's state at the end of a stream that another version of its spec has read so far, or none: from the raw bytes."""
+"""Recover the reader's state at the end of a stream from its raw bytes, where another version of its spec read it, or none."""
 
 import asyncio
 from collections.abc import Sequence

@@ -64,7 +64,7 @@ class Rereading:
         return self.end + len(self.rest)
 
     def copy(self) -> "Rereading":
-        """Return one that goes on apart from this one."""
+        """Return a copy that continues independently."""
         return replace(
             self,
             n_lines=self.n_lines.copy(),

@@ -78,7 +78,7 @@ class StreamOutcome:
 
 @dataclass(frozen=True, slots=True)
 class StreamPlace:
-    """The host whose samples those of a stream are, and what is added to their times.
+    """The host of a stream's samples, and the shift of their times.
 
     Units: microseconds.
     """
@@ -135,7 +135,7 @@ class StreamReparse:
                 await staging.clear(session)
 
     async def _stage(self, staging: Staging) -> None:
-        """Read and stage all that is there, except a small end that may still be growing."""
+        """Read and stage all stored bytes, except a small end that may still be growing."""
         n_read = 0
         while True:
             async with open_write_session(self._sessions) as session:

@@ -113,7 +113,7 @@ class StagedStat:
 
     @property
     def short_name(self) -> str:
-        """Its name without the schema: none that a table of ours has, which it would hide."""
+        """Its name without the schema; no other table has it, since this one would hide that."""
         return f"staged_{self.stored.id}"
 
     def copy(self) -> "StagedStat":
@@ -260,7 +260,7 @@ class Staging:
         )
 
     async def settle(self, session: WriteSession) -> None:
-        """Make the instances fit the rows that are there now; the host's row must be locked."""
+        """Make the instances fit the stored rows; the host's row must be locked."""
         connection = await driver_of(session)
         await forget_instances(connection, self._host_id)
         spans: dict[str, dict[int, Span]] = {}

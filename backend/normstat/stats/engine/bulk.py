@@ -259,7 +259,7 @@ class _Rows:
         return numbers
 
     def _read_block(self, places: Int64Array, decimals: int) -> tuple[Int64Array, BoolArray]:
-        """Return the numbers that words are, without their points, and which words are canonical numbers.
+        """Return the numbers of words, without their points, and which words are canonical numbers.
 
         Shape: (n_rows, n_columns)
         """

@@ -160,7 +160,7 @@ class Folding:
         return parts
 
     def _join_header(self, own: Header | None, parts: Sequence[str]) -> Joined | None:
-        """Return the header that the lines are, or why it cannot be read; `own` is the one that the first line would be alone."""
+        """Return the header in the lines, or why it cannot be read; `own` is the header in the first line alone."""
         for n_parts in range(len(parts), 1, -1):
             found = self._fit_header(own, parts[:n_parts])
             if found is not None:
@@ -174,7 +174,7 @@ class Folding:
         return None
 
     def _see_whole(self, text: str, own: Header | None) -> None:
-        """Note a header that was not folded although it is wider than those that were: other output begins."""
+        """Note a header that is wider than the folded ones and was not folded: other output begins."""
         slack = 1 if self._state.is_hard_fold else MAX_LONGER
         if own is not None and _length(text) > self._state.fold_width + slack:
             self._state.fold_width, self._state.is_hard_fold = 0, False
@@ -189,7 +189,7 @@ class Folding:
         return _joined(" ".join([text, *rest]), 1 + len(rest)) if len(rest) == len(parts) - 1 else None
 
     def _fit_header(self, own: Header | None, parts: Sequence[str]) -> _Fit | None:
-        """Return the header that the parts are together; `own` is the one that the first part would be alone."""
+        """Return the header in the joined parts; `own` is the header in the first part alone."""
         if own is not None and any(self._header_of(part) is not None for part in parts[1:]):
             return None
         hard, soft = _hard(parts, max(map(_length, parts[:-1]))), _soft(parts)
@@ -305,7 +305,7 @@ class Folding:
         return _length(text) >= MIN_PART and MIN_NAMES <= n_words <= n_whole and not header.table.is_wrapped
 
     def _may_go_on(self, header: Header, rest: str) -> bool:
-        """Return whether a line may be the rest of a row: nothing else is certain of it."""
+        """Return whether a line may be the rest of a row; it is not certain."""
         if self._is_known(rest) or self._is_above(rest) or without_prefix(rest) != rest or rest.startswith(INTERRUPT):
             return False
         if self._fits(header, rest):
@@ -325,13 +325,13 @@ class Folding:
         return _Fit(soft) if len(soft.split()) > len(header.words) and _has_number(parts[-1]) else None
 
     def _fit_whole(self, header: Header, parts: Sequence[str]) -> _Fit | None:
-        """Return the row that the parts are together, where the first part alone is one as well."""
+        """Return the row in the joined parts, where the first part alone is a row, too."""
         found = self._fit_row(header, parts, is_whole=True)
         own = self._row(header, parts[0], is_hard=False)
         return None if found is not None and own is not None and found.n_odd > own.n_odd else found
 
     def _fit_row(self, header: Header, parts: Sequence[str], *, is_whole: bool = False) -> _Fit | None:
-        """Return the row that the parts are together; `is_whole`: the first part alone is one as well."""
+        """Return the row in the joined parts; `is_whole`: the first part alone is a row, too."""
         state = self._state
         widths = [_length(part) for part in parts[:-1]]
         widest = max(widths)

@@ -68,7 +68,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class HeaderLine:
-    """A line that may be a header: its words without the time in front, and that time.
+    """A line that may be a header: its words without the time before them, and that time.
 
     `has_clock`: rows begin with a time, because the header does (mpstat) or says "# Time" (pidstat -h).
     """

@@ -1,4 +1,4 @@
-"""Follow which host the lines of a file are from, and tell those of another host than the first one.
+"""Follow the host of the lines of a file, and find the lines of any host but the first.
 
 A file is of one host. Where outputs of several hosts were merged into one, the lines say so: banners and `uname -a`, the
 headings of Ansible, Salt, dshbak, pssh and tail, prompts, and what a tool puts before every line (stats/engine/line_prefix.py).

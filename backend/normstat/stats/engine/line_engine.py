@@ -171,7 +171,7 @@ class LineEngine(Generic[LayoutT]):
         raise NotImplementedError
 
     def see_call(self, stamp: Timestamp) -> None:
-        """Start a new call of the tool at the time that a recorder wrote before it; nothing of the previous call continues."""
+        """Start a new call of the tool at the time that a recorder wrote before it; the previous call is over."""
         raise NotImplementedError
 
     def may_be_data(self, line: bytes) -> bool:  # noqa: ARG002 (readers look at it)
@@ -186,7 +186,7 @@ class LineEngine(Generic[LayoutT]):
         """Note that a line was rejected."""
 
     def is_complete(self, line: bytes, offset: int) -> bool:  # noqa: ARG002 (readers look at it)
-        """Return whether a last line without a newline, which is not blank, lacks nothing; its last number may have lost digits."""
+        """Return whether a last line without a newline, which is not blank, is complete; its last number may have lost digits."""
         return False
 
     def finish(self) -> None:
@@ -274,7 +274,7 @@ class LineEngine(Generic[LayoutT]):
         return at
 
     def _without_heading(self, joined: Joined, ahead: Ahead) -> Joined | More | None:
-        """Return the folded line. Missing: None where a name in it is the heading of a host, so that nothing was folded."""
+        """Return the folded line. Missing: None where a name in it is the heading of a host: it was not folded."""
         for number in range(1, joined.n_lines):
             line, below = ahead.line(number), ahead.line(number + 1)
             if line is None or below is None:
@@ -448,7 +448,7 @@ class LineEngine(Generic[LayoutT]):
         return None if found is None else LineKind.HEADER
 
     def _take_call(self, line: bytes) -> LineKind | None:
-        """Return what the line is that a recorder wrote before it called the tool. Missing: None for any other line."""
+        """Return the kind of a line that a recorder wrote before it called the tool. Missing: None for any other line."""
         is_number = line.isdigit()
         is_first = is_number and self.has_epoch_calls and self.ledger.line_no == 0
         stamp = self.calls.take(line, may_be_data=is_number and self.may_be_data(line), is_first=is_first)
@@ -462,7 +462,7 @@ class LineEngine(Generic[LayoutT]):
         return LineKind.TIMESTAMP
 
     def _take_recorder(self, line: bytes) -> LineKind | None:
-        """Return what a line is that a recorder wrote about itself. Missing: None for any other line."""
+        """Return the kind of a line that a recorder wrote about itself. Missing: None for any other line."""
         if self.ledger.line_no >= RECORDER_LINES or line[:1] != b"#" or RECORDER_HEAD.fullmatch(line) is None:
             return None
         self._see_interval(line)

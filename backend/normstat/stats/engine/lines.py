@@ -29,7 +29,7 @@ EACH: Final = "each"
 
 @dataclass(frozen=True, slots=True)
 class NarrowRow:
-    """A part of a wide row: `name` is that of the CPU, "" for what the row has beside those columns."""
+    """A part of a wide row: `name` is the CPU's, "" for the other columns of the row."""
 
     stat: Stat
     name: str

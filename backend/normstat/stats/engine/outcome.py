@@ -18,7 +18,7 @@ class Rejected:
 
 
 class NotMine:
-    """The function does not know the line, so the next one is tried. False, so that `or` tries it."""
+    """The function does not know the line; the next one is tried. It is false, so `or` tries the next."""
 
     __slots__ = ()
 

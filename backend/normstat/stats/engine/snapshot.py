@@ -161,7 +161,7 @@ class SnapshotReader(LineReader[LayoutT]):
         return row is not None and row.instance == instance and any(column in row.words for column in columns)
 
     def flush(self, name: str | None = None) -> None:
-        """Add the rows that were gathered, all or that of one stat."""
+        """Add the gathered rows, all or those of one stat."""
         for stat_name in [name] if name is not None else list(self._gathered):
             row = self._gathered.pop(stat_name, None)
             if row is not None:

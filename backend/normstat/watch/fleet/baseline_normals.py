@@ -1,4 +1,4 @@
-"""Find what is normal for each host of the fleet: in the stored profile of the baseline that covers it, else in its samples."""
+"""Find the normals of each host of the fleet: in the stored profile of the baseline that covers it, else in its samples."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence

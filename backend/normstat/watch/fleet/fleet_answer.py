@@ -38,7 +38,7 @@ HOUR_S: Final = 3600.0
 
 
 def describe_series(key: KeyField, instance: str, value: float, normal: SeriesNormal) -> str:
-    """Return what a series is now and what is normal: `disk vda busy 98 %, normally 0 to 6 %`."""
+    """Return the present value of a series and its normal range: `disk vda busy 98 %, normally 0 to 6 %`."""
     text = KEY_METRICS[key.metric].words.format(
         instance=instance or "all", value=format_human(value, key.field.unit), what=key.meaning.rpartition(".")[2]
     )

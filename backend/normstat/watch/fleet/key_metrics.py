@@ -127,7 +127,7 @@ def _patterns_of(meaning: str, stat: str) -> list[Pattern]:
 
 
 def _first_field(pattern: Pattern, fields: Sequence[Field]) -> Field | None:
-    """Return the first field that the pattern names, in the pattern's order. Missing: None; counters say nothing by themselves"""
+    """Return the first field that the pattern names, in the pattern's order. Missing: None; counters alone have no meaning"""
     for own in pattern.fields:
         for field in fields:
             if fnmatchcase(field.key, own) and field.semantics is not Semantics.COUNTER:

@@ -35,7 +35,7 @@ class StatRead:
     instance_ids: Sequence[int]
 
     def make_key(self) -> tuple[object, ...]:
-        """Return what minutes are kept by: instances with samples in a minute are always among those asked for."""
+        """Return the key of stored minutes: instances with samples in a minute are always among those asked for."""
         return (self.stat.id, tuple(field.key for field in self.fields), hash(self.host_ids))
 
 

@@ -103,7 +103,7 @@ class EpisodeTracker:
         return ended
 
     def _end_absent(self, instance: str, times_s: FloatArray) -> list[Episode]:
-        """End the episode of an instance that is not reported any more, after the usual time."""
+        """End the episode of an instance that is no longer reported, after the usual time."""
         episode = self._open[instance]
         later = np.flatnonzero(times_s - episode.end_s >= self._rule.ends_after_s)
         if len(later) == 0:

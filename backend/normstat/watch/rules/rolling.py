@@ -14,7 +14,7 @@ MAX_DISTANCES: Final = 3.0
 
 
 def mean_of_span(times_s: FloatArray, values: FloatArray, span_s: float) -> FloatArray:
-    """Return the mean over a span of the values that are known. Missing: NaN where the span is not covered, or none is known.
+    """Return the mean of the known values in a span. Missing: NaN where the span is not covered, or has none.
 
     Shape: times_s (n_reports,), values (n_reports, n) -> (n_reports, n)
     """

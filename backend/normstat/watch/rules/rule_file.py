@@ -117,7 +117,7 @@ class WatchInput:
 
 @dataclass(frozen=True, slots=True)
 class RuleLimit:
-    """A number that conditions compare with. `source`: where it comes from"""
+    """A number that conditions compare with. `source`: its origin"""
 
     name: str
     value: float
@@ -166,7 +166,7 @@ class WatchRule:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is about what normstat knows without samples, which has no recorded past."""
+        """Whether its inputs need no samples; they have no recorded past."""
         return any(each.own for each in self.inputs)
 
     @property
@@ -207,7 +207,7 @@ def load_builtin_rules() -> dict[str, WatchRule]:
 
 
 def parse_field(text: str) -> FieldPlace | None:
-    """Return the place that a text names. Missing: None where it is none, or a field that the catalogue does not have.
+    """Return the place that a text names. Missing: None for another text, or for a field that is not in the catalogue.
 
     >>> parse_field("linux_pressure.stall_pct@memory.full")
     FieldPlace(stat='linux_pressure', key='stall_pct', instance='memory.full', is_rate=False)

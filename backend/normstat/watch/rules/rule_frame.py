@@ -1,4 +1,4 @@
-"""The samples that a rule is evaluated on: which fields of a host give its inputs, and their values by report and instance."""
+"""The samples that a rule is evaluated on: the fields of a host that supply its inputs, and their values by report and instance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ NO_COUNTS: Final[Mapping[str, int]] = {}
 
 @dataclass(frozen=True, slots=True)
 class FieldSource:
-    """A field of a stat that gives an input. `instance`, `is_rate`: see FieldPlace"""
+    """A field of a stat that supplies an input. `instance`, `is_rate`: see FieldPlace"""
 
     stat: str
     field: Field
@@ -64,7 +64,7 @@ class ChosenInput:
         return tuple(source.field for source in self.sources)
 
     def source_with_values(self, side: StatSide) -> FieldSource | None:
-        """Return the source that these samples have. Missing: None where they have none of them"""
+        """Return the first source in these samples. Missing: None without any"""
         if self.is_each and all(is_summary(self.stat, name) for name in side.names):
             return None
         return next((source for source in self.sources if source.has_values(side)), None)
@@ -129,7 +129,7 @@ def name_sources(wanted: WatchInput) -> list[str]:
 def build_frame(
     rule: WatchRule, chosen: Sequence[ChosenInput], sides: Mapping[str, StatSide], counts: Mapping[str, int] = NO_COUNTS
 ) -> RuleFrame:
-    """Return the samples of the chosen inputs, at the reports of the stat that gives most of them.
+    """Return the samples of the chosen inputs, at the reports of the stat that supplies most of them.
 
     Values of other stats are those of their last report; one that is too old is missing. `sides`: by stat; `counts`: by fact, the
     number of instances of inputs that no stat gives
@@ -201,7 +201,7 @@ def find_fields(wanted: WatchInput, stats: Sequence[str]) -> list[tuple[str, Fie
 
 
 def find_sources(wanted: WatchInput, stats: Sequence[str]) -> list[FieldSource]:
-    """Return what gives an input in these stats, the preferred one first. A counter since boot does where its rate is asked for."""
+    """Return the sources of an input in these stats, the preferred one first. A counter since boot is one for its rate."""
     known = load_catalogue().stats
     own = [stat for stat in stats if stat in known]
     if wanted.meaning:

@@ -72,7 +72,7 @@ def run_rule(rule: WatchRule, frame: RuleFrame) -> RuleRun:
 
 
 def _has_values(rule: WatchRule, frame: RuleFrame) -> np.ndarray:
-    """Return where an instance was reported at all: one that was not there has no state."""
+    """Return where an instance was reported: an absent one has no state."""
     shape = (len(frame.samples.times_s), len(frame.instances))
     result = np.zeros(shape, dtype=bool)
     for values in frame.samples.values.values():

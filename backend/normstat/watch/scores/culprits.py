@@ -38,7 +38,7 @@ SpellKey = tuple[int, str, datetime, str]
 
 @dataclass(slots=True)
 class AskedSpells:
-    """The spells whose ledger was read, with what it says; None where it says nothing."""
+    """The spells whose ledger was read, with its sentence; None without one."""
 
     found: dict[SpellKey, str | None] = field(default_factory=dict)
 

@@ -45,7 +45,7 @@ REPETITIONS_S: Final = 5.0
 
 @dataclass(slots=True)
 class ScoreMemory:
-    """The state that a process keeps between two runs: means by minute, bands of profiles, tables made of them, and how series
+    """The state of a process between two runs: means by minute, bands of profiles, tables made of them, and how series
     repeat.
     """
 

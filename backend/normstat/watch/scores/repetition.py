@@ -1,4 +1,4 @@
-"""Find how an unusual series repeats: a mean of 10 ms may be 80 ms for 5 s every 38 s, which is what people notice."""
+"""Find how an unusual series repeats: a mean of 10 ms may be 80 ms for 5 s every 38 s, as users notice it."""
 
 import time
 from collections import OrderedDict
@@ -91,7 +91,7 @@ async def _look_at(session: AsyncSession, asked: Sequence[Asked], ids: SeriesIds
 
 
 def find_repetition(times_s: FloatArray, values: FloatArray, series: UnusualSeries) -> Repetition | None:
-    """Return how samples leave their band again and again. Missing: None where they do not do so regularly, or not by much.
+    """Return how samples leave their band repeatedly. Missing: None where they do so irregularly, or not by much.
 
     Shape: times_s, values (n,), ascending times, without missing values
     """

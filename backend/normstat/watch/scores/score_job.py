@@ -1,4 +1,4 @@
-"""Score every host that sends, each minute; a run goes on where the last one ended, in this process or another."""
+"""Score every host that sends, each minute; a run continues where the last one ended, in this process or another."""
 
 import time
 from collections.abc import Sequence

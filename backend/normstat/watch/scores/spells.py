@@ -45,7 +45,7 @@ class EarlierSpell:
 
 @dataclass(slots=True)
 class _Spell:
-    """A spell while it is found. `score`: the highest so far; None for an earlier one, of which only the colour is known"""
+    """A spell while it is found. `score`: the highest so far; None for an earlier one, whose colour alone is stored"""
 
     found: FoundEpisode
     score: float | None

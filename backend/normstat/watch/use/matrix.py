@@ -161,7 +161,7 @@ async def read_fleet_use(session: AsyncSession, at: datetime) -> FleetUse:
 
 
 def answer_host(means: HostMeans, system: str) -> list[UseRow]:
-    """Return the rows of a host. `system`: whose commands to show where nothing is recorded"""
+    """Return the rows of a host. `system`: its commands are shown where a resource is not recorded"""
     rows: dict[str, list[UseCell]] = {resource: [] for resource in RESOURCE_TITLES}
     for question in load_checklist():
         rows[question.resource].append(_answer(means, question, system))

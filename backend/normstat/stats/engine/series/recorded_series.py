@@ -50,7 +50,7 @@ class RecordedSeriesReader(SeriesReader[SeriesLayoutT]):
         self.load(own)
 
     def begin_call(self) -> None:
-        """Do nothing: the lines say their times themselves."""
+        """Do nothing: each line has its own time."""
 
     def names_another_host(self, host: str) -> bool:
         """Return whether the host is not the first one of the file; the first one that is asked for is."""

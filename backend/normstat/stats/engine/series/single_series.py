@@ -277,7 +277,7 @@ class SeriesReader(LineReader[SeriesLayoutT]):
                 self._totals[place.stat].members.pop(place.instance, None)
 
     def take_value(self, place: SeriesPlace, tick: int, word: str, span: int | None, offset: int) -> Outcome:
-        """Take a sample of a series: its value as printed, of a counter without `span` what it has counted so far."""
+        """Take a sample of a series: its value as printed; for a counter without `span`, the count so far."""
         key = place.stat, place.instance
         instance = self._instances.get(key)
         known = None if instance is None else instance.last.get(place.column)
@@ -307,7 +307,7 @@ class SeriesReader(LineReader[SeriesLayoutT]):
         return LineKind.SAMPLE
 
     def _put(self, place: SeriesPlace, instance: InstanceState, tick: int, value: str | float | None, offset: int) -> None:
-        """Add the value to the row of its time, and complete rows that lack nothing."""
+        """Add the value to the row of its time, and complete whole rows."""
         row = instance.pending.get(tick)
         if row is None:
             if tick <= instance.done:
@@ -354,7 +354,7 @@ class SeriesReader(LineReader[SeriesLayoutT]):
                 self._add_total(name, tick)
 
     def end_request(self) -> None:
-        """Add the means of times that lack nothing: what the request brought is known."""
+        """Add the means of complete times: all of the request was read."""
         for stat, total in self._totals.items():
             for tick in [own_tick for own_tick in sorted(total.pending) if total.is_complete(own_tick, is_end=True)]:
                 self._add_total(stat, tick)

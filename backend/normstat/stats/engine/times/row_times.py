@@ -161,7 +161,7 @@ class RowTimes:
         return NO_TIME if self._is_half_unknown else self.timeline.clock_us(clock.seconds)
 
     def see_section_clock(self, clock: ClockWords) -> int:
-        """Note the clock of a line that is no row, and return its instant. Missing: NO_TIME while no day is known."""
+        """Note the clock of a line that is no row, and return its instant. Missing: NO_TIME while the day is unknown."""
         reading = self.timeline.see_clock(clock.seconds)
         return NO_TIME if reading is None or self._is_half_unknown else self.timeline.peek_us(reading)
 

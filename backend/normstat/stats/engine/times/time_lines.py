@@ -1,4 +1,4 @@
-"""Lines that are only a time: what date(1) prints in any locale, plain or decorated as scripts do it before they call a tool.
+"""Lines with only a time: the output of date(1) in any locale, plain or decorated by scripts before they call a tool.
 
 Sat Nov 21 13:00:01 -03 2026
 Sa 21. Nov 13:00:01 CET 2026

@@ -190,7 +190,7 @@ def clock_of_word(word: bytes) -> ClockWords | None:
 
 
 def _take_half_first(words: Sequence[str]) -> ClockWords | None:
-    """Return a clock with a word before it: 下午 08:56:03, and kl. 20.56 +0100, which is all that Norwegian sysstat prints."""
+    """Return a clock with a word before it: 下午 08:56:03, or kl. 20.56 +0100 of Norwegian sysstat."""
     if (
         words[0] == "kl."
         and len(words) > 2
@@ -282,7 +282,7 @@ def parse_zone(name: str) -> int | None:
 
 
 def is_zone(word: str) -> bool:
-    """Return whether a word after a clock is a zone, whether or not its distance from UTC is known.
+    """Return whether a word after a clock is a zone; its distance from UTC may be unknown.
 
     >>> is_zone("-03"), is_zone("IST"), is_zone("CPU")
     (True, True, False)

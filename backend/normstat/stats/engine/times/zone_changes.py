@@ -1,4 +1,4 @@
-"""Date readings of a clock whose zone is named in a header above, which may be of before a change to or from summer time.
+"""Date readings of a clock whose zone a header names; the header may precede a change to or from summer time.
 
     procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----
      r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                CEST

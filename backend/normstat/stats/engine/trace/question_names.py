@@ -55,7 +55,7 @@ class Rank(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TracedQuestion:
-    """The name of a question; empty when nothing names it."""
+    """The name of a question; empty where it has none."""
 
     name: str = ""
     rank: Rank = Rank.NONE
@@ -113,7 +113,7 @@ def script_name(path: str) -> str:
 
 
 def brief_program(text: str) -> str:
-    """Return the probes of a program with what they aggregate, or all of a program that aggregates nothing.
+    """Return the probes of a program with their aggregations, or all of a program without any.
 
     Programs that differ in the rest, such as predicates of other clauses, differ in the checksum at the end.
 
@@ -148,7 +148,7 @@ def pasted_command(text: str) -> str | None:
 
 
 def is_open(command: str) -> bool:
-    """Return whether the command goes on in the next line: its program has no end yet, or the line ends in a backslash."""
+    """Return whether the command continues in the next line: its program has no end yet, or the line ends in a backslash."""
     return (OPEN.search(command) is not None or command.endswith("\\")) and len(command) < MAX_COMMAND
 
 

@@ -131,7 +131,7 @@ class TraceReader(LineReader[TraceLayoutT]):
         return line.text[-1:] in " |%"
 
     def take(self, line: Line) -> Outcome:
-        """Return what the line is; it is not blank, and has no tabs and nothing after its last word."""
+        """Return the kind of the line; it is not blank, and has neither tabs nor trailing blanks."""
         raise NotImplementedError
 
     # Questions.
@@ -341,7 +341,7 @@ class TraceReader(LineReader[TraceLayoutT]):
         return Rejected(UNKNOWN.format(tool=self.spec.tool))
 
     def has_frames(self) -> bool:
-        """Return whether the lines that wait are those of a stack."""
+        """Return whether the pending lines are a stack."""
         return any(is_frame(line.text) for line in self.texts)
 
     def forget_texts(self) -> None:
@@ -372,7 +372,7 @@ class TraceReader(LineReader[TraceLayoutT]):
     # Samples.
 
     def hold_row(self, row: HeldRow) -> LineKind:
-        """Keep a counted key until its block ends: only then it is known whether the block begins a new report."""
+        """Keep a counted key until its block ends: only the end shows whether the block begins a new report."""
         if len(self.block) >= MAX_BLOCK or sum(len(held.key) for held in self.block[-LONG_KEYS:]) > MAX_CHARACTERS:
             self.flush_block()
             self._is_block_continued = True

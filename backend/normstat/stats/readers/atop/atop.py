@@ -112,7 +112,7 @@ class AtopValue:
     divisor: int = 1
 
     def work_out(self, numbers: Mapping[str, float]) -> float | None:
-        """Return the column's number. Missing: None where one is missing, or nothing is there to divide by."""
+        """Return the column's number. Missing: None where a value is missing, or the divisor is 0."""
         if not all(name in numbers for name in (*self.of, *self.by)):
             return None
         by = sum(numbers[name] for name in self.by) if self.by else 1.0
@@ -298,7 +298,7 @@ class Reader(LineReader[AtopLayout]):
         return self._take_values(label, words, command, offset, is_json=True)
 
     def _take_values(self, label: AtopLabel, words: Mapping[str, str], command: str, offset: int, *, is_json: bool) -> Outcome:
-        """Add the row that the words of a label are, or put them to those of their process."""
+        """Add the row of a label's words, or add them to those of their process."""
         is_task = label.stat == self.layout.processes
         if words.get(label.present) in NOTHING:
             return LineKind.IGNORED

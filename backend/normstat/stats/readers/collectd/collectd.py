@@ -117,7 +117,7 @@ class Reader(RecordedSeriesReader[CollectdLayout]):
         return pack_state({"rates": self._stores_rates, "reports": self._reports, **self.save_recorded()})
 
     def take_line(self, line: Line) -> Outcome:
-        """Return what the line is, after adding what it completes."""
+        """Return the kind of the line, after adding the rows that it completes."""
         text = line.text.strip()
         if text.startswith(("[{", "{")):
             return self._take_json(text, line.offset)

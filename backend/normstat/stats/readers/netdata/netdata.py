@@ -72,7 +72,7 @@ class Reader(RecordedSeriesReader[NetdataLayout]):
         return pack_state(self.save_recorded())
 
     def take_line(self, line: Line) -> Outcome:
-        """Return what the line is, after adding what it completes."""
+        """Return the kind of the line, after adding the rows that it completes."""
         text = line.text.strip().strip(",")
         if text.startswith("{"):
             return self._take_json(text, line.offset)
@@ -139,7 +139,7 @@ class Reader(RecordedSeriesReader[NetdataLayout]):
         return outcome
 
     def _place(self, chart: str, family: str, dimension: str) -> tuple[SeriesPlace, bool]:
-        """Return where the values of a dimension go, and whether their sign says nothing."""
+        """Return where the values of a dimension go, and whether their sign has no meaning."""
         key = chart, family, dimension
         known = self._places.get(key)
         if known is None:

@@ -132,10 +132,10 @@ class Reader(SeriesReader[PcpLayout]):
         )
 
     def begin_call(self) -> None:
-        """Do nothing: the lines say their times themselves."""
+        """Do nothing: each line has its own time."""
 
     def take_line(self, line: Line) -> Outcome:
-        """Return what the line is, after adding what it completes."""
+        """Return the kind of the line, after adding the rows that it completes."""
         text = line.text
         if not text.strip():
             return LineKind.IGNORED

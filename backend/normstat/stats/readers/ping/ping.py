@@ -125,7 +125,7 @@ class Reader(LineReader[PingLayout]):
     # Internals.
 
     def _stamp_us(self, stamp: re.Match[str]) -> int:
-        """Return the instant before a reply. Missing: NO_TIME for a clock while no day is known."""
+        """Return the instant before a reply. Missing: NO_TIME for a clock while the day is unknown."""
         if stamp["epoch"]:
             return round(float(stamp["epoch"]) * MICRO)
         seconds = parse_clock(stamp["clock"])

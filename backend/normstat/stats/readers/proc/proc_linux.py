@@ -488,7 +488,7 @@ def share(part: float, whole: float) -> float | None:
 
 
 def mean(total: float, number: int) -> float | None:
-    """Return the mean. Missing: None where there is nothing to take it of."""
+    """Return the mean. Missing: None of no values."""
     return round(total / number, 2) if number else None
 
 
@@ -566,7 +566,7 @@ def _summed_key(name: str) -> str | None:
 
 
 def _derived_memory(values: Mapping[str, Value]) -> dict[str, Value]:
-    """Return what follows from the instants of a snapshot, where they are there."""
+    """Return the values derived from the instants of a snapshot, where it has them."""
     found: dict[str, Value] = {}
     total, available = values.get("total_kb"), values.get("available_kb")
     if total and available is not None:

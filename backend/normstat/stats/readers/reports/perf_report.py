@@ -103,7 +103,7 @@ class Reader(LineReader[PerfReportLayout]):
         self._columns, self._seen, self._event, self._is_open = [], [], "", False
 
     def finish(self) -> None:
-        """No number of events comes any more."""
+        """End the wait for the number of events."""
         self._add_event("")
 
     def take_line(self, line: Line) -> Outcome:

@@ -115,7 +115,7 @@ class Reader(LineReader[PerfStatLayout]):
         return line.replace(INTERRUPT, b"", 1) if line.lstrip().startswith(INTERRUPT) else line
 
     def is_whole(self, line: Line) -> bool:
-        """Return whether the brackets at the end are there."""
+        """Return whether the line ends with brackets."""
         return line.text.rstrip().endswith((")", "}")) or SECONDS.fullmatch(line.text) is not None
 
     def take_line(self, line: Line) -> Outcome:

@@ -33,7 +33,7 @@ LAYOUT: Final = OneStatLayout
 
 
 class Reader(SnapshotReader[OneStatLayout]):
-    """One call of the reader: `_device` is the one that lines are about, `_first` the one that the report began with."""
+    """One call of the reader: `_device` is the present device, `_first` the first one of the report."""
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""

@@ -172,7 +172,7 @@ class Reader(LineReader[PrstatLayout]):
         return reason or LineKind.SAMPLE
 
     def _take_stray(self, words: list[str], line: Line) -> Outcome:
-        """Return a line before any header: a row only if it can be nothing else."""
+        """Return the kind of a line before any header: a row only if it is certain."""
         joined = " ".join(words) if len(words) <= MAX_COLUMNS else ""
         for table in self._tables:
             if table.rows is None or table.rows.fullmatch(joined) is None:

@@ -36,7 +36,7 @@ from normstat.stats.spec import Layout
 
 @dataclass(frozen=True)
 class NotableLines:
-    """Lines that are events: the kind of event, and a regular expression that is searched in the message."""
+    """Lines that are events: the kind of event, and a regular expression to search in the message."""
 
     kind: EventKind
     pattern: Annotated[re.Pattern[str], ASCII]
@@ -118,7 +118,7 @@ class Reader(LineReader[SyslogLayout]):
         return LineKind.STATE_CHANGE
 
     def _time_of(self, found: re.Match[str]) -> int | Rejected:
-        """Return the instant of a line in microseconds since the epoch. Missing: NO_TIME while no year is known."""
+        """Return the instant of a line in microseconds since the epoch. Missing: NO_TIME while the year is unknown."""
         if found.re is DATED:
             return _read_dated(found)
         month = found["month"].lower()

@@ -174,7 +174,7 @@ class Reader(LineEngine[ColumnLayout]):
         return walk.taken
 
     def _take_rows(self, walk: _Walk, found: TextRows, stop: int, data: bytes) -> bool:
-        """Take a run of plain rows, which ends before the line `stop`; False, and nothing taken, where they are read one by one."""
+        """Take a run of plain rows up to the line `stop`; False, without taking any, where they are read one by one."""
         window, at, run_end = walk.window, walk.at, stop
         if self.joins_lines:
             # The line after the last row decides whether it is whole.
@@ -236,7 +236,7 @@ class Reader(LineEngine[ColumnLayout]):
         self._notes.clear()
 
     def _take_known(self, key: StretchKey, data: bytes, begin: int, end: int) -> Stretch | None:
-        """Take lines that are known from an earlier report. Missing: None, and nothing taken, for others."""
+        """Take lines that are known from an earlier report. Missing: None, without taking any, for others."""
         for known in self._heading.stretches.alternatives(key):
             if known.before is not self._heading.header or begin + known.n_bytes > end:
                 continue
@@ -287,7 +287,7 @@ class Reader(LineEngine[ColumnLayout]):
         return alone
 
     def join(self, line: bytes, ahead: Ahead) -> Joined | More | None:
-        """Return a line that was folded. Missing: None for one that was not."""
+        """Return a folded line. Missing: None for any other."""
         return self._folding.join(line, ahead)
 
     def clean(self, line: bytes) -> bytes:
@@ -295,7 +295,7 @@ class Reader(LineEngine[ColumnLayout]):
         return blank_commas(line) if self.layout.has_commas else line
 
     def is_complete(self, line: bytes, offset: int) -> bool:  # noqa: ARG002 (where it stands says nothing)
-        """Return whether nothing can be missing from the end of a row under the present header."""
+        """Return whether a row under the present header is certain to be complete at its end."""
         header = self._heading.header
         return header is None or (
             not header.has_last_text
@@ -365,7 +365,7 @@ class Reader(LineEngine[ColumnLayout]):
         self._state.n_header_rows += 1
 
     def _take_text(self, line: bytes, offset: int) -> Outcome:
-        """Return what a line is that is not blank and not the present header once more, or why it cannot be read."""
+        """Return the kind of a line that is neither blank nor the present header again, or why it cannot be read."""
         text = self.decode(line)
         self._row_times.prefix_us = self.prefix_us
         # Rows of a user's own program may begin with such a time.
@@ -387,7 +387,7 @@ class Reader(LineEngine[ColumnLayout]):
         return row or Rejected("a line before any header" if header is None else f"not a known line of {self.spec.tool}")
 
     def _take_row(self, header: Header, text: str, offset: int) -> Claim:
-        """Read a row: return what it is; another kind of line may be rejected as a row, or none at all."""
+        """Read a row and return its kind; any other line may be rejected as a row."""
         state = self._state
         name, state.name_line = state.name_line, ""
         words = split_row(header, f"{name} {text}", state.header_line) if name else None
@@ -441,7 +441,7 @@ class Reader(LineEngine[ColumnLayout]):
         return self._plain[key]
 
     def _take_run(self, found: TextRows, first: int, n_rows: int) -> bool:
-        """Take plain rows; False, and nothing taken, when each must be looked at."""
+        """Take plain rows; False, without taking any, when each must be read by itself."""
         header = self._heading.header
         assert header is not None
         rows = found.rows
@@ -525,7 +525,7 @@ class Reader(LineEngine[ColumnLayout]):
         return LineKind.IGNORED
 
     def _take_other(self, text: str, offset: int) -> LineKind | None:
-        """Return what a line is that is no row."""
+        """Return the kind of a line that is no row."""
         layout = self.layout
         if layout.messages is not None and layout.messages.search(text):
             self._state.see_change()
@@ -561,7 +561,7 @@ class Reader(LineEngine[ColumnLayout]):
         self._row_times.see_banner(banner.groupdict().get("date") or "")
 
     def _see_restart(self, text: str, offset: int) -> None:
-        """Start another period after a restart of the host, which is an event if its time is known."""
+        """Start a new period after a restart of the host, which is an event if its time is known."""
         self._row_times.begin_sections()
         clock = take_clock(split_words(text, 4))
         if self.layout.has_sections and clock is not None and not clock.is_epoch:

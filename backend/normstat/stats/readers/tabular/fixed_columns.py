@@ -136,7 +136,7 @@ class Reader(LineReader[FixedColumnsLayout]):
         return {"seen": sorted(self._seen)}
 
     def take_line(self, line: Line) -> Outcome:
-        """Return a time, a row, or nothing; in this order, since the word of a lone column may look like a time."""
+        """Return a time, a row, or neither; in this order, since the word of a lone column may look like a time."""
         layout = self.layout
         text = line.text
         if not text.strip():
@@ -191,7 +191,7 @@ class Reader(LineReader[FixedColumnsLayout]):
         return self.report_us
 
     def _is_time(self, words: Sequence[str]) -> bool:
-        """Return whether the words are a time and nothing else."""
+        """Return whether the words are only a time."""
         if len(words) > MAX_TIME_WORDS:
             return False
         clock = take_clock(words)

@@ -53,7 +53,7 @@ class Reader(SnapshotReader[OneLineLayout]):
     """One call of the reader."""
 
     def take_data(self, line: Line, text: str) -> Claim:
-        """Return the line, if it is one of those that the layout knows."""
+        """Return the line, if the layout knows it."""
         if len(text) > MAX_LINE_LENGTH:
             return NOT_MINE
         for form in self.layout.lines:

@@ -100,7 +100,7 @@ class Reader(RepeatingReader[PatternsLayout]):
     """One call of the reader. A report ends where a row of the same stat and instance repeats."""
 
     def may_be_data(self, line: bytes) -> bool:
-        """Return whether a line that is one number is a row: files of /proc and /sys may hold nothing else."""
+        """Return whether a line that is one number is a row: files of /proc and /sys may hold a single number."""
         text = line.decode("ascii")
         return any(row.pattern.fullmatch(text) is not None for row in self.layout.rows)
 
