@@ -8,7 +8,7 @@ not come back digit for digit from the canonical form of its fields carries its 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Final, Self, overload
+from typing import Final, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -24,11 +24,17 @@ Int64Array = npt.NDArray[np.int64]
 ValueArray = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 # JSON values only: the state of a reader is kept in the database between chunks.
 State = dict[str, object]
+Default = TypeVar("Default")
 
 
 def texts_of(value: object) -> list[str]:
     """Return a list of texts from a state. Missing: [] for anything else."""
     return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def number_of(value: object, default: Default) -> int | Default:
+    """Return a whole number from a state. Missing: the default for anything else."""
+    return value if isinstance(value, int) else default
 
 
 class RowNames(Sequence[str]):

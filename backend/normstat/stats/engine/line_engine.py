@@ -41,7 +41,7 @@ from normstat.stats.engine.times.calls import (
 )
 from normstat.stats.engine.times.timeline import MICRO, Timeline
 from normstat.stats.engine.times.timestamps import Timestamp
-from normstat.stats.records import NO_TIME, LineEvent, LineKind, ReadResult, State, Timing
+from normstat.stats.records import NO_TIME, LineEvent, LineKind, ReadResult, State, Timing, number_of
 from normstat.stats.spec import Field, Layout, Spec, Stat
 from normstat.stats.translated_lines import read_translations
 
@@ -118,8 +118,7 @@ class LineEngine(Generic[LayoutT]):
         self.is_screen = state.get("screen") is True
         # The time that another program put before the present line.
         self.prefix_us = NO_TIME
-        line_no = state.get("line_no")
-        self.ledger = Ledger(line_no if isinstance(line_no, int) else 0)
+        self.ledger = Ledger(number_of(state.get("line_no"), 0))
         self.events: list[LineEvent] = []
         # Where the lines of the next piece stand in such a text. None: it is read alone.
         self.window: TextWindow | None = None

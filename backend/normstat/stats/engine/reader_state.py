@@ -5,7 +5,7 @@ from typing import Final
 from normstat.stats.engine.column_layout import ColumnLayout, SinceBoot, TimeStyle
 from normstat.stats.engine.header import Header
 from normstat.stats.engine.times.timestamps import ClockWords
-from normstat.stats.records import NO_TIME, State, Timing
+from normstat.stats.records import NO_TIME, State, Timing, number_of
 
 STATE_VERSION: Final = 1
 # Rows since a header that a gap hides: less than any number that may follow.
@@ -81,10 +81,10 @@ class ReaderState:
         # False once a row bore another clock than its header: then the tool was called with an interval.
         self.is_single = state.get("single", True) is True
         # Rows since the last header; negative while a gap leaves their number open.
-        self.n_header_rows = UNKNOWN_ROWS if state.get("gap") is True else _int(state, "rows", 0)
-        self.period = _int(state, "period", 0)
+        self.n_header_rows = UNKNOWN_ROWS if state.get("gap") is True else number_of(state.get("rows"), 0)
+        self.period = number_of(state.get("period"), 0)
         start_us = NO_TIME if timing.start_us is None else timing.start_us
-        self.stamp_us = _int(state, "stamp", start_us)
+        self.stamp_us = number_of(state.get("stamp"), start_us)
         # True until a row came after the stamp: the stamp dates a run that begins now.
         self.is_stamp_new = state.get("stamp_new", True) is True
         # Whether a report without a stamp followed a stamped one: then stamps stand before calls of the tool, not before reports.
@@ -288,11 +288,6 @@ class ReaderState:
             return False
         self.is_single = self.is_single and clock.seconds == self.header_clock_s
         return self.is_single
-
-
-def _int(state: State, key: str, default: int) -> int:
-    value = state.get(key, default)
-    return value if isinstance(value, int) else default
 
 
 def state_after_gap(state: State) -> State:

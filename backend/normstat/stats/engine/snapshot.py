@@ -21,7 +21,7 @@ from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Claim, Outcome, Rejected
 from normstat.stats.engine.times.time_lines import parse_time_line
 from normstat.stats.part_files import is_part_file
-from normstat.stats.records import NO_TIME, LineKind, State
+from normstat.stats.records import NO_TIME, LineKind, State, number_of
 from normstat.stats.spec import Stat
 
 FILE_LINE: Final = re.compile(r"==> (?P<file>\S[^<>]{0,300}) <==")
@@ -78,9 +78,8 @@ class SnapshotReader(LineReader[LayoutT]):
 
     def load(self, own: State) -> None:
         """Take up the state; readers with more state call it first."""
-        n_reports = own.get("reports")
         # How many reports this call of the tool has made so far, as far as it matters: 0, 1 or 2.
-        self.n_reports = n_reports if isinstance(n_reports, int) else 0
+        self.n_reports = number_of(own.get("reports"), 0)
         self._is_begun = own.get("begun") is True
         # The file that was named last, "" for none.
         self.file = str(own.get("file", ""))

@@ -21,7 +21,7 @@ from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
 from normstat.stats.engine.times.time_lines import parse_time_line
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, number_of
 from normstat.stats.spec import Field
 
 UPTIME: Final = "/proc/uptime"
@@ -103,9 +103,8 @@ class CounterReader(LineReader[LayoutT]):
         # Blocks are found by the identity of their fields, which lives as long as the call.
         self._known_fields: dict[tuple[str, tuple[str, ...]], tuple[Field, ...]] = {}
         own = unpack_state(own)
-        uptime, before = own.get("uptime"), own.get("before")
-        self.uptime = uptime if isinstance(uptime, int) else None
-        self.before = before if isinstance(before, int) else None
+        self.uptime = number_of(own.get("uptime"), None)
+        self.before = number_of(own.get("before"), None)
         self._is_open = own.get("open") is True
         self.load_counters(own)
         self.file, self.heading_offset = "", self.offset

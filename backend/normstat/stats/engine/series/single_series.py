@@ -28,7 +28,7 @@ from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.series.report_numbers import spell_out
 from normstat.stats.engine.series.series_totals import StatTotal
 from normstat.stats.layout import StatName
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, number_of
 from normstat.stats.spec import Field, Layout, Stat
 
 MICRO: Final = 1_000_000
@@ -203,8 +203,8 @@ class SeriesReader(LineReader[SeriesLayoutT]):
 
     def load_series(self, own: State) -> None:
         """Restore the state of the previous piece."""
-        newest, instances, totals = own.get("newest"), own.get("instances"), own.get("totals")
-        self._newest = newest if isinstance(newest, int) else -1
+        instances, totals = own.get("instances"), own.get("totals")
+        self._newest = number_of(own.get("newest"), -1)
         self._instances: dict[tuple[str, str], InstanceState] = {}
         for stat, name, *rest in instances if isinstance(instances, list) else ():
             self._instances[stat, name] = _instance_of(rest)

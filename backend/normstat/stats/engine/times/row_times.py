@@ -31,7 +31,7 @@ from normstat.stats.engine.times.timestamps import (
     parse_zone,
 )
 from normstat.stats.engine.times.zone_changes import HeaderZone
-from normstat.stats.records import NO_TIME, Int64Array, State
+from normstat.stats.records import NO_TIME, Int64Array, State, number_of
 
 # No sar has as many tables; a broken stream may.
 MAX_SECTIONS: Final = 200
@@ -104,8 +104,7 @@ class RowTimes:
         self.prefix_us = NO_TIME
         self._has_zone = has_zone
         # The date of the banner read with the day before the month, while the order is unknown.
-        other_day_s = state.get("other_day")
-        self._other_day_s = other_day_s if isinstance(other_day_s, int) else None
+        self._other_day_s = number_of(state.get("other_day"), None)
         self._is_half_unknown = state.get("half_unknown") is True
 
     def to_state(self) -> State:

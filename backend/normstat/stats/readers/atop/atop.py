@@ -55,7 +55,7 @@ from normstat.stats.engine.lines import ABSENT, Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.series.recorded_series import NO_JSON, read_json
 from normstat.stats.layout import NON_EMPTY, Convert, StatName
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, number_of
 from normstat.stats.spec import Layout
 
 MICRO: Final = 1_000_000
@@ -170,8 +170,7 @@ class Reader(LineReader[AtopLayout]):
         self._time_s, self._elapsed_s, self._last_s = (int(time) for time in times) if isinstance(times, list) else (0, 0, 0)
         self._is_reset = own.get("reset") is True
         self._is_since_boot = own.get("boot") is True
-        hertz = own.get("hertz")
-        self._hertz = hertz if isinstance(hertz, int) else USER_HERTZ
+        self._hertz = number_of(own.get("hertz"), USER_HERTZ)
         self._processes: dict[str, AtopProcess] = {}
         for pid, (offset, name, values) in processes.items() if isinstance(processes, dict) else ():
             self._processes[str(pid)] = AtopProcess(int(offset), str(name), dict(values))

@@ -40,7 +40,7 @@ from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.times.timestamps import take_clock
 from normstat.stats.layout import NON_EMPTY, StatName
-from normstat.stats.records import NO_TIME, LineKind, State
+from normstat.stats.records import NO_TIME, LineKind, State, number_of
 from normstat.stats.spec import Layout
 
 BANNER: Final = re.compile(r"(?P<host>\S{1,255})  \S+  #.*  (?P<day>\d{4}/\d\d/\d\d)")
@@ -90,12 +90,12 @@ class Reader(LineReader[AtopsarLayout]):
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
-        columns, time_us = own.get("columns"), own.get("time")
+        columns = own.get("columns")
         self._columns = tuple(map(str, columns)) if isinstance(columns, list) else ()
         self._table = self._find(self._columns)
         self._is_ignored = own.get("ignored") is True
         self._is_other = own.get("other") is True
-        self._time_us = time_us if isinstance(time_us, int) else NO_TIME
+        self._time_us = number_of(own.get("time"), NO_TIME)
 
     def load_after_gap(self, own: State) -> None:
         """Rows wait for the next header."""

@@ -34,7 +34,7 @@ from normstat.stats.engine.series.recorded_series import NO_JSON, read_json
 from normstat.stats.engine.snapshot import RepeatingReader
 from normstat.stats.layout import StatName
 from normstat.stats.pattern import compile_once
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout
 
 SIZE: Final = re.compile(r"(?P<number>\d{1,18}(?:\.\d{1,9})?) ?(?P<unit>[kKMGTP]?i?B)", re.ASCII)
@@ -65,8 +65,7 @@ class Reader(RepeatingReader[DockerLayout]):
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         super().load(own)
-        columns = own.get("columns")
-        self._columns = list(map(str, columns)) if isinstance(columns, list) else []
+        self._columns = texts_of(own.get("columns"))
         layout = self.layout
         known = sorted((*layout.pairs, *layout.numbers, *layout.names, *layout.texts), key=len, reverse=True)
         self._header = compile_once(rf"\s*({'|'.join(map(re.escape, known))})(?:\s+|$)")

@@ -41,7 +41,7 @@ from normstat.stats.engine.times.calls import interval_in_command
 from normstat.stats.engine.times.time_lines import parse_time_line
 from normstat.stats.engine.times.timestamps import Timestamp, day_seconds, parse_clock
 from normstat.stats.layout import NON_EMPTY, StatName
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout
 
 MICRO: Final = 1_000_000
@@ -80,9 +80,9 @@ class Reader(LineReader[DstatLayout]):
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
-        titles, columns, day = own.get("titles"), own.get("columns"), own.get("day")
-        self._titles = list(map(str, titles)) if isinstance(titles, list) else []
-        self._columns = list(map(str, columns)) if isinstance(columns, list) else []
+        day = own.get("day")
+        self._titles = texts_of(own.get("titles"))
+        self._columns = texts_of(own.get("columns"))
         self._day = dt.date.fromordinal(day) if isinstance(day, int) else None
         self._is_first = own.get("first") is True
         self._is_other = own.get("other") is True

@@ -43,7 +43,7 @@ from normstat.stats.engine.proc.counters import pack_state, unpack_state
 from normstat.stats.engine.series.exposition_line import STALE, ExpositionLine, format_series, parse_line, parse_series
 from normstat.stats.engine.series.single_series import NO_NUMBER, ODD_TIME, SeriesLayout, SeriesPlace, SeriesReader
 from normstat.stats.layout import AnyPattern, StatName
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Stat
 
 MILLI: Final = 1000
@@ -130,9 +130,9 @@ class Reader(SeriesReader[ExpositionLayout]):
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         own = unpack_state(own)
-        types, batches = own.get("types"), own.get("batches")
+        types = own.get("types")
         self._types = {str(name): str(word) for name, word in types.items()} if isinstance(types, dict) else {}
-        self._batches = [str(batch) for batch in batches] if isinstance(batches, list) else []
+        self._batches = texts_of(own.get("batches"))
         self._is_repeated = own.get("repeated") is True
         self.load_series(own)
 

@@ -33,7 +33,7 @@ from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.counters import pack_state, unpack_state
 from normstat.stats.engine.series.single_series import NO_NUMBER, SeriesLayout, SeriesPlace, SeriesReader, to_finite
 from normstat.stats.layout import AnyPattern, StatName
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, number_of
 from normstat.stats.spec import Stat
 
 MICRO: Final = 1_000_000
@@ -113,11 +113,11 @@ class Reader(SeriesReader[PcpLayout]):
         own = unpack_state(own)
         known = own.get("metrics")
         self._metrics = {name: Description(*rest) for name, rest in known.items()} if isinstance(known, dict) else {}
-        now, name, n_cpus = own.get("now"), own.get("name"), own.get("cpus")
-        self._now = now if isinstance(now, int) else -1
+        name = own.get("name")
+        self._now = number_of(own.get("now"), -1)
         # The metric that is being described, or whose instances follow.
         self._name = name if isinstance(name, str) else ""
-        self._n_cpus = n_cpus if isinstance(n_cpus, int) else 0
+        self._n_cpus = number_of(own.get("cpus"), 0)
         self._places: dict[tuple[str, str], SeriesPlace] = {}
         self.load_series(own)
 

@@ -29,7 +29,7 @@ from typing import Final
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Stat
 
 NUMBER: Final = re.compile(r"-?\d{1,20}(?:[.,]\d{1,3})?[KMGTPEkmgtpe]?i?B?|-", re.ASCII)
@@ -73,8 +73,7 @@ class Reader(SnapshotReader[DfLayout]):
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         super().load(own)
-        header = own.get("header")
-        self._header = [str(word) for word in header] if isinstance(header, list) else []
+        self._header = texts_of(own.get("header"))
         self._stat = str(own.get("stat", ""))
         self._alone = own.get("alone") is True
         self._unit = self._unit_of(self._header)

@@ -31,7 +31,7 @@ from typing import Final
 from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Stat
 
 ROW: Final = re.compile(r"(?P<name>-/\+ buffers/cache|[^\W\d][^\d:：]{0,30}?) ?[:：]\s+(?P<words>\S.*)")
@@ -66,8 +66,7 @@ class Reader(LineReader[FreeLayout]):
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
-        header = own.get("header")
-        self._header = list(map(str, header)) if isinstance(header, list) else []
+        self._header = texts_of(own.get("header"))
 
     def save(self) -> State:
         """Return the state for the next piece."""

@@ -26,7 +26,7 @@ from normstat.stats.engine.number_formats import SUFFIXES
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.layout import OneStatLayout
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, number_of, texts_of
 
 INTERFACE: Final = re.compile(
     r"(?P<index>\d{1,9}): (?P<name>[^\s:]\S{0,60}?)(?:@\S{1,60})?: <[^<>]{0,300}>(?P<rest>.{0,400})", re.ASCII
@@ -48,12 +48,10 @@ class Reader(SnapshotReader[OneStatLayout]):
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         super().load(own)
-        columns = own.get("columns")
-        self._columns = [str(column) for column in columns] if isinstance(columns, list) else []
+        self._columns = texts_of(own.get("columns"))
         self._name = str(own.get("name", ""))
         self._instance = str(own.get("instance", ""))
-        index = own.get("index")
-        self._index = index if isinstance(index, int) else 0
+        self._index = number_of(own.get("index"), 0)
 
     def save(self) -> State:
         """Return the state for the next piece."""

@@ -33,7 +33,7 @@ from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.number_formats import read_number
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, number_of, texts_of
 from normstat.stats.spec import Layout, Stat
 
 MOUNT: Final = re.compile(r"(?P<export>\S.{0,1000}?) mounted on (?P<mount>/.{0,1000}):")
@@ -77,15 +77,13 @@ class Reader(LineReader[NfsiostatLayout]):
         """Restore the state of the previous piece."""
         self._mount = str(own.get("mount", ""))
         self._operation = str(own.get("operation", ""))
-        titles, seen, counts = own.get("titles"), own.get("seen"), own.get("counts")
-        self._titles = list(map(str, titles)) if isinstance(titles, list) else []
+        seen, counts = own.get("seen"), own.get("counts")
+        self._titles = texts_of(own.get("titles"))
         self._seen = set(map(str, seen)) if isinstance(seen, list) else set()
         self._counts = {str(key): str(word) for key, word in counts.items()} if isinstance(counts, dict) else {}
-        parts, parts_at = own.get("parts"), own.get("parts_at")
-        self._parts = list(map(str, parts)) if isinstance(parts, list) else []
-        self._parts_at = parts_at if isinstance(parts_at, int) else 0
-        counts_at = own.get("counts_at")
-        self._counts_at = counts_at if isinstance(counts_at, int) else 0
+        self._parts = texts_of(own.get("parts"))
+        self._parts_at = number_of(own.get("parts_at"), 0)
+        self._counts_at = number_of(own.get("counts_at"), 0)
         self._is_first = own.get("is_first", True) is True and not self.omits_since_boot
 
     def load_after_gap(self, own: State) -> None:  # noqa: ARG002 (nothing of it is true after a gap)

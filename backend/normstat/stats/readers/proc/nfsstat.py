@@ -28,7 +28,7 @@ from typing import Final
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import RepeatingReader
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Stat
 
 SECTION: Final = re.compile(r"(?P<side>Client|Server) +(?P<what>[A-Za-z][\w ()./-]{0,60}?) *(?:stats)?:", re.ASCII)
@@ -72,8 +72,7 @@ class Reader(RepeatingReader[NfsstatLayout]):
         super().load(own)
         has_differences = DIFFERENCES.search(f" {self.command}") is not None and len(self.spec.stats) == 4
         self._counters, self._operation_stat = self.spec.stats[2:] if has_differences else self.spec.stats[:2]
-        names = own.get("names")
-        self._names = [str(name) for name in names] if isinstance(names, list) else []
+        self._names = texts_of(own.get("names"))
         self._section = str(own.get("section", ""))
         self._part = str(own.get("part", ""))
 

@@ -25,7 +25,7 @@ from normstat.stats.engine.line_prefix import FormKind
 from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Stat
 
 LINE: Final = re.compile(r"(?P<protocol>[A-Z]\w{0,30}): +(?P<words>\S.*)", re.ASCII)
@@ -53,8 +53,7 @@ class Reader(SnapshotReader[ProtocolLayout]):
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         super().load(own)
-        names = own.get("names")
-        self._names = [str(name) for name in names] if isinstance(names, list) else []
+        self._names = texts_of(own.get("names"))
         self._protocol = str(own.get("protocol", ""))
 
     def save(self) -> State:

@@ -35,7 +35,7 @@ from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.cgroups import UNIT, CgroupTable
 from normstat.stats.engine.proc.counter_reader import MALFORMED, NO_UPTIME, CounterReader, TakeLine, Value, is_counters
 from normstat.stats.engine.proc.counters import MAX_THINGS, TOO_MANY, TWICE, CounterTable, from_lines, per_second, to_lines
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, number_of
 from normstat.stats.spec import Layout
 
 PROCESS, COMMAND = "linux_process", "linux_command"
@@ -163,8 +163,7 @@ class Reader(CounterReader[PidLayout]):
         self._io = {str(name): int(number) for name, number in (io.items() if isinstance(io, dict) else ())}
         sizes = own.get("sizes")
         self._sizes = {int(size) for size in sizes} if isinstance(sizes, list) else set()
-        page_kb = own.get("page_kb")
-        self._page_kb = page_kb if isinstance(page_kb, int) else PAGE_SIZES[0]
+        self._page_kb = number_of(own.get("page_kb"), PAGE_SIZES[0])
 
     def save_counters(self) -> State:
         """Return the processes and the part of the present snapshot that was read."""

@@ -34,7 +34,7 @@ from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.engine.times.time_lines import parse_time_line
 from normstat.stats.engine.times.timestamps import split_words
 from normstat.stats.layout import OneStatLayout
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 
 COMMANDS: Final = frozenset({"COMMAND", "CMD", "ARGS", "COMM"})
 PID: Final = "PID"
@@ -71,8 +71,7 @@ class Reader(SnapshotReader[PsLayout]):
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         super().load(own)
-        header = own.get("header")
-        self._header = [str(word) for word in header] if isinstance(header, list) else []
+        self._header = texts_of(own.get("header"))
 
     def save(self) -> State:
         """Return the state for the next piece."""

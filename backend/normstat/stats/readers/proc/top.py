@@ -50,7 +50,7 @@ from normstat.stats.engine.snapshot import NO_VALUES, SnapshotReader
 from normstat.stats.engine.times.timeline import MICRO, SET_BACK_LIMIT_S
 from normstat.stats.engine.times.timestamps import SECONDS_A_DAY, Timestamp, split_words, take_clock
 from normstat.stats.layout import ASCII, JOINED, StatName, toml_key
-from normstat.stats.records import NO_TIME, LineKind, State
+from normstat.stats.records import NO_TIME, LineKind, State, number_of, texts_of
 from normstat.stats.spec import Layout
 
 PID: Final = "PID"
@@ -105,10 +105,10 @@ class Reader(SnapshotReader[TopLayout]):
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         super().load(own)
-        header, clock, clock_us = own.get("header"), own.get("clock"), own.get("clock_us")
-        self._header = [str(word) for word in header] if isinstance(header, list) else []
+        clock = own.get("clock")
+        self._header = texts_of(own.get("header"))
         self._clock = float(clock) if isinstance(clock, int | float) else None
-        self._clock_us = clock_us if isinstance(clock_us, int) else NO_TIME
+        self._clock_us = number_of(own.get("clock_us"), NO_TIME)
         # Whether the times of the call come from its clocks alone.
         self._is_by_clock = own.get("by_clock") is True
 

@@ -26,7 +26,7 @@ from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.series.report_numbers import Repeats
 from normstat.stats.engine.times.time_lines import parse_time_line
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Stat
 
 PREFIXES: Final = re.compile(r"\s*(?:random|bkwd|record|stride)(?:\s+(?:random|bkwd|record|stride))*\s*")
@@ -98,14 +98,10 @@ class Reader(LineReader[IozoneLayout]):
 
     def load(self, own: State) -> None:
         """Restore columns and their ends, the tests that were asked for, the unit, and the sample of the children."""
-
-        def texts(key: str) -> list[str]:
-            found = own.get(key)
-            return [str(item) for item in found] if isinstance(found, list) else []
-
-        self._prefixes, self._columns, self._lengths = texts("prefixes"), texts("columns"), texts("lengths")
-        self._ends = [int(end) for end in texts("ends")]
-        self._tests = [int(test) for test in texts("tests")]
+        self._prefixes, self._columns = texts_of(own.get("prefixes")), texts_of(own.get("columns"))
+        self._lengths = texts_of(own.get("lengths"))
+        self._ends = [int(end) for end in texts_of(own.get("ends"))]
+        self._tests = [int(test) for test in texts_of(own.get("tests"))]
         self._mode, self._report = str(own.get("mode", "")), str(own.get("report", ""))
         self._in_banner = own.get("in_banner") is True
         self._is_open = own.get("is_open") is True

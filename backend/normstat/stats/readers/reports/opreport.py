@@ -25,7 +25,7 @@ from typing import Final
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.series.report_numbers import Repeats, spell_out, ungroup
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Stat
 
 NUMBERS: Final = ("samples", "cum. samples", "%", "cum. %", "diff %")
@@ -82,8 +82,8 @@ class Reader(LineReader[OpreportLayout]):
         """Restore the columns, the header's indent, the row that indented ones belong to, and callers without their callee."""
         layout = self.layout
         self._symbols, self._details, self._arcs, self._images = layout.symbols, layout.details, layout.arcs, layout.images
-        columns, callers = own.get("columns"), own.get("callers")
-        self._columns = [str(item) for item in columns] if isinstance(columns, list) else []
+        callers = own.get("callers")
+        self._columns = texts_of(own.get("columns"))
         self._indent = int(str(own.get("indent", 0)))
         self._end = int(str(own.get("end", 0)))
         self._owner = str(own.get("owner", ""))

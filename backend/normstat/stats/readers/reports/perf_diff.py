@@ -26,7 +26,7 @@ from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.series.report_numbers import Repeats
 from normstat.stats.layout import OneStatLayout
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 
 EVENT: Final = re.compile(r"# Event '(?P<event>[^']{1,200})'\s*")
 HEADER: Final = re.compile(r"#\s*Baseline(?:/0)?\s.*")
@@ -61,10 +61,10 @@ class Reader(LineReader[OneStatLayout]):
     def load(self, own: State) -> None:
         """Restore the header, its columns, the events of this report and the names seen."""
         self._header = str(own.get("header", ""))
-        columns, events = own.get("columns"), own.get("events")
+        columns = own.get("columns")
         found = [DiffColumn(*column) for column in columns] if isinstance(columns, list) else []
         self._columns: list[DiffColumn] = found
-        self._events = [str(event) for event in events] if isinstance(events, list) else []
+        self._events = texts_of(own.get("events"))
         self._is_open = own.get("is_open") is True
         self._repeats = Repeats(own.get("repeats"))
 

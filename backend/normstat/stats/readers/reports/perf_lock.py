@@ -24,7 +24,7 @@ from typing import Final
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.series.report_numbers import Repeats
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Stat
 
 COUNTS: Final = ("acquired", "contended")
@@ -74,8 +74,7 @@ class Reader(LineReader[PerfLockLayout]):
     def load(self, own: State) -> None:
         """Restore the columns, what a row is about ("" for a report), the separator and the names seen."""
         self._report, self._contention = self.layout.report, self.layout.contention
-        columns = own.get("columns")
-        self._columns = [str(item) for item in columns] if isinstance(columns, list) else []
+        self._columns = texts_of(own.get("columns"))
         self._subject = str(own.get("subject", ""))
         self._separator = str(own.get("separator", ""))
         self._repeats = Repeats(own.get("repeats"))

@@ -28,7 +28,7 @@ from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.series.report_numbers import Repeats, ungroup
 from normstat.stats.engine.times.timestamps import parse_timestamp
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Stat
 
 SHARES: Final = ("Overhead", "Children", "Self", "sys", "usr", "guest sys", "guest usr", "Latency")
@@ -74,8 +74,8 @@ class Reader(LineReader[PerfReportLayout]):
     def load(self, own: State) -> None:
         """Restore the columns of numbers, the separator, the event and those before it in this report, and the names seen."""
         self._rows, self._events = self.layout.rows, self.layout.events
-        columns, events = own.get("columns"), own.get("events")
-        self._columns = [str(item) for item in columns] if isinstance(columns, list) else []
+        events = own.get("events")
+        self._columns = texts_of(own.get("columns"))
         self._seen = [str(item) for item in events] if isinstance(events, list) else []
         self._separator = str(own.get("separator", ""))
         self._event = str(own.get("event", ""))

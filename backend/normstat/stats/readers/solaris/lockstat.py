@@ -6,7 +6,7 @@
        32  47%  47% 0.00     1631 0xfffff800686f50d8     tcp_do_segment+0x284b
 
           nsec ------ Time Distribution ------ count     Stack
-          1024 |@@@@@@@@@@                     11        tcp_input+0xf54
+          1024 |                     11        tcp_input+0xf54
 
 A row's instance is "SECTION: LOCK CALLER"; without a section's title it is "LOCK CALLER". Pairs that come again in the same section
 differ in their stacks only, and are numbered (" #2").
@@ -31,7 +31,7 @@ from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.series.report_numbers import Repeats
 from normstat.stats.layout import Shaped
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Shape, Stat
 
 RULE: Final = re.compile(r"\s*-{5,}\s*")
@@ -130,10 +130,8 @@ class Reader(LineReader[LockstatLayout]):
         self._section = str(own.get("section", ""))
         self._begun = str(own.get("begun", ""))
         self._begun_at = int(str(own.get("begun_at", 0)))
-        columns = own.get("columns")
-        self._columns = [str(item) for item in columns] if isinstance(columns, list) else []
-        titles = own.get("titles")
-        self._titles = [str(item) for item in titles] if isinstance(titles, list) else []
+        self._columns = texts_of(own.get("columns"))
+        self._titles = texts_of(own.get("titles"))
         self._is_open = own.get("is_open") is True
         self._in_distribution = own.get("in_distribution") is True
         self._event = int(str(own.get("event", 0)))

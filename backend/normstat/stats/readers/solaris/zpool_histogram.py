@@ -31,7 +31,7 @@ from normstat.stats.engine.report_order import Reports, reports_after_gap
 from normstat.stats.engine.times.calls import omits_since_boot
 from normstat.stats.engine.times.time_lines import parse_time_line
 from normstat.stats.engine.times.timestamps import split_words
-from normstat.stats.records import LineKind, State, texts_of
+from normstat.stats.records import LineKind, State, number_of, texts_of
 from normstat.stats.spec import Layout, Stat
 
 OMIT_OPTION: Final = "y"
@@ -80,8 +80,7 @@ class Reader(LineReader[ZpoolHistogramLayout]):
         self._reports = Reports(own.get("reports"))
         self._title = str(own.get("title", ""))
         self._name = str(own.get("name", ""))
-        offset = own.get("offset")
-        self._offset_of = offset if isinstance(offset, int) else 0
+        self._offset_of = number_of(own.get("offset"), 0)
         self._groups = texts_of(own.get("groups"))
         self._columns = texts_of(own.get("columns"))
         rows = own.get("rows")

@@ -30,7 +30,7 @@ from normstat.stats.engine.times.timeline import MICRO
 from normstat.stats.engine.times.timestamps import MONTHS, SECONDS_A_DAY, day_seconds, parse_clock, parse_zone
 from normstat.stats.fact_words import EventKind
 from normstat.stats.layout import ASCII, NON_EMPTY
-from normstat.stats.records import NO_TIME, LineEvent, LineKind, State
+from normstat.stats.records import NO_TIME, LineEvent, LineKind, State, number_of
 from normstat.stats.spec import Layout
 
 
@@ -83,9 +83,9 @@ class Reader(LineReader[SyslogLayout]):
 
     def load(self, own: State) -> None:
         """Restore the year that the lines have come to, and the events of the last minute."""
-        year, last = own.get("year"), own.get("last")
+        year = own.get("year")
         self._year = year if isinstance(year, int) else (self.timing.date.year if self.timing.date is not None else None)
-        self._last_s = last if isinstance(last, int) else None
+        self._last_s = number_of(own.get("last"), None)
         self._bursts = Bursts(own.get("bursts"))
 
     def load_after_gap(self, own: State) -> None:

@@ -40,7 +40,7 @@ from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import ABSENT, join_instance
 from normstat.stats.engine.times.timestamps import Timestamp, parse_timestamp, take_clock
 from normstat.stats.layout import Alternatives, toml_key
-from normstat.stats.records import NO_TIME, LineKind, State, Timing
+from normstat.stats.records import NO_TIME, LineKind, State, Timing, number_of
 from normstat.stats.spec import Layout, Spec, Stat
 
 REPORTS: Final = "statistics"
@@ -110,9 +110,8 @@ class Reader(LineReader[SysstatJsonLayout], JsonStream):
         nodes, waiting = own.get("nodes"), own.get("waiting")
         self.nodes = [to_node(item) for item in nodes] if isinstance(nodes, list) else []
         self._waiting = [to_node(item) for item in waiting] if isinstance(waiting, list) else []
-        time_us, n_reports = own.get("time"), own.get("reports")
-        self._time_us = time_us if isinstance(time_us, int) else NO_TIME
-        self._n_reports = n_reports if isinstance(n_reports, int) else 0
+        self._time_us = number_of(own.get("time"), NO_TIME)
+        self._n_reports = number_of(own.get("reports"), 0)
         self._has_time = own.get("has_time") is True
         self._is_lost = own.get("lost") is True
         self._is_other = own.get("other") is True

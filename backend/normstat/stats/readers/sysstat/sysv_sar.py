@@ -40,7 +40,7 @@ from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.row import instance_of
 from normstat.stats.engine.times.row_times import TableSections
 from normstat.stats.engine.times.timestamps import ClockWords, Timestamp, take_clock
-from normstat.stats.records import LineKind, State, Timing
+from normstat.stats.records import LineKind, State, Timing, number_of, texts_of
 from normstat.stats.spec import Spec
 
 # Cells with two numbers: the current value and the maximum.
@@ -73,12 +73,10 @@ class Reader(LineReader[ColumnLayout]):
 
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
-        texts = own.get("texts")
-        self._texts = list(map(str, texts)) if isinstance(texts, list) else []
+        self._texts = texts_of(own.get("texts"))
         self._headers = [header for text in self._texts if (header := self._find(text)) is not None]
-        at, time_us = own.get("at"), own.get("time")
-        self._at = at if isinstance(at, int) else None
-        self._time_us = time_us if isinstance(time_us, int) else None
+        self._at = number_of(own.get("at"), None)
+        self._time_us = number_of(own.get("time"), None)
         self._is_heading = own.get("heading") is True
         self._is_average = own.get("average") is True
         self._sections = TableSections(own.get("sections"))

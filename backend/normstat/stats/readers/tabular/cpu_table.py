@@ -25,7 +25,7 @@ from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.snapshot import SnapshotReader
 from normstat.stats.layout import OneStatLayout
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Stat
 
 HEADER: Final = re.compile(r"CPU\d{1,5}(?:\s+CPU\d{1,5})*", re.ASCII)
@@ -61,8 +61,7 @@ class Reader(SnapshotReader[CpuTableLayout]):
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         super().load(own)
-        cpus = own.get("cpus")
-        self._cpus = [str(cpu) for cpu in cpus] if isinstance(cpus, list) else []
+        self._cpus = texts_of(own.get("cpus"))
         self._has_total = any(known.column == TOTAL for known in self.spec.stats[0].fields)
 
     def save(self) -> State:

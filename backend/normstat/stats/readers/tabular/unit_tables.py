@@ -46,7 +46,7 @@ from normstat.stats.engine.series.recorded_series import NO_JSON, read_json
 from normstat.stats.engine.snapshot import RepeatingReader
 from normstat.stats.engine.times.timestamps import Timestamp, day_seconds, parse_clock, parse_date, parse_timestamp
 from normstat.stats.layout import NON_EMPTY, StatName, toml_key
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout
 
 HASH: Final = "#"
@@ -113,8 +113,7 @@ class Reader(RepeatingReader[UnitTablesLayout]):
     def load(self, own: State) -> None:
         """Restore the state of the previous piece."""
         super().load(own)
-        columns = own.get("columns")
-        self._columns = list(map(str, columns)) if isinstance(columns, list) else []
+        self._columns = texts_of(own.get("columns"))
         self._table = self._find(self._columns)
         self._is_header = own.get("header") is True
 

@@ -28,7 +28,7 @@ from typing import Final
 from normstat.stats.engine.lines import Line, LineReader
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.series.report_numbers import Repeats
-from normstat.stats.records import LineKind, State
+from normstat.stats.records import LineKind, State, texts_of
 from normstat.stats.spec import Layout, Stat
 
 INTERRUPT: Final = b"^C"
@@ -76,8 +76,8 @@ class Reader(LineReader[StraceLayout]):
         self._name = self.layout.column
         self._calls, self._totals = self.layout.calls, self.layout.totals
         self._known = {field.column for field in self._calls.fields} | {self._name}
-        columns, spans = own.get("columns"), own.get("spans")
-        self._columns = [str(item) for item in columns] if isinstance(columns, list) else []
+        spans = own.get("spans")
+        self._columns = texts_of(own.get("columns"))
         self._spans = [(int(begin), int(end)) for begin, end in spans] if isinstance(spans, list) else []
         self._sums = (int(str(own.get("n_calls", 0))), int(str(own.get("n_errors", 0))))
         self._mode = str(own.get("mode", ""))

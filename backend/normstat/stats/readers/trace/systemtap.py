@@ -2,7 +2,7 @@
 
 value |-------------------------------------------------- count
    16 |                                                   0
-   32 |@@                                                 2
+   32 |                                                 2
 
                   SYSCALL      COUNT
              gettimeofday       1857
@@ -11,7 +11,7 @@ __vma_link 97
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
->>> text = b"value |---------- count\\n   32 |@@        2\\n"
+>>> text = b"value |---------- count\\n   32 |        2\\n"
 >>> result = read(require_spec("systemtap"), text, state={}, offset=0, is_final=True)
 >>> result.blocks[0].instances, result.blocks[0].values[0].tolist()
 (['{32}'], [2])
