@@ -15,7 +15,7 @@ interface JoinTokenFormProps {
   readonly name: string;
   readonly isNamed?: boolean;
   readonly renews?: readonly QueryKey[];
-  /** Shows the new token, whose secret is told once; `forget` ends that. */
+  /** Shows the new token, whose secret is shown once; `forget` ends that. */
   readonly children: (made: NewJoinToken, forget: () => void) => ReactNode;
 }
 

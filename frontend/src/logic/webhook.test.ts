@@ -18,7 +18,7 @@ describe("a webhook as a form", () => {
     });
   });
 
-  test("is told of nothing and sends as a new one", () => {
+  test("receives nothing and is sent as a new one", () => {
     expect(toWebhookPut({ ...toWebhookForm(null), name: " bot " }, OFFERED)).toEqual({
       name: "bot",
       url: null,
@@ -35,7 +35,7 @@ describe("a webhook as a form", () => {
 });
 
 describe("a webhook in words", () => {
-  test("says what it is told of", () => {
+  test("says what it receives", () => {
     expect(describeTopics(["event.created", "baseline.changed"], OFFERED)).toBe("Event noted, Baseline changed");
     expect(describeTopics(OFFERED, OFFERED)).toBe("everything");
   });
@@ -57,7 +57,7 @@ describe("the next attempt", () => {
   const at = "2026-11-28T12:00:10Z";
   const before = fromApi("2026-11-28T12:00:00Z");
 
-  test("is told while something waits for it", () => {
+  test("is shown while something waits for it", () => {
     expect(heldUntil({ held_until: at, n_unsent: 1 }, before)).toBe(fromApi(at));
     expect(heldUntil({ held_until: at, n_unsent: 0 }, before)).toBeNull();
     expect(heldUntil({ held_until: null, n_unsent: 1 }, before)).toBeNull();

@@ -58,7 +58,7 @@ export function toWebhookPut(form: WebhookForm, offered: readonly Topic[]): Webh
   };
 }
 
-/** Return what a webhook is told of in words. */
+/** Return what a webhook receives, in words. */
 export function describeTopics(topics: readonly Topic[], offered: readonly Topic[]): string {
   return offered.every((topic) => topics.includes(topic))
     ? "everything"

@@ -66,7 +66,7 @@ export function HoursFields({ form }: RouteFieldsProps) {
   );
 }
 
-/** Who else hears of it when nobody acknowledges. */
+/** Who else is notified without an acknowledgement. */
 export function EscalationFields({ form, channels }: ChannelFieldsProps) {
   const path = "settings.escalations";
   const { length } = form.values.settings.escalations;
@@ -74,7 +74,7 @@ export function EscalationFields({ form, channels }: ChannelFieldsProps) {
     <EditedRows
       n={length}
       what="escalation"
-      addLabel="Escalate when nobody acknowledges"
+      addLabel="Add an escalation"
       onAdd={() => {
         form.insertListItem(path, { after_min: 15 * (length + 1), channels: [] });
       }}

@@ -27,7 +27,7 @@ export function WebhookDialog({ webhook, topics, onSaved, onClose }: WebhookDial
     validate: { name: isNotEmpty("Enter a name"), topics: isNotEmpty("Choose at least one") },
     send: (values) => saveWebhook(webhook?.id ?? null, toWebhookPut(values, topics)),
     onSaved: async (saved) => {
-      // First of all: the key is told once, even if the list cannot be asked for.
+      // First of all: the key is shown once, even if the list cannot be asked for.
       onSaved(saved);
       await client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
       onClose();
