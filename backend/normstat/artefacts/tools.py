@@ -10,8 +10,8 @@ __all__ = ["EFFECTS", "TOOLS", "Effect", "effect_of", "is_artefact"]
 
 # Specs whose output is one answer, not a series: reports of a run, and traces.
 TOOLS: Final = frozenset({
-    "bcc", "bpftrace", "dtrace", "iozone", "lkst", "lockstat", "ltrace", "mcelog", "opreport", "perf", "perf-tools", "ping",
-    "plockstat", "strace", "systemtap", "time", "truss",
+    "bcc", "bpftrace", "dtrace", "gc-log", "iozone", "lkst", "lockstat", "ltrace", "mcelog", "opreport",
+    "oracle-report", "perf", "perf-tools", "ping", "plockstat", "strace", "systemtap", "time", "truss",
 })  # fmt: skip
 
 

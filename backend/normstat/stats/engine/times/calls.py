@@ -48,8 +48,8 @@ INTERVAL_OPTIONS: Final = {
 }  # fmt: skip
 MAX_NUMBERS: Final = 2
 SYSSTAT_TOOLS: Final = frozenset({"iostat", "tapestat", "cifsiostat"})
-# Commands of the agent itself, without a program: "facts 3600", "sample 1 auto".
-BUILT_IN: Final = re.compile(r"(?:facts|sample) (?P<every>\d{1,9})(?: |$)", re.ASCII)
+# Commands of the agent itself: "facts 3600", "sample 1 auto", "query 10 psql".
+BUILT_IN: Final = re.compile(r"(?:facts|sample|query) (?P<every>\d{1,9})(?: |$)", re.ASCII)
 SHELL_OPERATOR: Final = re.compile(r"[|;&<>]")
 
 

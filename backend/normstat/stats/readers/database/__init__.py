@@ -1,0 +1,1 @@
+"""What servers print about themselves: databases, caches, web servers."""
