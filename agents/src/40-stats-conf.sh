@@ -33,6 +33,7 @@ read_stats() {
         '' | ' '*) bad_line "no command" && continue ;;
         sample | 'sample '*) check_sample "$rs_name" "$rs_command" || { bad_line "$sample_error" && continue; } ;;
         facts | 'facts '*) check_facts "$rs_name" "$rs_command" || { bad_line "$facts_error" && continue; } ;;
+        query | 'query '*) check_query "$rs_name" "$rs_command" || { bad_line "$query_error" && continue; } ;;
         watch | 'watch '*) check_watch "$rs_name" "$rs_command" || { bad_line "$watch_error" && continue; } ;;
         @[1-9]*' '?*)
             rs_every=${rs_command%% *}
@@ -76,6 +77,7 @@ find_program() {
     program=${1#\?}
     case $program in
     @*) program=${program#@* } ;;
+    'query '*) program=${program#query * } ;;
     esac
     program=${program%% *}
 }

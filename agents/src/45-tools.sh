@@ -78,6 +78,7 @@ start_tool() {
         ;;
     'facts '*) run_facts "${command#facts }" "$t_key" & ;;
     'watch '*) run_watch "${command#watch }" "$t_key" & ;;
+    'query '*) run_query "$1" "$command" "$t_key" & ;;
     # exec, here and wherever something is started with &: the program replaces every shell that starts it, so that the
     # pid is its own and nothing is between it and its file. Some shells fork twice for a command with redirections.
     *) exec "$shell" -c "exec $command" </dev/null 7<&- >>"$t_key.raw" 2>>"$t_key.err" & ;;

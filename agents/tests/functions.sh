@@ -408,6 +408,22 @@ fails check_sample proc_linux 'sample 1 auto net'
 fails check_sample proc_linux 'sample 0'
 fails check_sample proc_linux 'sample 1 *'
 
+holds check_query postgresql 'query 10 psql service=normstat'
+holds check_query postgresql '?query 10 psql -h /run/postgresql -p 5433 -d orders'
+holds check_query mysql 'query 10 mysql --defaults-file=/etc/normstat/my.cnf -P 3307'
+holds check_query oracle 'query 60 sqlplus -S -L /@normstat'
+fails check_query postgresql 'query 0 psql'
+fails check_query postgresql 'query 10'
+fails check_query postgresql 'query x psql'
+fails check_query redis_info 'query 10 redis-cli'
+for password in 'postgresql:query 10 psql "host=db password=x"' 'postgresql:query 10 psql postgresql://me:x@db/orders' \
+    'mysql:query 10 mysql -u me -px' 'mysql:query 10 mysql --password=x' 'oracle:query 60 sqlplus -S me/x@db'; do
+    fails check_query "${password%%:*}" "${password#*:}"
+    same 'a password' "$query_error" 'no password here: it belongs to the file of the client (PGPASSFILE, --defaults-file, a wallet)'
+done
+find_program '?query 10 /opt/pg/bin/psql service=x'
+same 'the program of a query' "$program" /opt/pg/bin/psql
+
 # wrong NAME COMMAND WANTED: what is said of a line of stats.conf that counts for nothing.
 wrong() {
     printf 'a_linux\techo a\n%s\t%s\n' "$1" "$2" >stats.conf

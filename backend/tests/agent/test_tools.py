@@ -179,3 +179,32 @@ def test_the_token_is_guarded(host: Host) -> None:
     host.assert_exact()
     for path in host.spool.rglob("*"):
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+
+
+@under_every_shell
+def test_the_client_of_a_database_gets_our_statements_and_ends_with_us(host: Host) -> None:
+    # The words are the options of psql; the file is the value of -f.
+    client = '#!/bin/sh\nprintf \'%s|\' "$@"\necho\nwhile [ "$1" != -f ]; do shift; done\ntail -n 1 "$2"\n'
+    host.tool("psql", client + "trap '' HUP\nwhile :; do sleep 1; done\n")
+    host.tool("mysql", "#!/bin/sh\nprintf '%s|' \"$@\"\necho\nsed -n 's/^select unix/read unix/p'\n")
+    host.stats(
+        "postgresql query 10 psql 'service=orders passfile=/etc/with blank' -p 5433",
+        "mysql query 2 mysql --defaults-file=my.cnf",
+        "oracle query 60 sqlplus -S me/secret@db",
+    )
+    host.command("start")
+    host.wait_for_bytes("postgresql", 100)
+    host.wait_for_bytes("mysql", 200)
+    printed = next(iter(host.server.data("postgresql").values())).decode().splitlines()
+    options, last = printed[:2]
+    assert options.startswith("-X|-q|-A|-t|-v|ON_ERROR_STOP=1|-v|every=10|-f|")
+    assert options.endswith("/query.postgresql.sql|service=orders passfile=/etc/with blank|-p|5433|")
+    assert last == "\\watch :every"
+    lines = next(iter(host.server.data("mysql").values())).decode().splitlines()
+    assert lines[0].isdigit()
+    assert lines[1:3] == ["--defaults-file=my.cnf|-B|-N|-f|", "read unix_timestamp(now(6));"]
+    assert lines[3].isdigit()
+    log = (host.spool / "agent.log").read_text()
+    assert "line 3: no password here: it belongs to the file of the client" in log
+    assert host.command("stop").returncode == 0
+    host.assert_nothing_left_behind()
