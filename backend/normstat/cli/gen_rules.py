@@ -45,6 +45,8 @@ comes records what most rules need. These need one of its other lines, without t
 | network-full | `nicstat`, or `sar -n DEV` on Linux |
 | packet-backlog | `sar -n SOFT` |
 | throttled, memory-errors | `turbostat`, `mcelog` |
+| database-blocked, database-connections, database-transaction, postgresql-... | `query 10 psql` or `query 10 mysql` |
+| redis-memory, haproxy-servers | `redis-cli INFO`, `show stat` of haproxy |
 
 Name services (DNS, LDAP) are not in this list: no tool that normstat reads tells how long a lookup takes.
 
@@ -53,8 +55,9 @@ Limits of the 1990s that depend on the size of the machine are scaled; the table
 ## Writing a rule
 
 A rule is a TOML file: `format = 1`, `name`, `title`, `subsystem`, `version`, `about`, `source`, and `of` (`cpu`, `disk`,
-`interface`, `mount`, `process`; left out for one state of the host). `ends_after = "5 min"` says how long nothing may be amber
-or worse before an episode has ended; two minutes without it. `except = ["lo", "/snap/*"]` leaves instances out.
+`interface`, `mount`, `process`, `session`, ...; left out for one state of the host). `ends_after = "5 min"` says how long
+nothing may be amber or worse before an episode has ended; two minutes without it. `except = ["lo", "/snap/*"]` leaves
+instances out.
 A built-in rule with `enabled = false`, such as `mutex-average` (the rule before `mutex`), is off until you enable it.
 
 - `[inputs]`: `NAME = {{ meaning = "cpu.sys", unit = "%" }}`. A meaning ([next-questions.md](next-questions.md) and

@@ -6,11 +6,12 @@ from typing import Literal
 from normstat.comparison.side_values import SideValues, Sparkline
 from normstat.runtime.field_docs import Documented
 
-Resource = Literal["cpu", "memory", "disk", "network", "processes", "throttling"]
+Resource = Literal["cpu", "memory", "disk", "network", "processes", "throttling", "database"]
 Certainty = Literal["sure", "likely", "nothing"]
-# CPU time; anonymous memory; data read and written; processes that waited for a disk; CPU time of ended children.
-Quantity = Literal["cpu", "memory", "read", "written", "blocked", "children"]
-PartKind = Literal["process", "command", "unit", "kernel", "others", "remainder"]
+# CPU time; anonymous memory; data read and written; processes that waited for a disk; CPU time of ended children; sessions of a
+# database that executed a statement; sessions that waited for one that blocked them.
+Quantity = Literal["cpu", "memory", "read", "written", "blocked", "children", "statement", "blocking"]
+PartKind = Literal["process", "command", "unit", "statement", "session", "kernel", "others", "remainder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +19,14 @@ class LedgerPart(Documented):
     """How much of a resource one user took. In the unit of the line, or of the part's own `unit`."""
 
     name: str
-    """`python3 (21866)`, `yes (2 processes)`, `interrupts`, `others`, `not seen`."""
+    """`python3 (21866)`, `yes (2 processes)`, `statement 0x4f2a1b3c: UPDATE orders`, `interrupts`, `others`, `not seen`."""
     stat: str
     """The stat that it was read from."""
     instance: str
     """The process, command or unit in `stat`. Empty for the kernel and the remainder."""
     kind: PartKind
-    """A process, the processes of a command, those of a systemd unit or container, a part of the kernel, all others
+    """A process, the processes of a command, those of a systemd unit or container, a statement or the session of a
+    database, a part of the kernel, all others
     together, or what is left of the total."""
     command: str
     """The command. Empty for units, the kernel and the remainder."""
@@ -78,7 +80,7 @@ class LedgerLine(Documented):
     host: str
     resource: Resource
     name: str
-    """What the total is of: `the CPUs`, `memory`, a disk, an interface, a unit or container."""
+    """What the total is of: `the CPUs`, `memory`, a disk, an interface, a unit or container, a database."""
     stat: str
     """The stat of the total."""
     fields: list[str]

@@ -238,3 +238,19 @@ def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
     """Return a key that sorts names naturally: texts before numbers (`all` before `0`), and 9 before 10."""
     parts = [part for part in DIGITS.split(name) if part]
     return tuple((1, int(part[:18]), part) if part.isascii() and part.isdecimal() else (0, 0, part) for part in parts)
+
+
+def name_statement(instance: str) -> str:
+    """Return a statement of a database with its number.
+
+    >>> name_statement("0x4f2a1b3c UPDATE orders")
+    'statement 0x4f2a1b3c: UPDATE orders'
+    """
+    return f"statement {instance.replace(' ', ': ', 1)}"
+
+
+def name_sessions(text: str, pids: Sequence[int]) -> str:
+    """Return sessions of a database that execute the same statement: `session 4711 (UPDATE orders)`."""
+    if len(pids) == 1:
+        return f"session {pids[0]} ({text})"
+    return f"{len(pids) or 'several'} sessions ({text})"

@@ -404,3 +404,63 @@ def test_a_unit_that_was_never_throttled_before_has_no_field_in_the_baseline() -
     host["linux_unit"][1]["batch", "throttled_pct"] = np.full(M, 100.0)
     line = ledger_of(host)["throttling"]
     assert (line.certainty, line.sentence) == ("sure", "batch was throttled 100 % of the time (normally 0 %).")
+
+
+def database_of(statement: tuple[float, float], blocked: tuple[float, float], *, sessions: float = 10) -> Host:
+    """A PostgreSQL: sessions that a statement kept busy, and those that session 4711 blocked, on both sides."""
+    host: Host = {name: ({}, {}) for name in ("postgresql_server", "postgresql_statement", "postgresql_blocker")}
+    for side, n in ((0, N), (1, M)):
+        rows = {"0x4f2a1b3c UPDATE orders": statement[side], "0x11223344 SELECT 1": 0.3}
+        for name, mean in rows.items():
+            host["postgresql_statement"][side][name, "sessions"] = steady(mean, n, seed=len(name))
+        host["postgresql_blocker"][side]["0/none", "blocked"] = np.zeros(n)
+        if blocked[side]:
+            host["postgresql_blocker"][side]["4711/UPDATE orders", "blocked"] = np.full(n, blocked[side])
+        active = steady(sum(rows.values()) + blocked[side], n, seed=3)
+        host["postgresql_server"][side].update({("", "active"): active, ("", "connections"): np.full(n, sessions)})
+    return host
+
+
+def test_a_statement_that_keeps_more_sessions_busy_is_named() -> None:
+    line = ledger_of(database_of((0.1, 5.0), (0, 0)))["database"]
+    assert (line.certainty, line.capacity) == ("sure", 10.0)
+    assert line.sentence.startswith("statement 0x4f2a1b3c: UPDATE orders kept 4.9")
+    assert "of the rise; PostgreSQL had 5." in line.sentence
+    assert [(part.kind, part.instance) for part in line.parts if part.is_culprit] == [("statement", "0x4f2a1b3c UPDATE orders")]
+
+
+def test_a_session_that_blocks_others_is_named_before_the_statements_that_wait() -> None:
+    line = ledger_of(database_of((0.1, 7.0), (0, 8.0), sessions=12))["database"]
+    assert line.certainty == "sure"
+    assert line.sentence.startswith(
+        "session 4711 (UPDATE orders), which is new, blocked 8 sessions; statement 0x4f2a1b3c: UPDATE orders"
+    )
+    assert [(part.kind, part.pids) for part in line.parts if part.is_culprit] == [("session", [4711]), ("statement", [])]
+
+
+def test_a_database_as_busy_as_always_is_normal() -> None:
+    assert ledger_of(database_of((3.0, 3.0), (0, 0)))["database"].certainty == "nothing"
+
+
+def test_the_statement_stands_beside_the_server_that_used_the_cpu() -> None:
+    host = host_of({"15007/postgres": (steady(5, N), steady(90, M))}) | database_of((0.1, 5.0), (0, 0))
+    line = ledger_of(host)["cpu"]
+    assert line.note.startswith("in PostgreSQL, statement 0x4f2a1b3c: UPDATE orders kept 4.9")
+    # What the database did is no reason for the CPU time of another program.
+    other = host_of({"15007/gzip": (steady(5, N), steady(90, M))}) | database_of((0.1, 5.0), (0, 0))
+    assert not ledger_of(other)["cpu"].note
+
+
+def test_forced_checkpoints_stand_beside_what_the_server_wrote() -> None:
+    host = database_of((0.1, 0.1), (0, 0))
+    for side, n, wrote, forced in ((0, N, 1e3, 0.0), (1, M, 7e4, 0.5)):
+        host["postgresql_server"][side]["", "checkpoints_requested_per_s"] = np.full(n, forced)
+        disk = {"util_pct": wrote / 1e3, "r_per_s": 0, "w_per_s": wrote / 100, "rkb_per_s": 0, "wkb_per_s": wrote}
+        host.setdefault("linux_disk", ({}, {}))[side].update({("vda", key): steady(value, n) for key, value in disk.items()})
+        for stat, name in (("linux_command", "postgres"), ("linux_process", "15007/postgres")):
+            own = host.setdefault(stat, ({}, {}))[side]
+            own |= {
+                (name, key): steady(wrote if key == "kb_wr_per_s" else 0, n) for key in ("kb_wr_per_s", "kb_rd_per_s", "blocked")
+            }
+    line = ledger_of(host)["disk"]
+    assert line.note == "the size of the log of PostgreSQL forced 30 checkpoints a minute (normally 0)"

@@ -47,7 +47,8 @@ def example_field(meaning: Meaning, of_stat: str = "*") -> tuple[str, str, str]:
     """A stat, a field and an instance that the meaning speaks of."""
     instances = {
         "cpu": "3", "process": "7/x", "command": "java", "thread": "7/x/2", "disk": "sda", "interface": "eth0", "mount": "/x",
-        "container": "web", "gpu": "0", "": "",
+        "container": "web", "gpu": "0", "session": "4711/UPDATE orders", "statement": "0x4f2a1b3c UPDATE orders",
+        "proxy": "web/FRONTEND", "": "",
     }  # fmt: skip
     for pattern in meaning.patterns:
         instance = pattern.instances[0].replace("*", "") if pattern.instances else instances[meaning.of]

@@ -76,6 +76,11 @@ def test_commands_need_tools_that_the_host_has() -> None:
     assert all(note.startswith("Install lockstat first: not found on web1. ") for note in notes)
 
 
+def test_a_session_of_a_database_is_asked_about_by_its_number() -> None:
+    blocked = context("postgresql_blocker", "blocked", "up", "4711/UPDATE orders")
+    assert "where pid = 4711" in commands([blocked], "linux")
+
+
 def test_the_agent_looks_for_the_tools_that_commands_are_filtered_by() -> None:
     agent = (Path(__file__).parents[3] / "agents/normstat-agent").read_text()
     [listed] = re.findall(r"for pt_tool in ([^;]+); do", agent)

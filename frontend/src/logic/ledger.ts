@@ -13,6 +13,8 @@ const ledgerWrote = (amount: string) => `wrote ${amount}`;
 
 const ledgerWaited = (amount: string) => `waited for a disk ${amount} of the time`;
 
+const ledgerBlocked = (amount: string) => `blocked ${amount}`;
+
 const ledgerChildren = (amount: string) => `short-lived children: ${amount} of a CPU`;
 
 /** Of a bar whose end is not known, beyond what is drawn. */
@@ -32,13 +34,15 @@ const RESOURCES: Readonly<Record<LedgerLine["resource"], string>> = {
   network: "Network",
   processes: "New processes",
   throttling: "Throttled",
+  database: "Sessions of",
 };
 
 /** Return the name of a resource: `Disk`, with that of the device: `vda`. */
-export function resourceOf({ resource, instance }: LedgerLine): { readonly title: string; readonly device: string } {
+export function resourceOf({ resource, instance, name }: LedgerLine): { readonly title: string; readonly device: string } {
   return {
     title: RESOURCES[resource],
-    device: resource === "disk" || resource === "network" || resource === "throttling" ? instance : "",
+    device:
+      resource === "database" ? name : resource === "disk" || resource === "network" || resource === "throttling" ? instance : "",
   };
 }
 
@@ -196,6 +200,8 @@ const QUANTITIES: Readonly<Record<LedgerPart["quantity"], (amount: string) => st
   written: ledgerWrote,
   blocked: ledgerWaited,
   children: ledgerChildren,
+  statement: (amount) => amount,
+  blocking: ledgerBlocked,
 };
 
 /** Return what a part took: `98 % of a CPU`; of one that is gone what it took before. */
@@ -218,7 +224,7 @@ export function describeChange(part: LedgerPart): string {
 
 /** Return which part of the change it made: `97 % of the rise`. Empty where that is not known. */
 export function describeShare({ share, change, quantity }: LedgerPart): string {
-  if (share === null || quantity === "children" || quantity === "blocked") {
+  if (share === null || quantity === "children" || quantity === "blocked" || quantity === "blocking") {
     return "";
   }
   const text = formatAmount(100 * share, "%");

@@ -8,6 +8,7 @@ import numpy as np
 
 from normstat.comparison.io_gap import describe_io_gap
 from normstat.comparison.ledger import sources
+from normstat.comparison.ledger.databases import database_entries, note_database
 from normstat.comparison.ledger.drawing import TotalOverTime, draw_total, fine_spans
 from normstat.comparison.ledger.ledger_words import culprits_of, describe
 from normstat.comparison.ledger.lines import LedgerSplit, ResourceTotal, make_line
@@ -37,7 +38,9 @@ def open_book(host: str, reading: Reading, n_cpus: int) -> list[LedgerLine]:
     disks = [make_line(host, total, splits, start_s) for total, splits in _disks(reading)]
     # Only the disk that changed most, by the measure that shows it best.
     lines += [_note_gap(line, reading, start_s) for line in sorted(disks, key=_order)[:1]]
-    return sorted(lines, key=_order)
+    databases = [make_line(host, total, splits, start_s) for total, splits in database_entries(reading)]
+    lines = [note_database(line, databases, reading, start_s) for line in lines]
+    return sorted([*lines, *databases], key=_order)
 
 
 def draw_lines(lines: Sequence[LedgerLine], reading: Reading, n_cpus: int) -> list[LedgerLine]:
@@ -79,6 +82,8 @@ def _totals(resource: Resource, reading: Reading, n_cpus: int) -> list[ResourceT
             found = _processes(reading)
         case "throttling":
             return _units(reading)
+        case "database":
+            found = database_entries(reading)
     return [total for total, _ in filter(None, found)]
 
 

@@ -15,6 +15,7 @@ RESOURCES: Final[dict[Resource, str]] = {
     "network": "network",
     "processes": "new processes",
     "throttling": "throttled",
+    "database": "sessions of",
 }
 CERTAINTIES: Final[dict[Certainty, str]] = {"sure": "sure", "likely": "likely", "nothing": "as normal"}
 AMOUNTS: Final = {
@@ -24,13 +25,15 @@ AMOUNTS: Final = {
     "written": "wrote {}",
     "blocked": "waited for a disk {} of the time",
     "children": "short-lived children: {} of a CPU",
+    "statement": "{}",
+    "blocking": "blocked {}",
 }
 NOT_SEEN: Final[dict[Resource, str]] = {
     "cpu": "not seen: processes too short to be sampled, the kernel",
     "memory": "not seen: the kernel, and processes that were not recorded",
 }
 # Shares of these mean little: they do not add up to the total.
-WITHOUT_SHARE: Final = frozenset({"blocked", "children"})
+WITHOUT_SHARE: Final = frozenset({"blocked", "children", "blocking"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +83,9 @@ def describe_ledger(lines: Sequence[LedgerLine], said: str = "") -> list[str]:
 
 
 def name_resource(line: LedgerLine) -> str:
-    """Return the resource, and of several its device: `disk vda`."""
+    """Return the resource, and of several its device: `disk vda`, `sessions of PostgreSQL`."""
     device = line.instance if line.resource in ("disk", "network", "throttling") else ""
+    device = line.name if line.resource == "database" else device
     return f"{RESOURCES[line.resource]} {device}".rstrip()
 
 

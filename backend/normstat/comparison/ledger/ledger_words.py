@@ -24,6 +24,8 @@ VERBS: Final = {
     "read": "read {}",
     "blocked": "waited for a disk {} of the time",
     "children": "had short-lived children that used {} of a CPU",
+    "statement": "kept {} busy",
+    "blocking": "blocked {}",
 }
 NOTHING: Final = {
     "cpu": "used no CPU time",
@@ -32,13 +34,15 @@ NOTHING: Final = {
     "read": "read nothing",
     "blocked": "did not wait for a disk",
     "children": "had no short-lived children",
+    "statement": "was not executed",
+    "blocking": "blocked no session",
 }
 
 
 def describe(line: LedgerLine, start_s: float) -> str:
     """Return the sentence of a line. `start_s`: of the incident, seconds since the epoch"""
     told = culprits_of(line)
-    clauses = [_clause(part, line, start_s) for part in told]
+    clauses = [describe_part(part, line, start_s) for part in told]
     if told and line.is_full and line.resource == "cpu":
         givers = [f"{part.name} ({format_human(part.change, '%')})" for part in line.parts if part.change < 0 and part.command]
         if givers and told[0].change > 0:
@@ -88,6 +92,8 @@ def _choose_processes(line: LedgerLine) -> list[LedgerPart]:
     # Less of what a process does is no reason for more.
     same = [part for part in line.parts if part.change * sign > 0 and part.kind not in ("others", "remainder")]
     outside = [part for part in same if part.is_outside]
+    # Who blocks others is the cause of what their statements take.
+    outside.sort(key=lambda part: part.quantity != "blocking")
     if not outside:
         most = [part for part in same if (part.share or 0.0) >= MIN_TOLD_SHARE and line.outside]
         return most[:1]
@@ -96,8 +102,9 @@ def _choose_processes(line: LedgerLine) -> list[LedgerPart]:
     return [first, *beside][:MAX_TOLD]
 
 
-def _clause(part: LedgerPart, line: LedgerLine, start_s: float) -> str:
-    is_plural = part.name.endswith(" processes)")
+def describe_part(part: LedgerPart, line: LedgerLine, start_s: float) -> str:
+    """Return the clause of a user. `start_s`: of the incident, seconds since the epoch"""
+    is_plural = part.name.endswith(" processes)") or (part.kind == "session" and len(part.pids) != 1)
     if part.start_ms is not None and part.change > 0:
         when = f", which began {format_seconds(part.start_ms / 1000 - start_s)} into the incident,"
     elif part.is_new and part.change > 0:
@@ -112,9 +119,11 @@ def _clause(part: LedgerPart, line: LedgerLine, start_s: float) -> str:
         words = f"{part.name} took {value}" if part.unit != "%" else f"{part.name} took {value} of a CPU"
     else:
         words = f"{part.name}{when} {VERBS[part.quantity].format(value) if part.incident else NOTHING[part.quantity]}"
-    normal = "" if part.is_new else f" (normally {describe_range(*_range(part), _unit(part))})"
+    unit = "1" if part.unit == "sessions" else _unit(part)
+    normal = "" if part.is_new else f" (normally {describe_range(*_range(part), unit)})"
     share = ""
-    if part.share is not None and line.outside * part.change > 0 and not line.is_full and part.unit == line.unit:
+    is_told = part.quantity != "blocking" and line.outside * part.change > 0 and not line.is_full
+    if part.share is not None and is_told and part.unit == line.unit:
         share = f", {format_human(100.0 * part.share, '%')} of the {'rise' if part.change > 0 else 'fall'}"
     return f"{words}{normal}{share}"
 
@@ -151,6 +160,9 @@ def _total(line: LedgerLine) -> str:
         normal = describe_range(factor * low, factor * high, "%")
         return f"{line.name} {was} busy {format_human(factor * now, '%')} of the time (normally {normal})"
     normal = describe_range(low, high, line.unit).replace(" /s", "/s")
+    if line.resource == "database":
+        normal = "as normal" if line.is_full else f"normally {describe_range(low, high, '1')}"
+        return f"{line.name} had {format_human(now, line.unit)} at work ({normal})"
     if line.resource == "processes":
         return f"{_number(now)} processes began per second (normally {describe_range(low, high, '1')})"
     if line.unit == "1/s":

@@ -11,7 +11,7 @@ from normstat.comparison.ledger.ledger_words import choose_culprits, culprits_of
 from normstat.comparison.ledger.readings import STANDS_OUT, ResourceUser, add_up
 from normstat.comparison.ledger.windows import Amounts, Spans
 from normstat.comparison.ledger_model import Certainty, LedgerLine, LedgerPart, PartKind, Quantity, Resource
-from normstat.runtime.readable import name_processes
+from normstat.runtime.readable import name_processes, name_sessions, name_statement
 
 # How many times the change of a normal window, to be sure, and to be likely.
 SURE: Final = 2.5
@@ -72,8 +72,13 @@ class LedgerSplit:
             (name, ResourceUser(self.stat, "", "", amounts, max(self.least, amounts.noise()), [], is_new=False))
             for name, amounts in (self.kernel or {}).items()
         ]
-        parts = [(name_processes(user.command, user.pids), user) for user in self.users] + kernel
+        parts = [(self._name(user), user) for user in self.users] + kernel
         return [(name, user, float(user.amounts.outside()[0]) / user.noise) for name, user in parts]
+
+    def _name(self, user: ResourceUser) -> str:
+        if self.quantity == "statement":
+            return name_statement(user.command)
+        return (name_sessions if self.quantity == "blocking" else name_processes)(user.command, user.pids)
 
     def add_up(self) -> Amounts | None:
         """Return the sum over all users. Missing: None where none is known"""
@@ -192,6 +197,8 @@ def _to_parts(judged: Sequence[tuple[LedgerSplit, list[tuple[str, ResourceUser, 
 def _kind_of(split: LedgerSplit, user: ResourceUser) -> PartKind:
     if split.is_by_unit:
         return "unit"
+    if split.quantity in ("statement", "blocking"):
+        return "statement" if split.quantity == "statement" else "session"
     if not user.command:
         return "kernel"
     return "process" if len(user.pids) == 1 else "command"

@@ -154,6 +154,48 @@ UNITS: Final[Mapping[Quantity, Users]] = {
 # Share of the periods in which a unit had used up its CPU time, and its limit, per cent of a CPU.
 THROTTLED: Final = (UNIT_STAT, ("throttled_pct",), 1.0)
 CPU_LIMIT: Final = "cpu_limit_pct"
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A database by its server's stat: the field with the sessions at work, and that with all sessions.
+
+    `statements` and `blockers`: stats of its statements and of sessions that block others. `programs`: commands of its server.
+    `forced`: the field with the checkpoints that the size of its log forced, per second. Empty: not known
+    """
+
+    name: str
+    stat: str
+    active: str
+    sessions: str
+    statements: str
+    blockers: str
+    programs: frozenset[str]
+    forced: str = ""
+
+
+DATABASES: Final = (
+    Database(
+        "PostgreSQL",
+        "postgresql_server",
+        "active",
+        "connections",
+        "postgresql_statement",
+        "postgresql_blocker",
+        frozenset({"postgres", "postmaster"}),
+        "checkpoints_requested_per_s",
+    ),
+    Database(
+        "MySQL",
+        "mysql_server",
+        "running",
+        "connections",
+        "mysql_statement",
+        "mysql_blocker",
+        frozenset({"mysqld", "mariadbd"}),
+    ),
+    Database("Oracle", "oracle_server", "active_sessions", "sessions", "", "oracle_blocker", frozenset({"oracle"})),
+)
 # A stat of rates by instance: its fields, and the factor to the unit of the ledger.
 RateTotal = tuple[str, tuple[str, ...], float]
 # Data in and out of interfaces, KiB per second.
@@ -176,5 +218,6 @@ STATS: Final = frozenset((
     *(total.stat for totals in (CPU_TOTALS, MEMORY_TOTALS, DISK_TOTALS) for total in totals),
     *(stat for totals in (NETWORK_TOTALS, FORKS) for stat, _, _ in totals),
     UNIT_STAT,
+    *(stat for one in DATABASES for stat in (one.stat, one.statements, one.blockers) if stat),
     *(stat for known in _USERS for users in known for stat in (users.command, users.process) if stat),
 ))  # fmt: skip

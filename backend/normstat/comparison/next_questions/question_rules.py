@@ -22,6 +22,9 @@ PLACE_HOLDERS: Final = {
     "command": ("command",),
     "container": (),
     "gpu": (),
+    "session": ("pid",),
+    "statement": (),
+    "proxy": (),
 }
 # Digits only, so they may be within quotes, as in a D program.
 NUMBERS: Final = frozenset({"cpu", "pid"})

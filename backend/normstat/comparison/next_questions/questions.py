@@ -280,7 +280,7 @@ def _values(context: FindingContext, instance: str, kinds: Iterable[str]) -> dic
     values: dict[str, str] = {}
     for kind in kinds:
         value: str | None = None
-        if kind in ("process", "thread"):
+        if kind in ("process", "thread", "session"):
             found = _PROCESS.fullmatch(instance)
             value = found[1] if found else None
         elif kind == "cpu":

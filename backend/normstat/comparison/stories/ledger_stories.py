@@ -24,6 +24,7 @@ TOPICS: Final[Mapping[Resource, str]] = {
     "network": "network",
     "processes": "cpu",
     "throttling": "throttling",
+    "database": "database",
 }
 # The roles of series that waited for the resource, or failed.
 CONSEQUENCES: Final = frozenset({"latency", "wait", "errors"})

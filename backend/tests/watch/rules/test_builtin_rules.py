@@ -134,6 +134,27 @@ def test_a_disk_that_only_writes_may_be_slow() -> None:
     [
         ("container-memory", "docker_stats", ("mem_pct",), {"web": (89.9, "green"), "db": (90, "amber"), "job": (98, "red")}),
         ("container-throttled", "below_cgroup", ("throttled_pct",), {"web": (24, "green"), "db": (25, "amber")}),
+        (
+            "database-blocked",
+            "postgresql_blocker",
+            ("blocked",),
+            {
+                "4711/UPDATE orders": (0.9, "green"),
+                "4712/UPDATE orders": (1, "amber"),
+                "4713/LOCK orders": (10, "red"),
+            },
+        ),
+        (
+            "haproxy-servers",
+            "haproxy_stat",
+            ("responses_5xx_per_s", "requests_per_s", "queued"),
+            {
+                "web/FRONTEND": (0.9, 20, 0, "green"),
+                "app/BACKEND": (1, 20, 0, "red"),
+                "app/app1": (0, 20, 1, "amber"),
+                "app/app2": (0.9, 0.9, 0, "green"),
+            },
+        ),
         ("gpu-throttled", "nvidia_smi", ("pviol_pct", "tviol"), {"0": (10, 0, "green"), "1": (11, 0, "amber"), "2": (0, 1, "red")}),
     ],
 )
@@ -237,6 +258,14 @@ def worst_of(rule: str, stat: str, rows: Mapping[str, Sequence[float]], keys: Se
         ("memory-left", "linux_memory", ("available_kb", "total_kb", "swap_free_kb", "swap_total_kb"), {
             (4.9, 100, 0, 0): "amber", (5, 100, 0, 0): "green", (1.9, 100, 0, 0): "red", (1.9, 100, 10, 10): "green",
             (1.9, 100, 1, 10): "red",
+        }),
+        ("database-connections", "mysql_server", ("connections_pct",), {(79,): "green", (80,): "amber", (95,): "red"}),
+        ("database-transaction", "postgresql_server", ("oldest_transaction_s",), {
+            (899,): "green", (900,): "amber", (14400,): "red",
+        }),
+        ("postgresql-wraparound", "postgresql_server", ("xid_age",), {(2e8,): "green", (5e8,): "amber", (15e8,): "red"}),
+        ("redis-memory", "redis_info", ("memory_of_limit_pct", "evicted_per_s"), {
+            (94, 0): "green", (95, 0): "amber", (99, 1): "red",
         }),
         ("oom-kill", "linux_memory", ("oom_kills_per_s",), {(0,): "white", (0.2,): "black"}),
         ("kernel-memory", "sar_solaris_kmem", ("sml_fail", "lg_fail", "ovsz_fail"), {

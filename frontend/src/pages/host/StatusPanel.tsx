@@ -29,6 +29,7 @@ const statusSubsystem = (name: string) =>
     filesystem: "File systems",
     gpu: "GPUs",
     container: "Containers",
+    database: "Databases",
   })[name] ?? name;
 
 interface StatusPanelProps {
