@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import select
+import shlex
 import shutil
 import signal
 import socket
@@ -23,6 +24,7 @@ from typing import Annotated, ClassVar, Final
 import typer
 
 import normstat
+from normstat.cli.agent_tools import tools_of
 from normstat.errors import NormstatError
 from normstat.local.aside import call_aside
 from normstat.local.disk import DiskMonitor
@@ -41,7 +43,7 @@ from normstat.local.os_accounts import (
 from normstat.local.processes import ChildProcess, ServiceProcess, Supervisor
 from normstat.local.running_installation import LOCK, local_url, note_running
 from normstat.runtime.installed_files import find_agents_dir, program_dir
-from normstat.server.embedded import EmbeddedPostgres
+from normstat.server.embedded import EmbeddedPostgres, Watcher
 
 SERVER_START_TIMEOUT_S: Final = 60.0
 POLL_S: Final = 0.2
@@ -53,6 +55,8 @@ AGENT_READY_S: Final = 2.0
 CONNECT_TIMEOUT_S: Final = 0.5
 HEALTH_TIMEOUT_S: Final = 2.0
 MAX_STATUS_LINE: Final = 1000
+# Seconds between two reports of our own database.
+RECORD_S: Final = 10
 
 app = typer.Typer(add_completion=False)
 
@@ -280,7 +284,7 @@ class Up:
                 say(f"  normstat is running   {self.url}")
                 say(f"  log in once with      {link}")
                 say(f"  data and logs         {self.data_dir}")
-                self._start_agent()
+                self._start_agent(postgres)
                 say("")
                 say("Ctrl-C stops everything; the data stays.")
                 self._watch()
@@ -445,25 +449,24 @@ class Up:
             kept=kept,
         )
 
-    def _start_agent(self) -> None:
+    def _start_agent(self, postgres: EmbeddedPostgres | None) -> None:
         agents_dir = find_agents_dir(self.settings.agents_dir)
         if not self.with_agent or agents_dir is None or not (agents_dir / "normstat-agent").is_file():
             say("  agent                 none for this host")
             return
         script = agents_dir / "normstat-agent"
         stats = agents_dir / f"stats.conf.{'sunos' if platform.system() == 'SunOS' else 'linux'}"
-        tools = _tools_of(stats, _agent_path(script))
         name = platform.node()
         agent_dir = self.data_dir / "agent"
         self._make_folder(agent_dir)
+        watcher = None if postgres is None else postgres.watcher
+        if watcher is not None:
+            stats = self._record_database(watcher, stats.read_text(), agent_dir)
+        tools = tools_of(stats, _agent_path(script))
         token_path = agent_dir / "token"
         if not token_path.is_file():
             made = self._normstat("agent-token", "create", f"agent of {name} (normstat up)", "--host", name)
-            # The folder belongs to the agent: never write to a file that it may have planted there.
-            token_path.unlink(missing_ok=True)
-            with os.fdopen(os.open(token_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                file.write(made.strip().splitlines()[-1] + "\n")
-            chown(token_path, self.account)
+            self._write_for_agent(token_path, made.strip().splitlines()[-1])
         command = [
             "sh", str(script), "run", "--server", self.url, "--token-file", str(token_path), "--spool", str(agent_dir / "spool"),
             "--stats", str(stats), "--host", name,
@@ -487,6 +490,23 @@ class Up:
             say("                        not recorded: the I/O of other accounts' processes, which takes root")
         elif platform.system() == "Linux" and self.account is not None and not can_part:
             say("                        not recorded: the I/O of other accounts' processes, without setpriv (package util-linux)")
+
+    def _record_database(self, watcher: Watcher, stats: str, agent_dir: Path) -> Path:
+        """Return the list of what the agent records, with our own database at its end."""
+        passwords = agent_dir / "pgpass"
+        self._write_for_agent(passwords, f"*:*:*:*:{watcher.password}")
+        conninfo = shlex.quote(watcher.conninfo(passwords))
+        self._write_for_agent(
+            agent_dir / "stats.conf", f"{stats.rstrip()}\npostgresql\t?query {RECORD_S} {watcher.psql} {conninfo}"
+        )
+        return agent_dir / "stats.conf"
+
+    def _write_for_agent(self, path: Path, text: str) -> None:
+        # The folder belongs to the agent: never write to a file that it may have planted there.
+        path.unlink(missing_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text + "\n")
+        chown(path, self.account)
 
     def _watch(self) -> None:
         """Wait for the end; restart processes that end earlier."""
@@ -524,45 +544,10 @@ def _woken_by_children() -> Iterator[socket.socket]:
             signal.set_wakeup_fd(-1)
 
 
-@dataclass(frozen=True, slots=True)
-class AgentTools:
-    """What an agent's stats.conf records on this host: by itself or with installed programs, and programs that it lacks."""
-
-    recorders: list[str]
-    missing: list[str]
-
-
 def _agent_path(script: Path) -> str:
     """Return where an agent that runs in this environment looks for programs: in NORMSTAT_PATH or its own PATH, not in ours."""
     found = re.search(r"^PATH=\$\{NORMSTAT_PATH:-([^}]*)\}$", script.read_text(), re.MULTILINE)
     return os.environ.get("NORMSTAT_PATH") or (found[1] if found else os.defpath)
-
-
-def _tools_of(stats: Path, path: str) -> AgentTools:
-    """Read the lines `name<TAB>command` of an agent's stats.conf; a missing program that is optional (`?`) is not reported."""
-    recorders: list[str] = []
-    missing: list[str] = []
-    for line in stats.read_text().splitlines():
-        name, tab, command = line.partition("\t")
-        words = command.removeprefix("?").split()
-        if not tab or name.startswith("#") or not words:
-            continue
-        if words[0].startswith("@"):
-            words = words[1:]
-        program = words[0] if words else ""
-        if program == "facts":
-            recorders.append("facts about the host")
-        elif program == "watch":
-            recorders.append("jumps of the clock and tools that end")
-        elif name == "event":
-            recorders.append("events from log files")
-        elif program == "sample":
-            recorders.append("processes" if name == "proc_pid_linux" else "the counters of /proc")
-        elif program and shutil.which(program, path=path) is not None:
-            recorders.append(program)
-        elif program and not command.startswith("?"):
-            missing.append(program)
-    return AgentTools(list(dict.fromkeys(recorders)), list(dict.fromkeys(missing)))
 
 
 @app.command()

@@ -3,6 +3,7 @@
 `normstat up` and `normstat own-database` create it, as the superuser, before the first migration.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final, LiteralString
 
@@ -41,11 +42,11 @@ class _Owner:
     database: str
 
 
-def make_owner(admin_url: str, owner_url: str) -> bool:
+def make_owner(admin_url: str, owner_url: str, watcher_url: str = "") -> bool:
     """Create the role, the database and the extension that normstat needs; return whether the role had more privileges before.
 
-    `admin_url` names the superuser, with its password if there is one; the database is that of `owner_url`. An interrupted call is
-    completed by the next one.
+    `admin_url` names the superuser, with its password if there is one; the database is that of `owner_url`; `watcher_url` the role
+    that the agent records the database as, and its password. Empty: none. An interrupted call is completed by the next one.
     Raises: OwnerError
     """
     parsed = conninfo_to_dict(owner_url)
@@ -57,6 +58,8 @@ def make_owner(admin_url: str, owner_url: str) -> bool:
             _close_password(admin, admin_url)
             is_converted = _make_role(admin, owner)
             _make_database(admin, owner)
+            if watcher_url:
+                _make_watcher(admin, conninfo_to_dict(watcher_url))
         with _connect(admin_url, owner.database) as admin:
             if admin.execute(HAS_TIMESCALEDB).fetchone() == (True,):
                 admin.execute("CREATE EXTENSION IF NOT EXISTS timescaledb")
@@ -91,6 +94,15 @@ def _make_role(admin: psycopg.Connection, owner: _Owner) -> bool:
         # Lets it find the database's folder, to measure free disk space.
         admin.execute(sql.SQL("GRANT pg_read_all_settings TO {}").format(role))
     return has_rights
+
+
+def _make_watcher(admin: psycopg.Connection, watcher: Mapping[str, object]) -> None:
+    """Create the role that sees what the server does, and no table."""
+    role = sql.Identifier(str(watcher["user"]))
+    if admin.execute(ROLE, [watcher["user"]]).fetchone() is None:
+        admin.execute(sql.SQL("CREATE ROLE {} LOGIN CONNECTION LIMIT 2").format(role))
+    admin.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(role, sql.Literal(watcher["password"])))
+    admin.execute(sql.SQL("GRANT pg_monitor TO {}").format(role))
 
 
 def _make_database(admin: psycopg.Connection, owner: _Owner) -> None:

@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final
@@ -47,12 +48,29 @@ POLL_S: Final = 0.05
 # A socket's path must fit in sockaddr_un (108 bytes with the closing zero).
 MAX_SOCKET_DIR_LENGTH: Final = 80
 SECRET_MODE: Final = 0o600
+# The role that the agent records the server as.
+WATCHER: Final = "normstat_agent"
 
 
 class EmbeddedError(NormstatError):
     """The private database cannot be found or does not start; the message says what to do."""
 
     code: ClassVar[str] = "embedded_database"
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """How the agent reaches the server: the program psql, where it connects to, and the password of the role."""
+
+    psql: str
+    parameters: Mapping[str, str]
+    password: str
+
+    def conninfo(self, passfile: Path) -> str:
+        """Return the words for psql; `passfile` holds the password."""
+        parameters = {**self.parameters, "passfile": str(passfile)}
+        quoted = {key: value.replace("\\", "\\\\").replace("'", "\\'") for key, value in parameters.items()}
+        return " ".join(f"{key}='{value}'" for key, value in quoted.items())
 
 
 class EmbeddedPostgres:
@@ -95,6 +113,16 @@ class EmbeddedPostgres:
         return self._url_of("normstat", self._secret(PASSWORD_FILE), "normstat")
 
     @property
+    def watcher(self) -> Watcher | None:
+        """What the agent needs to record the server. Missing: None where there is no psql that its list can name"""
+        psql = self.binaries.bin_dir / "psql"
+        found = str(psql) if psql.is_file() else shutil.which("psql")
+        if found is None or " " in found:
+            return None
+        password = self._secret("postgres.watcher.password")
+        return Watcher(found, {"host": str(self.socket_dir), "dbname": "normstat", "user": WATCHER}, password)
+
+    @property
     def account_name(self) -> str:
         """The account that the server runs as: our own, unless we are root."""
         return self._account.name if self._account is not None else str(os.geteuid())
@@ -122,7 +150,8 @@ class EmbeddedPostgres:
         self.launch()
         self._wait_until_ready()
         admin_url = self._url_of(ADMIN_ROLE, self._secret("postgres.admin.password"), "postgres")
-        call_aside(partial(_make_owner, admin_url, self.url))
+        watcher_url = self._url_of(WATCHER, self._secret("postgres.watcher.password"), "normstat")
+        call_aside(partial(_make_owner, admin_url, self.url, watcher_url))
         self._is_new = False
 
     def launch(self) -> None:
@@ -334,11 +363,11 @@ class EmbeddedPostgres:
         raise EmbeddedError("the database did not start; its log ends with:\n  " + "\n  ".join(tail))
 
 
-def _make_owner(admin_url: str, url: str) -> None:
+def _make_owner(admin_url: str, url: str, watcher_url: str) -> None:
     # Its driver takes half of the memory that `normstat up` would need.
     from normstat.db.owner import make_owner  # noqa: PLC0415
 
-    make_owner(admin_url, url)
+    make_owner(admin_url, url, watcher_url)
 
 
 def _named(account: OsAccount | None) -> OsAccount | None:

@@ -47,6 +47,26 @@ def test_a_database_is_made_for_a_new_owner(owner_url: str, server: TestServer, 
 
 
 @on_one_database
+def test_the_watcher_sees_what_the_server_does_and_no_table(owner_url: str, server: TestServer) -> None:
+    watcher_url = f"postgresql://watcher:seen%21@127.0.0.1:{server.port}/somewhere"
+    try:
+        for _ in range(2):
+            make_owner(server.admin_url("postgres"), owner_url, watcher_url)
+        with psycopg.connect(owner_url, autocommit=True) as connection:
+            connection.execute("CREATE TABLE secrets AS SELECT 1 AS secret")
+            [pid] = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
+            with psycopg.connect(watcher_url, autocommit=True) as watcher:
+                assert watcher.execute(RIGHTS).fetchone() == NONE
+                seen = watcher.execute("SELECT query FROM pg_stat_activity WHERE pid = %s", [pid]).fetchone()
+                assert seen == ("SELECT pg_backend_pid()",)
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    watcher.execute("SELECT * FROM secrets")
+    finally:
+        server.admin(sql.SQL("REVOKE pg_monitor FROM watcher"))
+        server.admin(sql.SQL("DROP ROLE watcher"))
+
+
+@on_one_database
 def test_a_role_with_more_rights_loses_them_and_keeps_its_database(owner_url: str, server: TestServer) -> None:
     server.admin(sql.SQL("CREATE ROLE somebody SUPERUSER CREATEROLE CREATEDB REPLICATION BYPASSRLS LOGIN PASSWORD 'secret!'"))
     server.admin(sql.SQL("CREATE DATABASE somewhere"))

@@ -18,6 +18,7 @@ import psycopg
 import pytest
 
 from normstat.cli import up_command as up_module
+from normstat.cli.agent_tools import AgentTools, tools_of
 from normstat.local.binaries import ROOT_STATE_DIR
 from tests.certificates import make_self_signed
 from tests.databases import on_either_database
@@ -168,6 +169,7 @@ def test_up_shows_samples_stops_cleanly_and_goes_on(closed_data_dir: Path) -> No
         assert_role_is_no_superuser(up)
         assert_commands_find_the_database(up)
         assert_files_are_private(up)
+        wait_until(lambda: records_its_database(data_dir), "a report of its own database")
         if os.geteuid() == 0:
             assert_nothing_is_roots(up)
         n_first = n_samples(client)
@@ -188,6 +190,10 @@ def test_up_shows_samples_stops_cleanly_and_goes_on(closed_data_dir: Path) -> No
         wait_until(lambda: n_samples(client) > n_before, "more samples after the restart", FIRST_SAMPLES_WITHIN_S)
     assert again.process.returncode == 0
     assert processes_naming(str(data_dir)) == []
+
+
+def records_its_database(data_dir: Path) -> bool:
+    return any("\nnormstat\t" in path.read_text() for path in (data_dir / "agent/spool").glob("postgresql.*.raw"))
 
 
 @pytest.mark.matrix
@@ -286,7 +292,7 @@ def test_the_tools_of_an_agent_are_told(tmp_path: Path, monkeypatch: pytest.Monk
         "vmstat_2\tvmstat 5\npidstat_linux\t?pidstat 1\niostat_linux\tiostat -x 1\ndf_linux\t@60 df\n"
     )
     script = CHECKOUT / "agents/normstat-agent"
-    tools = up_module._tools_of(stats, up_module._agent_path(script))
+    tools = tools_of(stats, up_module._agent_path(script))
     assert tools.recorders == ["the counters of /proc", "processes", "vmstat", "mpstat", "df"]
     assert tools.missing == ["iostat"]
     monkeypatch.delenv("NORMSTAT_PATH")
@@ -294,7 +300,7 @@ def test_the_tools_of_an_agent_are_told(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_host_without_tools_lacks_nothing(tmp_path: Path) -> None:
-    tools = up_module._tools_of(CHECKOUT / "agents/stats.conf.linux", str(tmp_path))
+    tools = tools_of(CHECKOUT / "agents/stats.conf.linux", str(tmp_path))
     assert tools.missing == []
     assert tools.recorders == [
         "the counters of /proc",
@@ -307,4 +313,4 @@ def test_a_host_without_tools_lacks_nothing(tmp_path: Path) -> None:
 def test_watched_log_files_are_no_programs(tmp_path: Path) -> None:
     stats = tmp_path / "stats.conf"
     stats.write_text("event\t/var/log/app.log ERROR|FATAL\nevent\t/var/log/other.log panic\n")
-    assert up_module._tools_of(stats, str(tmp_path)) == up_module.AgentTools(["events from log files"], [])
+    assert tools_of(stats, str(tmp_path)) == AgentTools(["events from log files"], [])
