@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from normstat.comparison.findings.human import describe_range, format_human
 from normstat.comparison.ledger import sources
 from normstat.comparison.ledger.ledger_words import culprits_of, describe, describe_part
 from normstat.comparison.ledger.lines import LedgerSplit, ResourceTotal
@@ -14,6 +13,7 @@ from normstat.comparison.ledger.readings import Reading, find_users
 from normstat.comparison.ledger.sources import Database
 from normstat.comparison.ledger.windows import Spans
 from normstat.comparison.ledger_model import LedgerLine, Quantity
+from normstat.runtime.readable import describe_range, format_human
 
 # Smaller changes are ignored: sessions at work, those of a statement, and those that are blocked.
 MIN_SESSIONS: Final = 0.5
