@@ -6,10 +6,11 @@ from typing import Literal
 from normstat.comparison.side_values import SideValues, Sparkline
 from normstat.runtime.field_docs import Documented
 
-Resource = Literal["cpu", "memory", "disk", "network", "processes", "throttling"]
+# The last two: a unit that used up its CPU time, and one that was at its limit of memory.
+Resource = Literal["cpu", "memory", "disk", "network", "processes", "gpu", "throttling", "memory_limit"]
 Certainty = Literal["sure", "likely", "nothing"]
-# CPU time; anonymous memory; data read and written; processes that waited for a disk; CPU time of ended children.
-Quantity = Literal["cpu", "memory", "read", "written", "blocked", "children"]
+# CPU time; anonymous memory; data read and written; processes that waited for a disk; CPU time of ended children; time of a GPU.
+Quantity = Literal["cpu", "memory", "read", "written", "blocked", "children", "gpu"]
 PartKind = Literal["process", "command", "unit", "kernel", "others", "remainder"]
 
 
@@ -58,6 +59,8 @@ class LedgerPart(Documented):
     """Whether the sentence of the line names it."""
     windows: list[float]
     """Its mean in each window of the baseline, as the line's `window_starts_ms`."""
+    of_unit: str = ""
+    """Of a process or command, the systemd unit or container of its first process. Empty: in none, or the raw output is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ class LedgerLine(Documented):
     host: str
     resource: Resource
     name: str
-    """What the total is of: `the CPUs`, `memory`, a disk, an interface, a unit or container."""
+    """What the total is of: `the CPUs`, `memory`, a disk, an interface, a GPU, a unit or container."""
     stat: str
     """The stat of the total."""
     fields: list[str]
@@ -123,6 +126,8 @@ class LedgerLine(Documented):
     """The mean of the total in each of them."""
     sentence: str
     note: str = ""
-    """What was not recorded. Empty: nothing is missing."""
+    """What was not recorded; of a unit at its limit, what the host had left. Empty: there is nothing to add."""
+    limit: float | None = None
+    """Of a unit that ran into its limit: the CPUs, or KiB of memory, that it may use. Null: not known, or not about a unit."""
     drawn: DrawnTotal | None = None
     """Null where the line is not worth reporting."""

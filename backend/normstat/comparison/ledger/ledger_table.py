@@ -14,7 +14,9 @@ RESOURCES: Final[dict[Resource, str]] = {
     "disk": "disk",
     "network": "network",
     "processes": "new processes",
+    "gpu": "GPU",
     "throttling": "throttled",
+    "memory_limit": "memory limit",
 }
 CERTAINTIES: Final[dict[Certainty, str]] = {"sure": "sure", "likely": "likely", "nothing": "as normal"}
 AMOUNTS: Final = {
@@ -24,6 +26,7 @@ AMOUNTS: Final = {
     "written": "wrote {}",
     "blocked": "waited for a disk {} of the time",
     "children": "short-lived children: {} of a CPU",
+    "gpu": "{}",
 }
 NOT_SEEN: Final[dict[Resource, str]] = {
     "cpu": "not seen: processes too short to be sampled, the kernel",
@@ -81,7 +84,9 @@ def describe_ledger(lines: Sequence[LedgerLine], said: str = "") -> list[str]:
 
 def name_resource(line: LedgerLine) -> str:
     """Return the resource, and of several its device: `disk vda`."""
-    device = line.instance if line.resource in ("disk", "network", "throttling") else ""
+    if line.resource == "gpu":
+        return line.name
+    device = line.instance if line.resource in ("disk", "network", "throttling", "memory_limit") else ""
     return f"{RESOURCES[line.resource]} {device}".rstrip()
 
 
@@ -113,6 +118,8 @@ def _factor(line: LedgerLine) -> float:
 
 
 def _unit(line: LedgerLine) -> str:
+    if line.resource == "memory_limit":
+        return "killed/min" if line.unit == "1/min" else "times/s"
     return "requests/s" if line.resource == "disk" and line.unit == "1/s" else line.unit
 
 

@@ -24,6 +24,7 @@ VERBS: Final = {
     "read": "read {}",
     "blocked": "waited for a disk {} of the time",
     "children": "had short-lived children that used {} of a CPU",
+    "gpu": "kept the GPU busy {} of the time",
 }
 NOTHING: Final = {
     "cpu": "used no CPU time",
@@ -32,6 +33,7 @@ NOTHING: Final = {
     "read": "read nothing",
     "blocked": "did not wait for a disk",
     "children": "had no short-lived children",
+    "gpu": "did not use it",
 }
 
 
@@ -39,14 +41,14 @@ def describe(line: LedgerLine, start_s: float) -> str:
     """Return the sentence of a line. `start_s`: of the incident, seconds since the epoch"""
     told = culprits_of(line)
     clauses = [_clause(part, line, start_s) for part in told]
-    if told and line.is_full and line.resource == "cpu":
+    if told and line.is_full and line.resource in ("cpu", "gpu"):
         givers = [f"{part.name} ({format_human(part.change, '%')})" for part in line.parts if part.change < 0 and part.command]
         if givers and told[0].change > 0:
             clauses[-1] += f", taken from {join_words(givers[:MAX_GIVERS])}"
     text = "; ".join([*clauses, _total(line)])
     if line.note:
         text = f"{text}; {line.note}"
-    return f"{text.replace('the CPUs', 'The CPUs', 1) if text.startswith('the CPUs') else text}."
+    return f"{text.replace('the ', 'The ', 1) if text.startswith(('the CPUs', 'the kernel')) else text}."
 
 
 def describe_certainty(line: LedgerLine) -> str:
@@ -141,10 +143,10 @@ def _total(line: LedgerLine) -> str:
         return (
             f"{used} of {whole} of memory {'was' if used == '1' else 'were'} used (normally {describe_range(low, high, line.unit)})"
         )
+    if line.resource in ("throttling", "memory_limit"):
+        return _total_of_unit(line)
     if line.unit == "%":
         factor = 1.0 if line.capacity is None else 100.0 / line.capacity
-        if line.resource == "throttling":
-            return f"{line.name} was throttled {format_human(now, '%')} of the time (normally {describe_range(low, high, '%')})"
         was = "were" if line.resource == "cpu" else "was"
         if line.is_full:
             return f"{line.name} {was} busy {format_human(factor * now, '%')} of the time, as normal"
@@ -157,6 +159,20 @@ def _total(line: LedgerLine) -> str:
         return f"{line.name} served {_number(now)} requests/s (normally {normal})"
     verb = "carried" if line.resource == "network" else "moved"
     return f"{line.name} {verb} {format_human(now, line.unit)} (normally {normal})"
+
+
+def _total_of_unit(line: LedgerLine) -> str:
+    """Return how a unit ran into its limit: `web was throttled 34 % of the time at its limit of 0.5 CPUs (normally 0 %)`."""
+    normal = describe_range(line.low, line.high, "%" if line.unit == "%" else "1")
+    if line.resource == "throttling":
+        cpus = None if line.limit is None else format_human(line.limit, "1")
+        limit = "" if cpus is None else f" at its limit of {cpus} CPU{'' if cpus == '1' else 's'}"
+        return f"{line.name} was throttled {format_human(line.incident, '%')} of the time{limit} (normally {normal})"
+    limit = "its limit of memory" if line.limit is None else f"its limit of {format_human(line.limit, 'KiB')} of memory"
+    if line.unit == "1/min":
+        killed = format_human(round(line.incident, 1), "processes")
+        return f"the kernel killed {killed} of {line.name} per minute at {limit} (normally {normal})"
+    return f"{line.name} was at {limit} {_number(line.incident)} times per second (normally {normal})"
 
 
 def _number(value: float) -> str:
