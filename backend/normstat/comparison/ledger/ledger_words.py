@@ -100,6 +100,7 @@ def _choose_processes(line: LedgerLine) -> list[LedgerPart]:
 
 def _clause(part: LedgerPart, line: LedgerLine, start_s: float) -> str:
     is_plural = part.name.endswith(" processes)")
+    name = f"{part.name} of {part.of_unit}" if part.of_unit else part.name
     if part.start_ms is not None and part.change > 0:
         when = f", which began {format_seconds(part.start_ms / 1000 - start_s)} into the incident,"
     elif part.is_new and part.change > 0:
@@ -108,12 +109,12 @@ def _clause(part: LedgerPart, line: LedgerLine, start_s: float) -> str:
         when = ""
     if part.is_gone:
         used = VERBS[part.quantity].format(format_human(_factor(part) * part.baseline, _unit(part)))
-        return f"{part.name} {'are' if is_plural else 'is'} gone; {'they' if is_plural else 'it'} {used} in the baseline"
+        return f"{name} {'are' if is_plural else 'is'} gone; {'they' if is_plural else 'it'} {used} in the baseline"
     value = format_human(_factor(part) * part.incident, _unit(part))
     if part.kind == "kernel":
         words = f"{part.name} took {value}" if part.unit != "%" else f"{part.name} took {value} of a CPU"
     else:
-        words = f"{part.name}{when} {VERBS[part.quantity].format(value) if part.incident else NOTHING[part.quantity]}"
+        words = f"{name}{when} {VERBS[part.quantity].format(value) if part.incident else NOTHING[part.quantity]}"
     normal = "" if part.is_new else f" (normally {describe_range(*_range(part), _unit(part))})"
     share = ""
     if part.share is not None and line.outside * part.change > 0 and not line.is_full and part.unit == line.unit:

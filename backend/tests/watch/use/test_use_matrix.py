@@ -190,7 +190,7 @@ async def test_a_unit_with_limits_has_a_row_of_its_own_and_the_worst_comes_first
     told = {cell.kind: (cell.state, cell.text, cell.field, cell.instance) for cell in rows["shop/web/nginx"].cells}
     assert told == {
         "utilisation": ("critical", "CPU 97 %, memory 61 %", "cpu_of_limit_pct", "shop/web/nginx"),
-        "saturation": ("warning", "throttled 40 %, at its memory limit 0 times/s", "throttled_pct", "shop/web/nginx"),
+        "saturation": ("warning", "throttled 40 %, at its memory limit 0 /s", "throttled_pct", "shop/web/nginx"),
         "errors": ("fine", "killed 0 /s", "oom_kills_per_s", "shop/web/nginx"),
     }
     database = {cell.kind: (cell.state, cell.text) for cell in rows["db.service"].cells}
