@@ -28,14 +28,15 @@ def use(
 
     matrix = run_in_session(work)
     print_table([("resource", *USE_KINDS), *(_to_row(row) for row in matrix.rows)])
-    n_hidden = matrix.n_units - sum(row.unit != "" for row in matrix.rows)
+    n_hidden = matrix.n_units - sum(row.limits != "" for row in matrix.rows)
     hidden = f"; {n_hidden} more units with limits are better off" if n_hidden else ""
     typer.echo(f"in the 5 minutes before {format_instant(matrix.end)}{hidden}")
 
 
 def _to_row(row: UseRow) -> tuple[str, ...]:
     cells = {cell.kind: cell for cell in row.cells}
-    return (row.title, *(_describe(cells.get(kind)) for kind in USE_KINDS))
+    title = f"{row.title} ({row.limits})" if row.limits else row.title
+    return (title, *(_describe(cells.get(kind)) for kind in USE_KINDS))
 
 
 def _describe(cell: UseCell | None) -> str:

@@ -31,10 +31,10 @@ describe("the USE matrix", () => {
       {
         resource: "disk",
         title: "Disks",
-        unit: "",
+        limits: "",
         cells: [cell("errors", "not_recorded"), cell("utilisation", "critical", "util_pct", "vda")],
       },
-      { resource: "cpu", title: "CPUs", unit: "", cells: [cell("saturation", "warning", "aqu_sz")] },
+      { resource: "cpu", title: "CPUs", limits: "", cells: [cell("saturation", "warning", "aqu_sz")] },
     ],
   };
 
@@ -47,7 +47,7 @@ describe("the USE matrix", () => {
 
   it("counts the units that have no row", () => {
     expect(hiddenUnits(matrix)).toBe(3);
-    const row = { resource: "unit", title: "web: 1 CPU", unit: "web", cells: [] };
+    const row = { resource: "unit", title: "web", limits: "1 CPU", cells: [] };
     expect(hiddenUnits({ n_units: 3, rows: [...matrix.rows, row] })).toBe(2);
   });
 

@@ -12,7 +12,7 @@ export function cellsOf(row: UseMatrix["rows"][number]): readonly (UseCell | nul
 
 /** Return how many units with limits have no row. */
 export function hiddenUnits({ rows, n_units }: Pick<UseMatrix, "rows" | "n_units">): number {
-  return n_units - rows.filter(({ unit }) => unit !== "").length;
+  return n_units - rows.filter(({ limits }) => limits !== "").length;
 }
 
 /** Return the metric that a cell shows, to draw it. Missing: null where nothing is recorded */

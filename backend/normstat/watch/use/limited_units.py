@@ -16,10 +16,10 @@ MAX_UNITS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class LimitedUnit:
-    """A unit with limits: `title` has them, `web-7f4c: 0.5 CPUs, 512 MiB`."""
+    """A unit with limits, these in words: `0.5 CPUs, 512 MiB`."""
 
     name: str
-    title: str
+    limits: str
 
 
 def limit_sources() -> list[UseSource]:
@@ -30,7 +30,7 @@ def limit_sources() -> list[UseSource]:
 def find_limited(values: Mapping[tuple[str, str], Mapping[str, float]]) -> list[LimitedUnit]:
     """Return the units with limits, by name. `values`: means by stat and field, then instance"""
     cpu, memory = values.get((UNIT, CPU_LIMIT), {}), values.get((UNIT, MEMORY_LIMIT), {})
-    return [LimitedUnit(name, f"{name}: {_describe(cpu.get(name), memory.get(name))}") for name in sorted({*cpu, *memory})]
+    return [LimitedUnit(name, _describe(cpu.get(name), memory.get(name))) for name in sorted({*cpu, *memory})]
 
 
 def _describe(cpu_pct: float | None, memory_kib: float | None) -> str:

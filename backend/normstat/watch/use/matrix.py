@@ -78,10 +78,10 @@ class UseRow(Documented):
 
     resource: str
     title: str
-    """`CPUs`; of a unit with its limits: `web-7f4c: 0.5 CPUs, 512 MiB`."""
+    """`CPUs`; of a unit its name."""
     cells: list[UseCell]
-    unit: str = ""
-    """The systemd unit or container. Empty for a resource of the whole host."""
+    limits: str = ""
+    """Of a systemd unit or container, what it may use: `0.5 CPUs, 512 MiB`. Empty for a resource of the whole host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +158,8 @@ async def read_matrix(session: AsyncSession, host: str, at: datetime) -> UseMatr
     means = (await read_use_means(session, [host_id], _sources(), window))[host_id]
     system = await read_system(session, host, [stat.name for stat in await list_host_stats(session, host_id)])
     rows = answer_host(means, system if system in SYSTEMS else "linux")
-    own = [row for row in rows if not row.unit]
-    of_units = [row for row in rows if row.unit]
+    own = [row for row in rows if not row.limits]
+    of_units = [row for row in rows if row.limits]
     return UseMatrix(host, window.start, window.end, [*own, *of_units[:MAX_UNITS]], len(of_units))
 
 
@@ -190,7 +190,7 @@ def answer_host(means: HostMeans, system: str) -> list[UseRow]:
             rows[question.resource].append(_answer(means, question, system))
     own = [UseRow(resource, RESOURCE_TITLES[resource], cells) for resource, cells in rows.items()]
     units = [_to_unit_row(means, unit, of_unit, system) for unit in find_limited(means.values)]
-    units.sort(key=lambda row: (-max(RANKS[cell.state] for cell in row.cells), natural_key(row.unit)))
+    units.sort(key=lambda row: (-max(RANKS[cell.state] for cell in row.cells), natural_key(row.title)))
     return [*(row for row in own if row.resource not in OPTIONAL or _is_recorded(row)), *units]
 
 
@@ -204,23 +204,27 @@ def _sources() -> list[UseSource]:
 
 def _to_unit_row(means: HostMeans, unit: LimitedUnit, questions: Sequence[UseQuestion], system: str) -> UseRow:
     cells = [_answer_unit(means, unit.name, question, system) for question in questions]
-    return UseRow(UNIT, unit.title, cells, unit.name)
+    return UseRow(UNIT, unit.name, cells, unit.limits)
 
 
 def _answer_unit(means: HostMeans, unit: str, question: UseQuestion, system: str) -> UseCell:
     """Return a cell of a unit: what is known of it, each after its words, with the state and the limits of the worst."""
     found: list[UseCell] = []
+    told: list[str] = []
     for source in question.sources:
         for place in _sources_of(source.wanted, tuple(means.stats)):
             value = (means.tails if source.is_tail else means.values).get((place.stat, place.field.key), {}).get(unit)
             if value is None:
                 continue
-            worst = choose_worst(source, place.field, {unit: value}, 1)
-            text = f"{source.words} {worst.amount}"
-            found.append(_to_cell(question, system, source, place, replace(worst, text=text)))
+            own = choose_worst(source, place.field, {unit: value}, 1)
+            text = f"{source.words} {own.amount}"
+            found.append(_to_cell(question, system, source, place, replace(own, text=text)))
+            # Most units are never throttled, or have no limit of memory.
+            told += [text] if value else []
     if not found:
         return _not_recorded(question, system)
-    return replace(max(found, key=lambda cell: RANKS[cell.state]), text=", ".join(cell.text for cell in found))
+    worst = max(found, key=lambda cell: RANKS[cell.state])
+    return replace(worst, text=", ".join(told) or worst.text)
 
 
 def _to_fleet_row(host: str, rows: Sequence[UseRow]) -> FleetUseRow:
@@ -239,7 +243,7 @@ def _to_fleet_cell(resource: str, rows: Sequence[UseRow]) -> FleetUseCell:
     worst = max(row.cells, key=lambda cell: RANKS[cell.state])
     n_recorded = sum(cell.state != "not_recorded" for cell in row.cells)
     kind = worst.kind if n_recorded else None
-    text = f"{row.unit} {worst.text}" if row.unit else worst.text
+    text = f"{row.title} {worst.text}" if row.limits else worst.text
     return FleetUseCell(resource, worst.state, kind, text, n_recorded, len(row.cells))
 
 

@@ -184,13 +184,17 @@ async def test_a_unit_with_limits_has_a_row_of_its_own_and_the_worst_comes_first
         found = await read_matrix(session, "web1", END)
         fleet = await read_fleet_use(session, END)
         without = await read_matrix(session, "web2", END)
-    rows = {row.unit: row for row in found.rows if row.unit}
-    assert [row.title for row in rows.values()] == ["shop/web/nginx: 0.5 CPUs, 512 MiB", "db.service: 1 GiB", "idle.service: 1 CPU"]
+    rows = {row.title: row for row in found.rows if row.limits}
+    assert [(row.title, row.limits) for row in rows.values()] == [
+        ("shop/web/nginx", "0.5 CPUs, 512 MiB"),
+        ("db.service", "1 GiB"),
+        ("idle.service", "1 CPU"),
+    ]
     assert found.n_units == 3
     told = {cell.kind: (cell.state, cell.text, cell.field, cell.instance) for cell in rows["shop/web/nginx"].cells}
     assert told == {
         "utilisation": ("critical", "CPU 97 %, memory 61 %", "cpu_of_limit_pct", "shop/web/nginx"),
-        "saturation": ("warning", "throttled 40 %, at its memory limit 0 /s", "throttled_pct", "shop/web/nginx"),
+        "saturation": ("warning", "throttled 40 %", "throttled_pct", "shop/web/nginx"),
         "errors": ("fine", "killed 0 /s", "oom_kills_per_s", "shop/web/nginx"),
     }
     database = {cell.kind: (cell.state, cell.text) for cell in rows["db.service"].cells}

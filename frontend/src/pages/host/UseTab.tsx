@@ -109,9 +109,14 @@ function Matrix({ matrix, onMetric }: MatrixProps) {
         </Table.Thead>
         <Table.Tbody>
           {matrix.rows.map((row) => (
-            <Table.Tr key={`${row.resource} ${row.unit}`}>
+            <Table.Tr key={`${row.resource} ${row.title}`}>
               <Table.Th scope="row" className="use-resource">
-                {row.unit === "" ? resourcesText(row.resource) : row.title}
+                {row.limits === "" ? resourcesText(row.resource) : row.title}
+                {row.limits !== "" && (
+                  <Text fz={12} className="soft">
+                    {row.limits}
+                  </Text>
+                )}
               </Table.Th>
               {cellsOf(row).map((cell, place) => (
                 <Cell key={String(place)} cell={cell} onMetric={onMetric} />
