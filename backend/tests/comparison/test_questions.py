@@ -264,15 +264,6 @@ def test_a_busier_command_is_asked_about_by_name() -> None:
     assert first.commands[0].command.startswith("ps -C postgres ")
 
 
-@pytest.mark.parametrize(
-    ("stat", "field"), [("linux_unit", "throttled_pct"), ("docker_stats", "cpu_pct"), ("nvidia_smi_query", "utilization_gpu_pct")]
-)
-def test_a_container_and_a_gpu_are_asked_about_though_no_command_takes_their_name(stat: str, field: str) -> None:
-    """Their names are plain words, as those of disks are, which commands take."""
-    [questions] = ask([context(stat, field, "up", "web", unit="%", now=90)], "linux")
-    assert questions
-
-
 def test_a_mount_point_is_quoted() -> None:
     found = commands([context("df_linux", "used_pct", "up", "/mnt/$(reboot) 'x'")], "linux")
     assert """du -xh --max-depth=2 '/mnt/$(reboot) '"'"'x'"'"'' |""" in found
