@@ -155,7 +155,11 @@ def test_objects_name_each_other(case: str) -> None:
     assert ("Secret" in objects) == (existing is None)
     if existing is None:
         assert objects["Secret"]["stringData"] == values["secret"]["values"]
-    assert values.get("settings", {}).items() <= objects["ConfigMap"]["data"].items()
+    given = dict(values.get("settings", {}))
+    hosts = given.pop("NORMSTAT_ALLOWED_HOSTS", "").split(",")
+    assert given.items() <= objects["ConfigMap"]["data"].items()
+    # Agents call the server by the name of its Service, too.
+    assert set(filter(None, hosts)) <= set(objects["ConfigMap"]["data"].get("NORMSTAT_ALLOWED_HOSTS", "").split(","))
     assert objects["ConfigMap"]["data"].keys() <= list_settings().keys()
     port = objects["Service"]["spec"]["ports"][0]
     assert port["targetPort"] == deployment["template"]["spec"]["containers"][0]["ports"][0]["name"]
