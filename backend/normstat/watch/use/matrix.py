@@ -268,7 +268,9 @@ def _to_cell(question: UseQuestion, system: str, source: UseSource, found: Field
     state, limits = judge_value(source, value.value), word_limits(source)
     place = (found.stat, found.field.key, value.instance)
     commands = (question.commands[system], question.records.get(system, ""))
-    return UseCell(question.kind, question.about, state, value.text, value.n, *place, *limits, *commands)
+    # Most tools number GPUs.
+    text = f"GPU {value.text}" if question.resource == "gpu" and value.instance.isdecimal() else value.text
+    return UseCell(question.kind, question.about, state, text, value.n, *place, *limits, *commands)
 
 
 def _not_recorded(question: UseQuestion, system: str) -> UseCell:

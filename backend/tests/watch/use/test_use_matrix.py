@@ -222,9 +222,9 @@ async def test_gpus_have_a_row_where_there_are_some(sessions: Sessions) -> None:
     async with open_read_session(sessions) as session:
         (row,) = (row for row in (await read_matrix(session, "web1", END)).rows if row.resource == "gpu")
     assert [(cell.kind, cell.state, cell.text) for cell in row.cells] == [
-        ("utilisation", "no_limit", "0 99 %"),
-        ("saturation", "warning", "1 100 %"),
-        ("errors", "warning", "0 3 errors"),
+        ("utilisation", "no_limit", "GPU 0 99 %"),
+        ("saturation", "warning", "GPU 1 100 %"),
+        ("errors", "warning", "GPU 0 3 errors"),
     ]
 
 
