@@ -3,6 +3,7 @@
 #   docker build --tag normstat .                          the server
 #   docker build --target agent --tag normstat-agent .     an agent for the machine that the container runs on
 ARG DEBIAN=debian:trixie-slim
+ARG ALPINE=alpine:3.22
 
 # Everything that only building needs: make, pip, Node (a Python package brings it), the sources.
 FROM ${DEBIAN} AS build
@@ -13,15 +14,14 @@ WORKDIR /src
 COPY . .
 RUN make wheel
 RUN make server-deb PYTHON_VERSION=3.13
-RUN make agent-deb
+RUN make agent-root
 
-FROM ${DEBIAN} AS agent
-# procps and sysstat have the tools, curl posts what they print.
-RUN --mount=type=bind,from=build,source=/src/build,target=/packages \
-    apt-get update \
-    && apt-get install -y --no-install-recommends curl procps sysstat /packages/normstat-agent_*_all.deb \
-    && rm -rf /var/lib/apt/lists/* \
-    && useradd --uid 10001 --home-dir /var/lib/normstat --no-create-home --shell /usr/sbin/nologin normstat \
+# busybox and the script: its sampler reads /proc itself. curl posts what it prints.
+FROM ${ALPINE} AS agent
+RUN --mount=type=bind,from=build,source=/src/build/agent-root,target=/agent-root \
+    apk add --no-cache curl \
+    && cp -R /agent-root/. / \
+    && adduser -D -H -u 10001 -h /var/lib/normstat -s /sbin/nologin normstat \
     && install -d -o normstat -g normstat -m 700 /var/lib/normstat
 USER 10001:10001
 WORKDIR /var/lib/normstat

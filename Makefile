@@ -29,7 +29,7 @@ YIELD := nice -n 3
 STAGE := sh $(CURDIR)/backend/setup/stage.sh
 
 .PHONY: help setup setup-dev page run serve run-agent dev check check-backend check-page fmt test test-all test-deps test-stages test-databases \
-	agent agent-packages server-packages server-deb server-rpm agent-deb agent-rpm chart wheel test-fast test-changed test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page bench-page man clean
+	agent agent-packages server-packages server-deb server-rpm agent-deb agent-rpm agent-root chart wheel test-fast test-changed test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page bench-page man clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -103,6 +103,11 @@ agent: ## put the agent together from its parts in agents/src
 	@mv agents/normstat-agent.new agents/normstat-agent
 
 agent-packages: agent-deb agent-rpm ## build the agent's .deb and .rpm into build/ (needs dpkg-deb and rpmbuild; no root)
+
+agent-root: ## build/agent-root: the agent as its image has it
+	@install -d build/agent-root/opt/normstat
+	@install -m 755 agents/normstat-agent build/agent-root/opt/normstat/normstat-agent
+	@install -m 644 agents/stats.conf.linux build/agent-root/opt/normstat/stats.conf
 
 agent-deb agent-rpm: agent-%:
 	@sh agents/package/build.sh $* build

@@ -176,7 +176,8 @@ tool_ended() {
     if [ "$2" -gt 128 ] && te_signal=$(kill -l "$2" 2>/dev/null); then te_how="by signal ${te_signal#SIG}"; fi
     t_reason="ended $te_how${last_line:+: $last_line}"
     log "$1: the tool $t_reason; restarting in $t_delay s"
-    say_event tool "$1" "$1 $t_reason; restarting in $t_delay s"
+    # Where the delay no longer grows, as with nvidia-smi on a host without a GPU, there is nothing new to say.
+    [ "$t_delay" -ge 300 ] || say_event tool "$1" "$1 $t_reason; restarting in $t_delay s"
     t_state=waiting t_pid=0 t_until=$((up_s + t_delay))
     t_delay=$((t_delay * 2))
     [ "$t_delay" -le 300 ] || t_delay=300

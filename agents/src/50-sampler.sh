@@ -10,10 +10,10 @@ readonly SAMPLER_CLOCK='@sampler-clock.sh@'
 
 readonly SAMPLER_SYSTEM='@sampler-system.awk@'
 
-readonly SAMPLER_PROCESSES='@sampler-processes.awk@'
-
-# Its second part.
-readonly SAMPLER_CGROUPS='@sampler-cgroups.awk@'
+# The sampler of processes is one program in two parts.
+readonly SAMPLER_OF_PROCESSES='@sampler-processes.awk@'
+readonly SAMPLER_OF_CGROUPS='@sampler-cgroups.awk@'
+readonly SAMPLER_PROCESSES="$SAMPLER_OF_PROCESSES$SAMPLER_OF_CGROUPS"
 
 # Sets sample_error and returns 1 if stats.conf may not have the line NAME COMMAND.
 check_sample() {
@@ -167,7 +167,7 @@ run_sampler() {
         set -- "$rp_every" files head "$slow_files" $fast_files
         ;;
     *:1)
-        printf '%s' "$SAMPLER_PROCESSES$SAMPLER_CGROUPS" >"$work/sampler.processes" || exit 1
+        printf '%s' "$SAMPLER_PROCESSES" >"$work/sampler.processes" || exit 1
         set -- "$rp_every" pids "$sample_reader" "$work/sampler.processes" "$@"
         ;;
     *)

@@ -151,7 +151,7 @@ hold_sampler() {
     hs_program=/proc/self/fd/7
     [ "$sample_reader" != head ] || hs_program=''
     # shellcheck disable=SC2016,SC2086  # the variable is the other shell's; nothing or one word
-    exec env -i PATH="$PATH" LC_ALL=C TZ=UTC NORMSTAT_CLOCK="$SAMPLER_CLOCK" NORMSTAT_SOURCE="$SAMPLER_PROCESSES$SAMPLER_CGROUPS" \
+    exec env -i PATH="$PATH" LC_ALL=C TZ=UTC NORMSTAT_CLOCK="$SAMPLER_CLOCK" NORMSTAT_SOURCE="$SAMPLER_PROCESSES" \
         "$hs_shell" $hs_options 'eval "$NORMSTAT_CLOCK"' normstat-sampler "$hs_every" pids "$sample_reader" "$hs_program" "$hs_every" $hs_words
 }
 

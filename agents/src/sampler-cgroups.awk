@@ -1,7 +1,8 @@
 # Control groups, for the sampler of processes: prints the counters of the groups that hold processes, under the heading of the group,
 # each line after the name of its file. A group whose lines did not change since they were printed has only its heading; the awk that
-# takes over after sixty lines prints all again. The root group, which is the whole host, is left out. A container is described once
-# by each awk, by a line that no kernel prints: its name, where a file of its engine has it.
+# takes over after sixty lines prints all again. The root group, which is the whole host, is left out. Each awk describes once what
+# the kernel says by number: a container, by a line that no kernel prints, its name, where a file of its engine has it; the disks, by
+# the lines of /proc/partitions.
 function find_mounts(    mounted, words, options, n, k) {
     while ((getline mounted < "/proc/mounts") > 0) {
         split(mounted, words, " ")
@@ -22,8 +23,8 @@ function find_groups(folder,    source, line, at, path, longest, own, names, n, 
         line = substr(line, index(line, ":") + 1)
         at = index(line, ":")
         path = substr(line, at + 1)
-        # A path that begins with .. is of another namespace.
-        if (path == "/" || path ~ /^\/\.\./ || path ~ / \(deleted\)$/ || length(path) > 1000) continue
+        if (at == 1) path = outer_path(path)
+        if (path == "" || path == "/" || path ~ /^\/\.\.(\/|$)/ || path ~ / \(deleted\)$/ || length(path) > 1000) continue
         if (at == 1) {
             own = path
             add_group("unified", path)
@@ -33,6 +34,33 @@ function find_groups(folder,    source, line, at, path, longest, own, names, n, 
     }
     close(source)
     return own == "" ? longest : own
+}
+# In a container with a namespace of its own for control groups, the kernel shows the other groups from its own: /../../x.service.
+# Which one that is, is found by the number of this process.
+function find_own_group(    line, words, command) {
+    own_group = ""
+    line = "/proc/1/cgroup"
+    while ((getline command < line) > 0) if (command ~ /^0::\/\.\.(\/|$)/) own_group = "?"
+    close(line)
+    if (own_group == "" || !("unified" in mount)) return
+    getline line < "/proc/self/stat"
+    close("/proc/self/stat")
+    split(line, words, " ")
+    command = "find '" mount["unified"] "' -name cgroup.procs -exec grep -lx " words[1] " {} + 2>/dev/null"
+    own_group = ""
+    if ((command | getline line) > 0) own_group = substr(line, length(mount["unified"]) + 1, length(line) - length(mount["unified"]) - 13)
+    close(command)
+}
+# Returns a path of version 2 as it is outside of the container. Empty: the root.
+function outer_path(path,    outer) {
+    if (own_group == "") return path
+    if (path == "/") return own_group
+    outer = own_group
+    while (path ~ /^\/\.\.(\/|$)/) {
+        path = substr(path, 4)
+        sub(/\/[^\/]*$/, "", outer)
+    }
+    return outer path
 }
 function add_group(controller, path,    group, names, n) {
     if (!(controller in mount)) return
@@ -106,6 +134,10 @@ function container_name(group,    id, path, line, at, name) {
     container_names[id] = name
     return name
 }
+# Disks have names only outside of control groups.
+function show_disks() {
+    if (("unified" in mount) || ("blkio" in mount)) show("/proc/partitions")
+}
 function find_controllers() {
     files["unified"] = "cpu.stat cpu.max memory.current memory.max memory.events memory.stat io.stat pids.current pids.max" \
         " cpu.pressure memory.pressure io.pressure"
@@ -115,4 +147,5 @@ function find_controllers() {
     files["blkio"] = "blkio.throttle.io_service_bytes blkio.throttle.io_serviced"
     files["pids"] = "pids.current pids.max"
     find_mounts()
+    find_own_group()
 }

@@ -105,6 +105,7 @@ BEGIN {
             }
         }
         if (asked != "") add_arguments()
+        if (n_ticks == 0) show_disks()
         for (i = 1; i <= n_groups; i++) show_group(groups[i])
         print text
         fflush()

@@ -38,6 +38,8 @@ REFUSED: Final = (
     ((*DATABASE, "--set", "settings.NORMSTAT_METRICS_TOKEN=secret"), "NORMSTAT_METRICS_TOKEN is a secret"),
     ((*DATABASE, "--set", "ingress.enabled=true"), "ingress.hosts is empty"),
     ((*DATABASE, "--set", "serviceMonitor.enabled=true"), "/metrics answers other machines by token only"),
+    ((*DATABASE, "--set", "agent.enabled=true"), "agent.joinTokenSecret is empty"),
+    ((*DATABASE, "--set", "agent.capabilities={SYS_ADMIN}"), "capabilities"),
     ((*DATABASE, "--set", "replicaCount=3"), "replicaCount"),
     ((*DATABASE, "--set", "settings.NORMSTAT_WORKERS=2"), "got number, want string"),
 )

@@ -287,7 +287,7 @@ def test_image_is_built_by_make_targets() -> None:
     makefile = (CHECKOUT / "Makefile").read_text()
     dockerfile = re.sub(r"\\\n", "", (CHECKOUT / "Dockerfile").read_text())
     commands = re.findall(r"^RUN (.*)$", dockerfile, re.MULTILINE)
-    ours = [command for command in commands if "apt-get" not in command]
+    ours = [command for command in commands if "apt-get" not in command and "apk add" not in command]
     assert ours, "the image must build something"
     for command in ours:
         target = re.match(r"make ([a-z-]+)", command)

@@ -6,11 +6,12 @@ from typing import Literal
 from normstat.comparison.side_values import SideValues, Sparkline
 from normstat.runtime.field_docs import Documented
 
-Resource = Literal["cpu", "memory", "disk", "network", "processes", "throttling", "database"]
+# Throttling: a unit that used up its CPU time; memory_limit: one that was at its limit of memory.
+Resource = Literal["cpu", "memory", "disk", "network", "processes", "gpu", "throttling", "memory_limit", "database"]
 Certainty = Literal["sure", "likely", "nothing"]
-# CPU time; anonymous memory; data read and written; processes that waited for a disk; CPU time of ended children; sessions of a
-# database that executed a statement; sessions that waited for one that blocked them.
-Quantity = Literal["cpu", "memory", "read", "written", "blocked", "children", "statement", "blocking"]
+# CPU time; anonymous memory; data read and written; processes that waited for a disk; CPU time of ended children; time of a GPU;
+# sessions of a database that executed a statement; sessions that waited for one that blocked them.
+Quantity = Literal["cpu", "memory", "read", "written", "blocked", "children", "gpu", "statement", "blocking"]
 PartKind = Literal["process", "command", "unit", "statement", "session", "kernel", "others", "remainder"]
 
 
@@ -60,6 +61,8 @@ class LedgerPart(Documented):
     """Whether the sentence of the line names it."""
     windows: list[float]
     """Its mean in each window of the baseline, as the line's `window_starts_ms`."""
+    of_unit: str = ""
+    """Of a process or command, the systemd unit or container of its first process. Empty: in none, or the raw output is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ class LedgerLine(Documented):
     host: str
     resource: Resource
     name: str
-    """What the total is of: `the CPUs`, `memory`, a disk, an interface, a unit or container, a database."""
+    """What the total is of: `the CPUs`, `memory`, a disk, an interface, a GPU, a unit or container, a database."""
     stat: str
     """The stat of the total."""
     fields: list[str]
@@ -125,6 +128,8 @@ class LedgerLine(Documented):
     """The mean of the total in each of them."""
     sentence: str
     note: str = ""
-    """What was not recorded. Empty: nothing is missing."""
+    """What was not recorded; of a unit at its limit, what the host had left. Empty: there is nothing to add."""
+    limit: float | None = None
+    """Of a unit that ran into its limit: the CPUs, or KiB of memory, that it may use. Null: not known, or not about a unit."""
     drawn: DrawnTotal | None = None
     """Null where the line is not worth reporting."""

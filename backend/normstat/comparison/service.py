@@ -15,6 +15,7 @@ from normstat.comparison.circumstance_reader import read_circumstances
 from normstat.comparison.compared_group import ComparedGroup, join_rates, read_compared_group
 from normstat.comparison.divisor import Divisor, Rate, parse_divisor, read_rate
 from normstat.comparison.host_comparison import HostComparison, Mutes, Progress, Task, compare_host
+from normstat.comparison.ledger_units import add_units, retell
 from normstat.comparison.model import ComparedBaseline, Comparison, Counts, FindingGroup, SideCoverage, Sides, Story
 from normstat.comparison.next_questions.questions import FindingContext, FindingValue, System, find_questions, to_system
 from normstat.comparison.process_origins import add_origins
@@ -111,6 +112,9 @@ async def run_whole_comparison(
     groups, ranks = _rank(hosts)
     stories = merge_hosts([host.stories for host in hosts], ranks)
     stories = await add_origins(session, stories, host_ids, request.incident)
+    told = [line for host in hosts for line in host.ledger]
+    ledger = await add_units(session, told, host_ids, request.incident)
+    stories = retell(stories, told, ledger)
     circumstances = await read_circumstances(session, hosts, host_ids, request.incident, stories, events=events)
     shown = groups[: request.limit]
     shown = _add_questions(shown, await _read_systems(session, hosts), await read_tools(session, host_ids))
@@ -144,7 +148,7 @@ async def run_whole_comparison(
         stories=stories,
         notes=_to_notes(hosts),
         circumstances=circumstances,
-        ledger=[line for host in hosts for line in host.ledger],
+        ledger=ledger,
         divisor_note=" ".join(
             host.divisor_note if len(hosts) == 1 else f"{host.host}: {host.divisor_note}" for host in hosts if host.divisor_note
         ),

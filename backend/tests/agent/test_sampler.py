@@ -251,6 +251,40 @@ def test_facts_about_the_host_are_sent_with_their_date(host: Host) -> None:
     host.assert_nothing_left_behind()
 
 
+@pytest.mark.parametrize("awk", ["mawk", "busybox awk", "gawk"])
+def test_groups_are_found_from_a_namespace_of_its_own(awk: str) -> None:
+    """As in a container of a cluster: the kernel shows other groups as /../../x, and the disks have names."""
+    root = next(
+        (Path(folder) for folder in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified") if Path(folder, "cgroup.controllers").exists()),
+        None,
+    )
+    own = None if root is None else root / f"normstat-test-{os.getpid()}"
+    if root is None or own is None or not os.access(root, os.W_OK) or shutil.which(awk.split(maxsplit=1)[0]) is None:
+        pytest.skip(f"needs root, control groups of version 2 and {awk}")
+    folders = [own, own / "container", own / "other"]
+    for folder in folders:
+        folder.mkdir()
+    idle = subprocess.Popen(["sleep", "60"])
+    try:
+        (own / "other/cgroup.procs").write_text(str(idle.pid))
+        parts = " ".join(f"-f {PARTS / name}" for name in ("sampler-processes.awk", "sampler-cgroups.awk"))
+        script = (
+            f'echo $$ >"$0/container/cgroup.procs" && echo "1796026400 /proc/self /proc/{idle.pid}" | unshare -C {awk} {parts} 5'
+        )
+        done = subprocess.run(["sh", "-c", script, str(own)], capture_output=True, text=True, timeout=60, check=False)
+        if "unshare" in done.stderr:
+            pytest.skip(f"no namespaces here: {done.stderr}")
+        assert f"Cgroup:\t/{own.name}/other\n" in done.stdout
+        assert f"Cgroup:\t/{own.name}/container\n" in done.stdout
+        assert f"==> {own}/other <==\n" in done.stdout
+        assert "==> /proc/partitions <==\n" in done.stdout
+    finally:
+        idle.kill()
+        idle.wait()
+        for folder in reversed(folders):
+            folder.rmdir()
+
+
 @pytest.mark.parametrize("name", ["dash", "bash"])
 def test_a_new_awk_takes_over_without_a_break(host: Host, name: str) -> None:
     """mawk keeps the names of all files that it opened: it is replaced after sixty ticks, here after two."""

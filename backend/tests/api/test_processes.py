@@ -11,6 +11,8 @@ from sqlalchemy import delete
 
 from normstat.api.http.state import AppState
 from normstat.comparison import process_origins
+from normstat.comparison.ledger.ledger_words import describe
+from normstat.comparison.ledger_units import add_units, retell
 from normstat.comparison.model import Story, StoryProcess
 from normstat.comparison.process_origins import add_origins, describe_origin
 from normstat.db.schema.models import Chunk
@@ -26,6 +28,7 @@ from normstat.window import Window
 from tests.api.people import People, body_of
 from tests.api.samples import HOST, deliver_text
 from tests.compaction.raw_view import pack_all
+from tests.report.made import ledger_line, ledger_part
 
 EPOCH = 1_795_305_600
 START = datetime.fromtimestamp(EPOCH, UTC)
@@ -228,6 +231,26 @@ async def test_a_story_says_where_its_process_comes_from(people: People, state: 
         host_id = await require_host(session, HOST)
         [told] = await add_origins(session, [story], {HOST: host_id}, Window(at(0), at(60)))
     assert [one.origin for one in told.processes] == ["user root; started by sh (9); dd if=/dev/zero of=/x 1795305600", "", ""]
+
+
+async def test_a_line_names_the_unit_of_its_process(people: People, state: AppState) -> None:
+    texts = [text.replace("User:\troot\n", "User:\troot\nCgroup:\t/system.slice/etl.service\n") for text in snapshots()]
+    await send_pieces(people, "proc_pid_linux", "1", texts)
+    unit = ledger_part(name="etl.service", kind="unit", command="", pids=[], is_culprit=False)
+    own = ledger_part(name="dd (20)", instance="20/dd", command="dd", pids=[20])
+    ghost = ledger_part(name="ghost (99)", instance="99/ghost", command="ghost", pids=[99], is_culprit=False)
+    lines = [ledger_line(host=HOST, units=[unit], parts=[own, ghost]), ledger_line(host=HOST, certainty="nothing", parts=[own])]
+    lines = [replace(line, sentence=describe(line, EPOCH)) for line in lines]
+    async with open_read_session(state.sessions) as session:
+        host_id = await require_host(session, HOST)
+        found = await add_units(session, lines, {HOST: host_id}, Window(at(0), at(60)))
+    assert [[part.of_unit for part in line.parts] for line in found] == [["etl.service", ""], [""]]
+    assert found[0].sentence.startswith("dd (20) of etl.service, which is new, used 170 % of a CPU")
+    told = [
+        Story(1, [HOST], "cpu", "CPU", f"Likely: {lines[0].sentence}", 0.5, 9, 0.5, None, None, [], [], [], [1]),
+        Story(2, [HOST], "disk", "Disk I/O", "vda was busy.", 0.5, 9, 0.5, None, None, [], [], [], [1]),
+    ]
+    assert [story.sentence for story in retell(told, lines, found)] == [f"Likely: {found[0].sentence}", "vda was busy."]
 
 
 def test_origins_in_words() -> None:

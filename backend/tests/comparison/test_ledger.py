@@ -394,7 +394,8 @@ def test_a_throttled_unit_is_a_line_with_its_limit() -> None:
     found = ledger_of(with_units(host, {"web": (20, 20)}, throttled_pct=(0.0, 34.0), cpu_limit_pct=(50.0, 50.0)))
     line = found["throttling"]
     assert (line.name, line.instance, line.certainty) == ("web", "web", "sure")
-    assert line.sentence == "web was throttled 34 % of the time (normally 0 %); its limit is 0.5 CPUs."
+    assert line.sentence == "web was throttled 34 % of the time at its limit of 0.5 CPUs (normally 0 %); the host was 90 % idle."
+    assert (line.limit, line.capacity) == (0.5, 100.0)
     assert line.drawn is not None
     assert found["cpu"].certainty == "nothing"
 
@@ -403,7 +404,86 @@ def test_a_unit_that_was_never_throttled_before_has_no_field_in_the_baseline() -
     host = with_units(host_of({"7/java": (steady(20, N), steady(20, M, seed=2))}), {"web": (20, 20)})
     host["linux_unit"][1]["batch", "throttled_pct"] = np.full(M, 100.0)
     line = ledger_of(host)["throttling"]
-    assert (line.certainty, line.sentence) == ("sure", "batch was throttled 100 % of the time (normally 0 %).")
+    assert line.certainty == "sure"
+    assert line.sentence == "batch was throttled 100 % of the time (normally 0 %); the host was 90 % idle."
+
+
+def test_a_unit_at_its_memory_limit_is_a_line_with_its_limit() -> None:
+    host = with_units(memory_host(np.zeros(M)), {"web": (20, 20), "db": (5, 5)})
+    for side, n, times in ((0, N, 1.0), (1, M, 900.0)):
+        host["linux_unit"][side]["web", "at_limit_per_s"] = np.full(n, times)
+        host["linux_unit"][side]["web", "memory_limit_kb"] = np.full(n, 524288.0)
+    line = ledger_of(host)["memory_limit"]
+    assert (line.certainty, line.instance, line.limit, line.unit) == ("sure", "web", 524288.0, "1/s")
+    assert line.sentence.startswith("web was at its limit of 512 MiB of memory 900 times per second (normally 1); the host had ")
+    assert line.sentence.endswith(" of memory left.")
+    assert line.drawn is not None
+
+
+def test_one_killed_process_is_a_line() -> None:
+    host = with_units(memory_host(np.zeros(M)), {"web": (20, 20)})
+    host["linux_unit"][0]["web", "oom_kills_per_s"] = np.zeros(N)
+    # The sampler looks every five seconds; here each second is one report.
+    host["linux_unit"][1]["web", "oom_kills_per_s"] = np.where(np.arange(M) == 30, 1.0, 0.0)
+    line = ledger_of(host)["memory_limit"]
+    assert (line.certainty, line.unit, line.limit) == ("sure", "1/min", None)
+    assert line.sentence.startswith(
+        "The kernel killed 1 process of web per minute at its limit of memory (normally 0); the host had "
+    )
+
+
+def test_a_unit_is_named_by_what_it_wrote_to_the_disk_in_question() -> None:
+    """What it wrote to another disk is no reason; and most reports have no row of the unit."""
+    host = disk_host(requests=3000, busy=95, blocked=0)
+    host.pop("linux_command")
+    host.pop("linux_process", None)
+    host = with_units(host, {"etl.service": (5, 5), "db.service": (5, 5)})
+    disks: tuple[Side, Side] = ({}, {})
+    for unit, disk, both in (("etl.service", "vda", (0.0, 90_000.0)), ("db.service", "vdb", (1000.0, 400_000.0))):
+        for side, n in ((0, N), (1, M)):
+            if both[side]:
+                disks[side][f"{unit}/{disk}", "kb_wr_per_s"] = np.full(n, both[side])
+    host["linux_unit_disk"] = disks
+    line = ledger_of(host)["disk"]
+    assert [(unit.name, unit.stat, unit.instance) for unit in line.units if unit.quantity == "written"] == [
+        ("etl.service", "linux_unit_disk", "etl.service/vda")
+    ]
+    assert line.sentence.startswith("etl.service, which is new, wrote ")
+
+
+def gpu_host(used: Mapping[str, tuple[float, float]], busy: Mapping[str, tuple[float, float]]) -> Host:
+    """GPUs, and what processes ("7900/python/0") used of them; a process that uses nothing has no samples."""
+    host: Host = {"nvidia_smi_query": ({}, {}), "nvidia_smi_process": ({}, {})}
+    for side, n in ((0, N), (1, M)):
+        for gpu, both in busy.items():
+            host["nvidia_smi_query"][side][gpu, "utilization_gpu_pct"] = steady(both[side], n, seed=5 + side)
+        for name, both in used.items():
+            if both[side]:
+                host["nvidia_smi_process"][side][name, "sm_pct"] = steady(both[side], n, seed=7 + side)
+    return host
+
+
+def test_a_gpu_is_told_by_the_process_that_keeps_it_busy() -> None:
+    line = ledger_of(gpu_host({"7900/train.py/1": (0, 92), "12/Xorg/0": (1, 1)}, {"0": (3, 3), "1": (1, 95)}))["gpu"]
+    assert (line.name, line.instance, line.certainty, line.capacity) == ("GPU 1", "1", "sure", 100.0)
+    assert line.sentence.startswith(
+        "train.py (7900), which is new, kept the GPU busy 91 % of the time, 100 % of the rise; GPU 1 was busy 96 %"
+    )
+    (part,) = (part for part in line.parts if part.is_culprit)
+    assert (part.stat, part.instance, part.pids, part.quantity) == ("nvidia_smi_process", "7900/train.py/1", [7900], "gpu")
+    assert line.drawn is not None
+
+
+def test_a_full_gpu_is_told_by_who_took_it_from_whom() -> None:
+    found = ledger_of(gpu_host({"7/train.py/0": (98, 40), "8/serve.py/0": (0, 58)}, {"0": (98, 98)}))
+    assert found["gpu"].is_full
+    assert found["gpu"].sentence.startswith("serve.py (8), which is new, kept the GPU busy 58 % of the time, taken from train.py")
+
+
+def test_a_gpu_whose_processes_are_not_recorded_says_so() -> None:
+    host = gpu_host({}, {"0": (2, 90)})
+    host.pop("nvidia_smi_process")
+    assert ledger_of(host)["gpu"].sentence.endswith("(normally 2.0 %); no recorded tool shows which process it was.")
 
 
 def database_of(statement: tuple[float, float], blocked: tuple[float, float], *, sessions: float = 10) -> Host:

@@ -37,10 +37,19 @@ def read_case(case: str) -> dict[str, Any]:
 
 
 def read_objects(case: str) -> dict[str, dict[str, Any]]:
-    """The objects by kind; there is one of each."""
-    found = [one for one in yaml.safe_load_all((HELM / f"rendered/{case}.yaml").read_text()) if one is not None]
+    """The objects of the server by kind; there is one of each. Those of agents: see read_agent."""
+    found = [one for one in read_all(case) if not is_of_agent(one)]
     assert len({one["kind"] for one in found}) == len(found)
     return {one["kind"]: one for one in found}
+
+
+def read_all(case: str) -> list[dict[str, Any]]:
+    return [one for one in yaml.safe_load_all((HELM / f"rendered/{case}.yaml").read_text()) if one is not None]
+
+
+def is_of_agent(one: dict[str, Any]) -> bool:
+    name: str = one["metadata"]["name"]
+    return name.endswith("-agent")
 
 
 def containers_of(case: str) -> Iterator[dict[str, Any]]:
@@ -146,7 +155,11 @@ def test_objects_name_each_other(case: str) -> None:
     assert ("Secret" in objects) == (existing is None)
     if existing is None:
         assert objects["Secret"]["stringData"] == values["secret"]["values"]
-    assert values.get("settings", {}).items() <= objects["ConfigMap"]["data"].items()
+    given = dict(values.get("settings", {}))
+    hosts = given.pop("NORMSTAT_ALLOWED_HOSTS", "").split(",")
+    assert given.items() <= objects["ConfigMap"]["data"].items()
+    # Agents call the server by the name of its Service, too.
+    assert set(filter(None, hosts)) <= set(objects["ConfigMap"]["data"].get("NORMSTAT_ALLOWED_HOSTS", "").split(","))
     assert objects["ConfigMap"]["data"].keys() <= list_settings().keys()
     port = objects["Service"]["spec"]["ports"][0]
     assert port["targetPort"] == deployment["template"]["spec"]["containers"][0]["ports"][0]["name"]
@@ -159,3 +172,51 @@ def test_objects_name_each_other(case: str) -> None:
         (endpoint,) = objects["ServiceMonitor"]["spec"]["endpoints"]
         assert (endpoint["path"], endpoint["port"]) == ("/metrics", port["name"])
         assert endpoint["authorization"]["credentials"] == {"name": names[1], "key": "NORMSTAT_METRICS_TOKEN"}
+
+
+WITH_AGENTS: Final = [case for case in CASES if read_case(case).get("agent", {}).get("enabled")]
+
+
+@pytest.mark.parametrize("case", WITH_AGENTS)
+def test_an_agent_on_each_node_may_only_read_the_node(case: str) -> None:
+    found = {one["kind"]: one for one in read_all(case) if is_of_agent(one)}
+    pod = found["DaemonSet"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert pod["hostPID"] is True
+    assert pod["automountServiceAccountToken"] is False
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"], "add": ["SYS_PTRACE", "DAC_READ_SEARCH"]},
+    }
+    of_node = {volume["name"] for volume in pod["volumes"] if "hostPath" in volume}
+    writable = {mount["name"] for mount in container["volumeMounts"] if mount["name"] in of_node and not mount.get("readOnly")}
+    assert (of_node, writable) == ({"state", "cgroup", "containers"}, {"state"})
+    assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["volumes"]}
+    assert pod["tolerations"] == [{"operator": "Exists"}]
+
+
+@pytest.mark.parametrize("case", WITH_AGENTS)
+def test_agents_are_started_with_options_that_they_have_and_the_server_knows_their_name_for_it(case: str) -> None:
+    found = {one["kind"]: one for one in read_all(case) if is_of_agent(one)}
+    daemon, server = found["DaemonSet"]["spec"], read_objects(case)
+    (container,) = daemon["template"]["spec"]["containers"]
+    given = {one["name"]: one for one in container["env"]}
+    assert given["NORMSTAT_HOST"]["valueFrom"] == {"fieldRef": {"fieldPath": "spec.nodeName"}}
+    help_text = (CHECKOUT / "agents/normstat-agent").read_text()
+    for name in given:
+        option = name.removeprefix("NORMSTAT_").lower().replace("_", "-")
+        assert re.search(rf"^#   --{option} ", help_text, re.MULTILINE), name
+    service, url = server["Service"], given["NORMSTAT_SERVER"]["value"]
+    scheme = "https" if read_case(case).get("tls") else "http"
+    host = f"{service['metadata']['name']}.monitoring.svc"
+    assert url == f"{scheme}://{host}:{service['spec']['ports'][0]['port']}"
+    # Or the server would refuse them.
+    assert host in server["ConfigMap"]["data"]["NORMSTAT_ALLOWED_HOSTS"].split(",")
+    labels = daemon["template"]["metadata"]["labels"]
+    assert daemon["selector"]["matchLabels"].items() <= labels.items()
+    assert not service["spec"]["selector"].items() <= labels.items(), "an agent is no server"
+    stats = read_case(case)["agent"].get("stats")
+    assert ("ConfigMap" in found) == ("NORMSTAT_STATS" in given) == (stats is not None)
+    if stats is not None:
+        assert found["ConfigMap"]["data"] == {"stats.conf": stats}

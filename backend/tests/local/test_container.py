@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
@@ -49,13 +50,19 @@ def test_what_runs_has_packages_only_and_is_not_root() -> None:
         assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", said["USER"]), "Kubernetes can tell a number from root, not a name"
         assert [rest for instruction, rest in stages[name] if instruction in {"COPY", "ADD"} and "--from" in rest] == []
         run = " ".join(rest for instruction, rest in stages[name] if instruction == "RUN")
-        assert "--no-install-recommends" in run
-        assert "rm -rf /var/lib/apt/lists/*" in run
+        if name == "agent":
+            # Alpine: busybox, and what posts its output.
+            assert re.findall(r"apk add (.*?) +&&", run) == ["--no-cache curl"]
+            assert "--mount=type=bind,from=build,source=/src/build/agent-root," in run
+        else:
+            assert "--no-install-recommends" in run
+            assert "rm -rf /var/lib/apt/lists/*" in run
         assert not re.search(r"\b(node|npm|make|pip|gcc)\b", run)
         assert not SECRET.search(said.get("ENV", ""))
     assert dict(stages["server"])["HEALTHCHECK"].endswith('CMD ["normstat-health"]')
     # What Debian trixie has; the package depends on it.
     assert ("RUN", "make server-deb PYTHON_VERSION=3.13") in stages["build"]
+    assert ("RUN", "make agent-root") in stages["build"]
     assert "debian:trixie-slim" in (CHECKOUT / "Dockerfile").read_text()
 
 
@@ -87,6 +94,37 @@ def test_containers_of_compose_have_no_rights_of_root(services: dict[str, dict[s
     # Each keeps what was uploaded to it, and the port belongs to the first.
     assert services["server"]["volumes"] != services["server-2"]["volumes"]
     assert services["server-2"]["ports"] == []
+
+
+def test_the_agent_of_compose_sees_the_machine_and_can_only_read_it(services: dict[str, dict[str, Any]]) -> None:
+    agent = services["agent"]
+    assert (agent["pid"], agent["cgroup"], agent["read_only"]) == ("host", "host", True)
+    assert [mount for mount in agent["volumes"] if mount.startswith("/")] == ["/sys/fs/cgroup:/sys/fs/cgroup:ro"]
+
+
+def test_the_root_of_the_agents_image_records_with_busybox_alone(tmp_path: Path) -> None:
+    """What `make agent-root` puts together, with the userland of the image."""
+    done = subprocess.run(["make", "-s", "agent-root"], cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    root = CHECKOUT / "build/agent-root/opt/normstat"
+    assert sorted(path.name for path in root.iterdir()) == ["normstat-agent", "stats.conf"]
+    busybox = shutil.which("busybox")
+    assert busybox is not None
+    userland = tmp_path / "bin"
+    userland.mkdir()
+    subprocess.run([busybox, "--install", "-s", userland], check=True)
+    command = [busybox, "sh", str(root / "normstat-agent"), "collect", str(tmp_path / "out")]
+    environment = {"NORMSTAT_PATH": str(userland), "NORMSTAT_SHELL": str(userland / "sh"), "HOME": str(tmp_path)}
+    expected = {"proc_linux": "==> /proc/stat <==", "proc_pid_linux": "==> /proc/1/status <=="}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as agent:
+        found: dict[str, str] = {}
+        # The test's own limit of time ends a vain wait.
+        while agent.poll() is None and not all(text in found.get(name, "") for name, text in expected.items()):
+            time.sleep(0.2)
+            found = {path.name.partition(".")[0]: path.read_text(errors="replace") for path in (tmp_path / "out").rglob("*.raw")}
+        assert agent.poll() is None
+        agent.terminate()
+        agent.wait()
 
 
 def test_the_agent_of_compose_knows_its_options(services: dict[str, dict[str, Any]]) -> None:

@@ -14,6 +14,10 @@ def units(text: str | Iterable[str]) -> list[tuple[float, str, Values]]:
     return rows(text, "linux_unit", spec=SPEC)
 
 
+def disks(text: str | Iterable[str]) -> list[tuple[float, str, Values]]:
+    return rows(text, "linux_unit_disk", spec=SPEC)
+
+
 def group(path: str, *lines: str) -> str:
     return "".join(f"{line}\n" for line in (f"==> {path} <==", *lines))
 
@@ -58,6 +62,36 @@ def test_a_unit_has_rates_amounts_and_limits() -> None:
             "kb_rd_per_s": 2.0, "kb_wr_per_s": 0.0, "rd_per_s": 0.0, "wr_per_s": 0.0, "oom_kills_per_s": 0.2, "io_some_pct": 10.0,
         },
     )  # fmt: skip
+
+
+def test_each_disk_of_a_unit_has_its_own_row_and_one_made_of_others_is_not_counted_again() -> None:
+    def report(at: int, *, by: int) -> str:
+        words = [f"io.stat {disk} rbytes=0 wbytes={by * kib * 1024} rios=0 wios={by}" for disk, kib in (("8:0", 50), ("253:0", 50))]
+        # The kernel lists a disk when the group uses it.
+        words += ["io.stat 259:1 rbytes=5120 wbytes=0 rios=5 wios=0"] if by else []
+        return pids(at, stat_line(7, "java")) + group(WEB, *words)
+
+    names = group(
+        "/proc/partitions", "major minor  #blocks  name", "", "   8        0   1048576 sda", " 253        0   1048576 dm-0"
+    )  # fmt: skip
+    text = report(0, by=0) + names + report(5, by=2) + report(10, by=2)
+    assert disks(text) == [
+        (5, "web.service/sda", {"kb_rd_per_s": 0.0, "kb_wr_per_s": 20.0, "rd_per_s": 0.0, "wr_per_s": 0.4}),
+        (5, "web.service/dm-0", {"kb_rd_per_s": 0.0, "kb_wr_per_s": 20.0, "rd_per_s": 0.0, "wr_per_s": 0.4}),
+        # One without a name is known by its number.
+        (5, "web.service/259:1", {"kb_rd_per_s": 1.0, "kb_wr_per_s": 0.0, "rd_per_s": 1.0, "wr_per_s": 0.0}),
+    ]
+    assert [values.get("kb_wr_per_s") for _, _, values in units(text)] == [20.0, 0.0]
+    pieces = [text[at : at + 50] for at in range(0, len(text), 50)]
+    assert disks(pieces) == disks(text)
+
+
+def test_a_unit_on_stacked_disks_alone_is_counted() -> None:
+    def report(at: int, written: int) -> str:
+        names = group("/proc/partitions", "   7        0   1048576 loop0")
+        return pids(at, stat_line(7, "java")) + names + group(WEB, f"io.stat 7:0 rbytes=0 wbytes={written} rios=0 wios=1")
+
+    assert units(report(0, 0) + report(5, 5120))[0][2]["kb_wr_per_s"] == 1.0
 
 
 def test_a_heading_alone_is_a_group_that_did_nothing() -> None:

@@ -166,6 +166,7 @@ export function madeLedgerPart(change: Partial<LedgerPart> = {}): LedgerPart {
     start_ms: null,
     is_culprit: true,
     windows: [0, 0, 0],
+    of_unit: "",
     ...change,
   };
 }
@@ -215,6 +216,7 @@ export function madeLedgerLine(change: Partial<LedgerLine> = {}): LedgerLine {
     windows: [30, 38, 24],
     sentence: "yes (812), which is new, used 170 % of a CPU; the CPUs were busy 98 % of the time (normally 12 to 19 %).",
     note: "",
+    limit: null,
     ...change,
   };
 }

@@ -17,6 +17,7 @@ import {
   formatAmount,
   leadingLine,
   lineTitle,
+  partTree,
   stripOf,
 } from "./ledger";
 
@@ -148,5 +149,24 @@ describe("the windows of the baseline", () => {
       { window: { start: 135_000, end: 180_000 }, amount: "75 %" },
       { window: { start: 90_000, end: 135_000 }, amount: "10 %" },
     ]);
+  });
+});
+
+describe("the parts of a line", () => {
+  test("stand below their unit, and those of no listed unit after the units", () => {
+    const unit = madeLedgerPart({ name: "web.service", kind: "unit", command: "", pids: [], instance: "web.service" });
+    const own = madeLedgerPart({ of_unit: "web.service" });
+    const read = madeLedgerPart({ name: "dd (9)", of_unit: "web.service", quantity: "read" });
+    const other = madeLedgerPart({ name: "sh (7)", of_unit: "cron.service" });
+    const line = madeLedgerLine({ units: [unit], parts: [own, read, other] });
+    const tree = partTree(line);
+    expect(tree.units.map(({ unit: { name }, parts }) => [name, names(parts)])).toEqual([["web.service", ["yes (812)"]]]);
+    expect(names(tree.others)).toEqual(["dd (9)", "sh (7)", "not seen"]);
+  });
+
+  test("of a GPU and of a unit at its limit say what they are about", () => {
+    expect(lineTitle(madeLedgerLine({ resource: "gpu", name: "GPU 1", instance: "1" }))).toBe("GPU 1");
+    const line = madeLedgerLine({ resource: "memory_limit", instance: "web", unit: "1/min", capacity: null, incident: 3 });
+    expect([lineTitle(line), describeNow(line)]).toEqual(["Memory limit web", "3 killed/min"]);
   });
 });

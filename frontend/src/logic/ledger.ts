@@ -14,6 +14,7 @@ const ledgerWrote = (amount: string) => `wrote ${amount}`;
 const ledgerWaited = (amount: string) => `waited for a disk ${amount} of the time`;
 
 const ledgerBlocked = (amount: string) => `blocked ${amount}`;
+const ledgerKept = (amount: string) => `kept the GPU busy ${amount} of the time`;
 
 const ledgerChildren = (amount: string) => `short-lived children: ${amount} of a CPU`;
 
@@ -33,17 +34,21 @@ const RESOURCES: Readonly<Record<LedgerLine["resource"], string>> = {
   disk: "Disk",
   network: "Network",
   processes: "New processes",
+  gpu: "GPU",
   throttling: "Throttled",
   database: "Sessions of",
+  memory_limit: "Memory limit",
 };
+
+/** Of these a line is about one device or unit. */
+const OF_ONE: ReadonlySet<LedgerLine["resource"]> = new Set(["disk", "network", "throttling", "memory_limit"]);
 
 /** Return the name of a resource: `Disk`, with that of the device: `vda`. */
 export function resourceOf({ resource, instance, name }: LedgerLine): { readonly title: string; readonly device: string } {
-  return {
-    title: RESOURCES[resource],
-    device:
-      resource === "database" ? name : resource === "disk" || resource === "network" || resource === "throttling" ? instance : "",
-  };
+  if (resource === "gpu") {
+    return { title: name, device: "" };
+  }
+  return { title: RESOURCES[resource], device: resource === "database" ? name : OF_ONE.has(resource) ? instance : "" };
 }
 
 /** Return the name of what a line counts: `CPU`, `Disk vda`. */
@@ -94,6 +99,9 @@ interface Measure {
 function measureOf({ resource, unit, capacity }: LedgerLine): Measure {
   if (resource === "cpu" && capacity !== null) {
     return { factor: 100 / capacity, unit: "%" };
+  }
+  if (resource === "memory_limit") {
+    return { factor: 1, unit: unit === "1/min" ? "killed/min" : "times/s" };
   }
   return { factor: 1, unit: resource === "disk" && unit === "1/s" ? "requests/s" : unit };
 }
@@ -202,6 +210,7 @@ const QUANTITIES: Readonly<Record<LedgerPart["quantity"], (amount: string) => st
   children: ledgerChildren,
   statement: (amount) => amount,
   blocking: ledgerBlocked,
+  gpu: ledgerKept,
 };
 
 /** Return what a part took: `98 % of a CPU`; of one that is gone what it took before. */
@@ -257,6 +266,21 @@ function describeRemainder({ resource }: LedgerLine): string {
     : resource === "cpu"
       ? "Not seen: processes too short to be sampled, the kernel"
       : "Not seen";
+}
+
+/** The parts of a line: each unit with its processes, then those of no unit that is listed. */
+export interface PartTree {
+  readonly units: readonly { readonly unit: LedgerPart; readonly parts: readonly LedgerPart[] }[];
+  readonly others: readonly LedgerPart[];
+}
+
+export function partTree({ parts, units, remainder }: LedgerLine): PartTree {
+  const isOf = (part: LedgerPart, unit: LedgerPart) => part.of_unit === unit.name && part.quantity === unit.quantity;
+  const own = remainder === null ? parts : [...parts, remainder];
+  return {
+    units: units.map((unit) => ({ unit, parts: own.filter((part) => isOf(part, unit)) })),
+    others: own.filter((part) => !units.some((unit) => isOf(part, unit))),
+  };
 }
 
 /** Return why a line is sure, likely or as normal. */

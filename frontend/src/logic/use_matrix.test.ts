@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { UseCell, UseMatrix } from "./api";
-import { cellsOf, countHosts, countStates, limitsOf, metricOf, searchHosts } from "./use_matrix";
+import { cellsOf, countHosts, countStates, hiddenUnits, limitsOf, metricOf, searchHosts } from "./use_matrix";
 
 function cell(kind: UseCell["kind"], state: UseCell["state"], field: string | null = null, instance = ""): UseCell {
   return {
@@ -26,13 +26,15 @@ describe("the USE matrix", () => {
     host: "web1",
     start: "2026-11-16T08:00:00Z",
     end: "2026-11-16T08:05:00Z",
+    n_units: 3,
     rows: [
       {
         resource: "disk",
         title: "Disks",
+        limits: "",
         cells: [cell("errors", "not_recorded"), cell("utilisation", "critical", "util_pct", "vda")],
       },
-      { resource: "cpu", title: "CPUs", cells: [cell("saturation", "warning", "aqu_sz")] },
+      { resource: "cpu", title: "CPUs", limits: "", cells: [cell("saturation", "warning", "aqu_sz")] },
     ],
   };
 
@@ -41,6 +43,12 @@ describe("the USE matrix", () => {
       ["critical", null, "not_recorded"],
       [null, "warning", null],
     ]);
+  });
+
+  it("counts the units that have no row", () => {
+    expect(hiddenUnits(matrix)).toBe(3);
+    const row = { resource: "unit", title: "web", limits: "1 CPU", cells: [] };
+    expect(hiddenUnits({ n_units: 3, rows: [...matrix.rows, row] })).toBe(2);
   });
 
   it("counts what needs attention", () => {

@@ -10,6 +10,11 @@ export function cellsOf(row: UseMatrix["rows"][number]): readonly (UseCell | nul
   return USE_KINDS.map((kind) => row.cells.find((cell) => cell.kind === kind) ?? null);
 }
 
+/** Return how many units with limits have no row. */
+export function hiddenUnits({ rows, n_units }: Pick<UseMatrix, "rows" | "n_units">): number {
+  return n_units - rows.filter(({ limits }) => limits !== "").length;
+}
+
 /** Return the metric that a cell shows, to draw it. Missing: null where nothing is recorded */
 export function metricOf({ stat, field, instance }: UseCell): ExploredMetric | null {
   return stat === null || field === null

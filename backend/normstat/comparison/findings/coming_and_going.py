@@ -30,7 +30,9 @@ from normstat.stats.spec import Kind, Worse
 
 # Titles of instances that are processes, or sums of them.
 PROCESS_TITLES: Final = frozenset({"process", "command", "thread", "user", "project", "task", "zone"})
-# Minimum use of a process whose coming or going is a finding: share of one CPU, and bytes (per second).
+# Titles of instances that hold processes, and come and go as these do.
+UNIT_TITLES: Final = frozenset({"unit", "unit and disk", "container", "cgroup"})
+# Minimum use of a process or unit whose coming or going is a finding: share of one CPU, and bytes (per second).
 MIN_CPU_PCT: Final = 5.0
 MIN_BYTES_PER_S: Final = 1024.0 * 1024.0
 MIN_BYTES: Final = 64 * 1024.0 * 1024.0
@@ -75,6 +77,12 @@ def is_process_stat(stat: str) -> bool:
     """Return whether the instances of a stat are processes, or sums of them."""
     known = load_catalogue().stats.get(stat)
     return known is not None and known[1].instance_title in PROCESS_TITLES
+
+
+def _uses_the_host(stat: str) -> bool:
+    """Return whether the instances of a stat are processes or what holds them: of CPU time their unit is one CPU."""
+    known = load_catalogue().stats.get(stat)
+    return known is not None and known[1].instance_title in PROCESS_TITLES | UNIT_TITLES
 
 
 def find_unmatched(host: str, unmatched: Iterable[Unmatched], around: Surroundings) -> list[FindingGroup]:
@@ -128,8 +136,8 @@ def _to_finding(one: Unmatched, around: Surroundings) -> Finding | None:
 
 
 def _floor(series: SeriesIdentity) -> float | None:
-    """Return the smallest weight worth a finding. Missing: None for fields that say nothing about a process's use of the host."""
-    if not is_process_stat(series.stat):
+    """Return the smallest weight worth a finding; None for fields that do not say what a process or unit uses of the host."""
+    if not _uses_the_host(series.stat):
         return float(10.0**-series.field.decimals)
     unit, field = series.field.unit, series.field
     size = BYTES.get(unit.removesuffix("/s"))
@@ -143,7 +151,7 @@ def _floor(series: SeriesIdentity) -> float | None:
 
 def _impact(one: Unmatched, around: Surroundings) -> float:
     field, weight = one.series.field, one.weight
-    is_process = is_process_stat(one.series.stat)
+    is_process = _uses_the_host(one.series.stat)
     if field.kind is Kind.PERCENT:
         # The percentages of a process are of one CPU.
         return min(1.0, weight / 100 / (around.n_cpus if is_process else 1))

@@ -1,7 +1,7 @@
 """Open the ledger of a host: a line for each resource, the one that changed most first."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -10,34 +10,49 @@ from normstat.comparison.io_gap import describe_io_gap
 from normstat.comparison.ledger import sources
 from normstat.comparison.ledger.databases import database_entries, note_database
 from normstat.comparison.ledger.drawing import TotalOverTime, draw_total, fine_spans
+from normstat.comparison.ledger.gpus import gpu_entries, gpu_totals, note_users
 from normstat.comparison.ledger.ledger_words import culprits_of, describe
-from normstat.comparison.ledger.lines import LedgerSplit, ResourceTotal, make_line
-from normstat.comparison.ledger.readings import PairedSides, Reading, add_up, find_users, known_mean
-from normstat.comparison.ledger.sources import CpuTotal, Users
+from normstat.comparison.ledger.limits import limit_totals, note_limit, throttled_units, units_at_limit, units_with_kills
+from normstat.comparison.ledger.lines import ResourceTotal, make_line
+from normstat.comparison.ledger.readings import PairedSides, Reading, add_up, known_mean
+from normstat.comparison.ledger.sources import CpuTotal
+from normstat.comparison.ledger.splits import (
+    MIN_CHANGES,
+    Entry,
+    Measure,
+    Times,
+    by_process,
+    by_unit,
+    by_unit_of_disk,
+    farthest,
+    find_times,
+    totals_of_first,
+)
 from normstat.comparison.ledger.windows import Amounts, Spans
-from normstat.comparison.ledger_model import DrawnTotal, LedgerLine, Quantity, Resource
+from normstat.comparison.ledger_model import DrawnTotal, LedgerLine, Resource
 from normstat.comparison.read_side import StatSide
-from normstat.runtime.readable import format_human
 from normstat.stats.summaries import is_summary
 from normstat.window import Window
 
-# Smaller changes are ignored: in per cent of one CPU, per cent of the time of a disk, KiB, KiB/s, tasks, per second.
-MIN_CHANGES: Final = {"cpu": 5.0, "disk": 5.0, "memory": 64 * 1024.0, "data": 1024.0, "blocked": 0.2, "requests": 50.0}
 # Share of the memory; the larger of the two limits counts.
 MIN_SHARE_OF_MEMORY: Final = 0.01
 # Memory is held, not spent: the part of the incident in which it differs most shows what was held.
 MEMORY_PARTS: Final = 4
+WRITTEN: Final[Measure] = ("written", "KiB/s", MIN_CHANGES["data"])
+READ: Final[Measure] = ("read", "KiB/s", MIN_CHANGES["data"])
 
 
 def open_book(host: str, reading: Reading, n_cpus: int) -> list[LedgerLine]:
     """Return the lines of a host, heaviest first. Empty where no stat has a total, or the baseline is too short."""
     start_s = reading.incident.start.timestamp()
-    found = [_cpu(reading, n_cpus), _memory(reading), *_network(reading), *_processes(reading), *_throttled(reading)]
-    made = [make_line(host, total, splits, start_s) for total, splits in filter(None, found)]
-    lines = [_note_limit(_note_traffic(line, start_s), reading, start_s) for line in made]
-    disks = [make_line(host, total, splits, start_s) for total, splits in _disks(reading)]
-    # Only the disk that changed most, by the measure that shows it best.
-    lines += [_note_gap(line, reading, start_s) for line in sorted(disks, key=_order)[:1]]
+    found = [_cpu(reading, n_cpus), _memory(reading), *_network(reading), *_processes(reading), *gpu_entries(reading)]
+    lines = [make_line(host, total, splits, start_s) for total, splits in filter(None, found)]
+    lines = [_note_who(line, start_s) for line in lines]
+    of_units = [note_limit(make_line(host, total, [], start_s), reading, lines, start_s) for total in limit_totals(reading)]
+    lines += [_note_gap(line, reading, start_s) for line in _disk_line(host, reading, start_s)]
+    # Only the unit that changed most, by the measure that shows it best.
+    for resource in ("throttling", "memory_limit"):
+        lines += sorted((line for line in of_units if line.resource == resource), key=_order)[:1]
     databases = [make_line(host, total, splits, start_s) for total, splits in database_entries(reading)]
     lines = [note_database(line, databases, reading, start_s) for line in lines]
     return sorted([*lines, *databases], key=_order)
@@ -81,29 +96,24 @@ def _totals(resource: Resource, reading: Reading, n_cpus: int) -> list[ResourceT
         case "processes":
             found = _processes(reading)
         case "throttling":
-            return _units(reading)
+            return throttled_units(reading)
+        case "memory_limit":
+            return [*units_at_limit(reading), *units_with_kills(reading)]
+        case "gpu":
+            return gpu_totals(reading)
         case "database":
             found = database_entries(reading)
     return [total for total, _ in filter(None, found)]
 
 
-def _note_traffic(line: LedgerLine, start_s: float) -> LedgerLine:
-    """Return the line; where a network carried more, with the reason why no process is named."""
-    if line.resource != "network" or line.certainty == "nothing" or line.outside <= 0:
+def _note_who(line: LedgerLine, start_s: float) -> LedgerLine:
+    """Return the line; where a network carried more, or a GPU did, with the reason why no process is named."""
+    note = note_users(line) if line.resource == "gpu" else ""
+    if line.resource == "network" and line.certainty != "nothing" and line.outside > 0:
+        note = "no recorded tool shows whose traffic it was"
+    if not note:
         return line
-    noted = replace(line, note="no recorded tool shows whose traffic it was")
-    return replace(noted, sentence=describe(noted, start_s))
-
-
-def _note_limit(line: LedgerLine, reading: Reading, start_s: float) -> LedgerLine:
-    """Return the line; of a unit that was throttled, with its limit."""
-    if line.resource != "throttling" or line.certainty == "nothing":
-        return line
-    limit = known_mean(reading.stats[line.stat].incident, sources.CPU_LIMIT, reading.whole(), line.instance)[0]
-    if np.isnan(limit):
-        return line
-    cpus = format_human(limit / 100, "1")
-    noted = replace(line, note=f"its limit is {cpus} CPU{'' if cpus == '1' else 's'}")
+    noted = replace(line, note=note)
     return replace(noted, sentence=describe(noted, start_s))
 
 
@@ -126,26 +136,9 @@ def _order(line: LedgerLine) -> tuple[bool, float]:
     return line.certainty == "nothing", -line.weight
 
 
-Entry = tuple[ResourceTotal, list[LedgerSplit]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Times:
-    """The windows of the baseline, and the incident."""
-
-    windows: Spans
-    incident: Spans
-
-
-def _times(reading: Reading, stat: str) -> _Times | None:
-    """Return the times of a stat. Missing: None where the baseline has too few windows."""
-    windows = reading.spans(stat)
-    return _Times(windows, reading.whole()) if len(windows.starts) else None
-
-
 def _cpu(reading: Reading, n_cpus: int) -> Entry | None:
     source = next((one for one in sources.CPU_TOTALS if reading.has(one.stat, *one.idle)), None)
-    times = None if source is None else _times(reading, source.stat)
+    times = None if source is None else find_times(reading, source.stat)
     if source is None or times is None:
         return None
     capacity = 100.0 * n_cpus
@@ -159,12 +152,15 @@ def _cpu(reading: Reading, n_cpus: int) -> Entry | None:
     total = ResourceTotal(
         "cpu", "the CPUs", source.stat, source.idle, source.all or "", "%", capacity, MIN_CHANGES["cpu"], busy, times.windows
     )
-    measure: _Measure = ("cpu", "%", MIN_CHANGES["cpu"])
-    splits = [_split(reading, sources.CPU_USERS, measure, times, kernel=(source.stat, kernel)), *_by_unit(reading, measure, times)]
+    measure: Measure = ("cpu", "%", MIN_CHANGES["cpu"])
+    splits = [
+        by_process(reading, sources.CPU_USERS, measure, times, kernel=(source.stat, kernel)),
+        *by_unit(reading, measure, times),
+    ]
     return total, splits
 
 
-def _of_cpus(reading: Reading, source: CpuTotal, fields: Sequence[str], times: _Times, n_cpus: int) -> Amounts:
+def _of_cpus(reading: Reading, source: CpuTotal, fields: Sequence[str], times: Times, n_cpus: int) -> Amounts:
     """Return fields of all CPUs together, in per cent of one CPU."""
     by_cpu = reading.amounts(source.stat, fields, times.windows, times.incident)
     if source.all == "":
@@ -189,7 +185,7 @@ def _memory(reading: Reading) -> Entry | None:
     if np.isnan(held).all() or np.isnan(before).all():
         return None
     farthest = int(np.nanargmax(np.abs(held - np.nanmedian(before))))
-    times = _Times(windows, Spans(quarters.starts[[farthest]], quarters.length_s))
+    times = Times(windows, Spans(quarters.starts[[farthest]], quarters.length_s))
     least = max(MIN_CHANGES["memory"], MIN_SHARE_OF_MEMORY * capacity)
     # A report without it does not mean that there was none.
     before = np.where(np.isnan(before), np.nanmedian(before), before)
@@ -202,24 +198,33 @@ def _memory(reading: Reading) -> Entry | None:
         if reading.has(source.stat, *fields)
     }
     total = ResourceTotal("memory", "memory", source.stat, (field,), "", "KiB", capacity, least, amounts, times.windows)
-    measure: _Measure = ("memory", "KiB", least)
+    measure: Measure = ("memory", "KiB", least)
     # Elsewhere not all processes are printed, and pages that several of them share count for each.
-    split = _split(reading, sources.MEMORY_USERS, measure, times, kernel=(source.stat, kernel) if source.kernel else None)
-    return total, [split, *_by_unit(reading, measure, times)]
+    split = by_process(reading, sources.MEMORY_USERS, measure, times, kernel=(source.stat, kernel) if source.kernel else None)
+    return total, [split, *by_unit(reading, measure, times)]
+
+
+def _disk_line(host: str, reading: Reading, start_s: float) -> list[LedgerLine]:
+    """Return the line of the disk that changed most, by the measure that shows it best. Empty where no disk is recorded."""
+    made = [(make_line(host, total, splits, start_s), total, splits) for total, splits in _disks(reading)]
+    if not made:
+        return []
+    _, total, splits = min(made, key=lambda one: _order(one[0]))
+    times = Times(total.spans, reading.whole())
+    units = [split for measure in (WRITTEN, READ) for split in by_unit_of_disk(reading, total.instance, measure, times)]
+    return [make_line(host, total, [*splits, *units], start_s)]
 
 
 def _disks(reading: Reading) -> list[Entry]:
     """Return for each disk how busy it was, its requests and its data."""
     source = next((one for one in sources.DISK_TOTALS if reading.has(one.stat, one.busy)), None)
-    times = None if source is None else _times(reading, source.stat)
+    times = None if source is None else find_times(reading, source.stat)
     if source is None or times is None:
         return []
     splits = [
-        _split(reading, sources.WRITERS, ("written", "KiB/s", MIN_CHANGES["data"]), times),
-        _split(reading, sources.READERS, ("read", "KiB/s", MIN_CHANGES["data"]), times),
-        _split(reading, sources.BLOCKED, ("blocked", "tasks", MIN_CHANGES["blocked"]), times),
-        *_by_unit(reading, ("written", "KiB/s", MIN_CHANGES["data"]), times),
-        *_by_unit(reading, ("read", "KiB/s", MIN_CHANGES["data"]), times),
+        by_process(reading, sources.WRITERS, WRITTEN, times),
+        by_process(reading, sources.READERS, READ, times),
+        by_process(reading, sources.BLOCKED, ("blocked", "tasks", MIN_CHANGES["blocked"]), times),
     ]
     measures = (
         ((source.busy,), "%", 100.0, MIN_CHANGES["disk"], 1.0),
@@ -240,87 +245,18 @@ def _disks(reading: Reading) -> list[Entry]:
 
 def _network(reading: Reading) -> list[Entry]:
     """Return the interface whose data left its normal range most."""
-    found = _interfaces(reading)
-    return [(total, []) for total in sorted(found, key=lambda total: -abs(float(total.amounts.outside()[0])))[:1]]
-
-
-def _throttled(reading: Reading) -> list[Entry]:
-    """Return the unit whose throttling left its normal range most."""
-    totals = sorted(_units(reading), key=lambda total: -abs(float(total.amounts.outside()[0])))[:1]
-    return [(replace(total, capacity=100.0), []) for total in totals]
-
-
-def _units(reading: Reading) -> list[ResourceTotal]:
-    """Return how much each unit was throttled; most never are."""
-    stat, fields, _ = sources.THROTTLED
-    times = _times(reading, stat) if reading.has_on_a_side(stat, *fields) else None
-    return [] if times is None else _totals_of(reading, "throttling", sources.THROTTLED, "%", MIN_CHANGES["cpu"], times)
+    return [(total, []) for total in farthest(_interfaces(reading))]
 
 
 def _interfaces(reading: Reading) -> list[ResourceTotal]:
-    return _rates(reading, "network", sources.NETWORK_TOTALS, "KiB/s", MIN_CHANGES["data"])
+    return totals_of_first(reading, "network", sources.NETWORK_TOTALS, "KiB/s", MIN_CHANGES["data"])
 
 
 def _processes(reading: Reading) -> list[Entry]:
     """Return the processes that began, with the parents of short-lived ones."""
     found = []
-    for total in _rates(reading, "processes", sources.FORKS, "1/s", MIN_CHANGES["requests"]):
-        times = _times(reading, total.stat)
+    for total in totals_of_first(reading, "processes", sources.FORKS, "1/s", MIN_CHANGES["requests"]):
+        times = find_times(reading, total.stat)
         if times is not None:
-            found.append((total, [_split(reading, sources.PARENTS, ("children", "%", MIN_CHANGES["cpu"]), times)]))
+            found.append((total, [by_process(reading, sources.PARENTS, ("children", "%", MIN_CHANGES["cpu"]), times)]))
     return found
-
-
-def _rates(
-    reading: Reading, resource: Resource, known: Sequence[sources.RateTotal], unit: str, least: float
-) -> list[ResourceTotal]:
-    """Return a total of each instance of the first stat that both sides have."""
-    stat, fields, factor = next((one for one in known if reading.has(one[0], *one[1])), ("", (), 1.0))
-    times = _times(reading, stat) if stat else None
-    if times is None:
-        return []
-    return _totals_of(reading, resource, (stat, fields, factor), unit, least, times)
-
-
-def _totals_of(  # noqa: PLR0917
-    reading: Reading, resource: Resource, source: sources.RateTotal, unit: str, least: float, times: _Times
-) -> list[ResourceTotal]:
-    stat, fields, factor = source
-    return [
-        ResourceTotal(resource, name or resource, stat, fields, name, unit, None, least, amounts.times(factor), times.windows)
-        for name, amounts in reading.amounts(stat, fields, times.windows, times.incident).items()
-        if not is_summary(stat, name)
-    ]
-
-
-# The quantity, its unit, and the smallest amount that counts.
-_Measure = tuple[Quantity, str, float]
-
-
-def _by_unit(reading: Reading, measure: _Measure, times: _Times) -> list[LedgerSplit]:
-    """Return the same split by unit of systemd and container. Empty where none is recorded."""
-    quantity, unit, least = measure
-    users = sources.UNITS[quantity]
-    if not reading.has_on_a_side(users.command, *users.fields):
-        return []
-    found = find_users(reading, users, times.windows, times.incident, least)
-    return [LedgerSplit(quantity, unit, least, found, is_by_unit=True)] if found else []
-
-
-def _split(
-    reading: Reading,
-    known: Sequence[Users],
-    measure: _Measure,
-    times: _Times,
-    *,
-    kernel: tuple[str, Mapping[str, Amounts]] | None = None,
-) -> LedgerSplit:
-    """Return the users of a quantity.
-
-    `kernel`: where the parts and the kernel's add up to the total: the stat with the kernel's parts, and these by name
-    """
-    quantity, unit, least = measure
-    users = next((users for users in known if reading.has(users.command or users.process, *users.fields)), None)
-    found = [] if users is None else find_users(reading, users, times.windows, times.incident, least)
-    stat, of_kernel = kernel or ("", {})
-    return LedgerSplit(quantity, unit, least, found, stat, of_kernel, is_whole=kernel is not None)

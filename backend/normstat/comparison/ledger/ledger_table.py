@@ -14,8 +14,10 @@ RESOURCES: Final[dict[Resource, str]] = {
     "disk": "disk",
     "network": "network",
     "processes": "new processes",
+    "gpu": "GPU",
     "throttling": "throttled",
     "database": "sessions of",
+    "memory_limit": "memory limit",
 }
 CERTAINTIES: Final[dict[Certainty, str]] = {"sure": "sure", "likely": "likely", "nothing": "as normal"}
 AMOUNTS: Final = {
@@ -27,6 +29,7 @@ AMOUNTS: Final = {
     "children": "short-lived children: {} of a CPU",
     "statement": "{}",
     "blocking": "blocked {}",
+    "gpu": "{}",
 }
 NOT_SEEN: Final[dict[Resource, str]] = {
     "cpu": "not seen: processes too short to be sampled, the kernel",
@@ -84,7 +87,9 @@ def describe_ledger(lines: Sequence[LedgerLine], said: str = "") -> list[str]:
 
 def name_resource(line: LedgerLine) -> str:
     """Return the resource, and of several its device: `disk vda`, `sessions of PostgreSQL`."""
-    device = line.instance if line.resource in ("disk", "network", "throttling") else ""
+    if line.resource == "gpu":
+        return line.name
+    device = line.instance if line.resource in ("disk", "network", "throttling", "memory_limit") else ""
     device = line.name if line.resource == "database" else device
     return f"{RESOURCES[line.resource]} {device}".rstrip()
 
@@ -117,6 +122,8 @@ def _factor(line: LedgerLine) -> float:
 
 
 def _unit(line: LedgerLine) -> str:
+    if line.resource == "memory_limit":
+        return "killed/min" if line.unit == "1/min" else "times/s"
     return "requests/s" if line.resource == "disk" and line.unit == "1/s" else line.unit
 
 

@@ -26,6 +26,7 @@ VERBS: Final = {
     "children": "had short-lived children that used {} of a CPU",
     "statement": "kept {} busy",
     "blocking": "blocked {}",
+    "gpu": "kept the GPU busy {} of the time",
 }
 NOTHING: Final = {
     "cpu": "used no CPU time",
@@ -36,6 +37,7 @@ NOTHING: Final = {
     "children": "had no short-lived children",
     "statement": "was not executed",
     "blocking": "blocked no session",
+    "gpu": "did not use it",
 }
 
 
@@ -43,14 +45,14 @@ def describe(line: LedgerLine, start_s: float) -> str:
     """Return the sentence of a line. `start_s`: of the incident, seconds since the epoch"""
     told = culprits_of(line)
     clauses = [describe_part(part, line, start_s) for part in told]
-    if told and line.is_full and line.resource == "cpu":
+    if told and line.is_full and line.resource in ("cpu", "gpu"):
         givers = [f"{part.name} ({format_human(part.change, '%')})" for part in line.parts if part.change < 0 and part.command]
         if givers and told[0].change > 0:
             clauses[-1] += f", taken from {join_words(givers[:MAX_GIVERS])}"
     text = "; ".join([*clauses, _total(line)])
     if line.note:
         text = f"{text}; {line.note}"
-    return f"{text.replace('the CPUs', 'The CPUs', 1) if text.startswith('the CPUs') else text}."
+    return f"{text.replace('the ', 'The ', 1) if text.startswith(('the CPUs', 'the kernel')) else text}."
 
 
 def describe_certainty(line: LedgerLine) -> str:
@@ -105,6 +107,7 @@ def _choose_processes(line: LedgerLine) -> list[LedgerPart]:
 def describe_part(part: LedgerPart, line: LedgerLine, start_s: float) -> str:
     """Return the clause of a user. `start_s`: of the incident, seconds since the epoch"""
     is_plural = part.name.endswith(" processes)") or (part.kind == "session" and len(part.pids) != 1)
+    name = f"{part.name} of {part.of_unit}" if part.of_unit else part.name
     if part.start_ms is not None and part.change > 0:
         when = f", which began {format_seconds(part.start_ms / 1000 - start_s)} into the incident,"
     elif part.is_new and part.change > 0:
@@ -113,12 +116,12 @@ def describe_part(part: LedgerPart, line: LedgerLine, start_s: float) -> str:
         when = ""
     if part.is_gone:
         used = VERBS[part.quantity].format(format_human(_factor(part) * part.baseline, _unit(part)))
-        return f"{part.name} {'are' if is_plural else 'is'} gone; {'they' if is_plural else 'it'} {used} in the baseline"
+        return f"{name} {'are' if is_plural else 'is'} gone; {'they' if is_plural else 'it'} {used} in the baseline"
     value = format_human(_factor(part) * part.incident, _unit(part))
     if part.kind == "kernel":
         words = f"{part.name} took {value}" if part.unit != "%" else f"{part.name} took {value} of a CPU"
     else:
-        words = f"{part.name}{when} {VERBS[part.quantity].format(value) if part.incident else NOTHING[part.quantity]}"
+        words = f"{name}{when} {VERBS[part.quantity].format(value) if part.incident else NOTHING[part.quantity]}"
     unit = "1" if part.unit == "sessions" else _unit(part)
     normal = "" if part.is_new else f" (normally {describe_range(*_range(part), unit)})"
     share = ""
@@ -150,10 +153,10 @@ def _total(line: LedgerLine) -> str:
         return (
             f"{used} of {whole} of memory {'was' if used == '1' else 'were'} used (normally {describe_range(low, high, line.unit)})"
         )
+    if line.resource in ("throttling", "memory_limit"):
+        return _total_of_unit(line)
     if line.unit == "%":
         factor = 1.0 if line.capacity is None else 100.0 / line.capacity
-        if line.resource == "throttling":
-            return f"{line.name} was throttled {format_human(now, '%')} of the time (normally {describe_range(low, high, '%')})"
         was = "were" if line.resource == "cpu" else "was"
         if line.is_full:
             return f"{line.name} {was} busy {format_human(factor * now, '%')} of the time, as normal"
@@ -169,6 +172,20 @@ def _total(line: LedgerLine) -> str:
         return f"{line.name} served {_number(now)} requests/s (normally {normal})"
     verb = "carried" if line.resource == "network" else "moved"
     return f"{line.name} {verb} {format_human(now, line.unit)} (normally {normal})"
+
+
+def _total_of_unit(line: LedgerLine) -> str:
+    """Return how a unit ran into its limit: `web was throttled 34 % of the time at its limit of 0.5 CPUs (normally 0 %)`."""
+    normal = describe_range(line.low, line.high, "%" if line.unit == "%" else "1")
+    if line.resource == "throttling":
+        cpus = None if line.limit is None else format_human(line.limit, "1")
+        limit = "" if cpus is None else f" at its limit of {cpus} CPU{'' if cpus == '1' else 's'}"
+        return f"{line.name} was throttled {format_human(line.incident, '%')} of the time{limit} (normally {normal})"
+    limit = "its limit of memory" if line.limit is None else f"its limit of {format_human(line.limit, 'KiB')} of memory"
+    if line.unit == "1/min":
+        killed = format_human(round(line.incident, 1), "processes")
+        return f"the kernel killed {killed} of {line.name} per minute at {limit} (normally {normal})"
+    return f"{line.name} was at {limit} {_number(line.incident)} times per second (normally {normal})"
 
 
 def _number(value: float) -> str:

@@ -24,6 +24,8 @@ STANDS_OUT: Final = 1.25
 OWN_SHARE: Final = 0.6
 # Where a host had more of them, only commands are listed.
 MAX_PROCESSES: Final = 50_000
+# Reports that have no row leave longer intervals; these are of reports that follow each other.
+SHORT_INTERVALS: Final = 0.1
 # Minimum share of a command's change for a process to be named.
 TOLD_SHARE: Final = 0.1
 
@@ -88,20 +90,28 @@ class Reading:
         length_s = self.incident.length_s / parts
         return Spans(self.incident.start.timestamp() + length_s * np.arange(parts, dtype=np.float64), length_s)
 
-    def has(self, stat: str, *fields: str) -> bool:
-        """Return whether both sides have samples of these fields."""
-        sides = self.stats.get(stat)
-        return sides is not None and all(
-            side.n_rows > 0 and all(field in side.values for field in fields) for side in (sides.baseline, sides.incident)
-        )
+    def has(self, stat: str, *fields: str, on_a_side: bool = False) -> bool:
+        """Return whether both sides have reports of a stat with these fields.
 
-    def has_on_a_side(self, stat: str, *fields: str) -> bool:
-        """Return whether both sides have samples of a stat, and one of them these fields: the other has nothing that they count."""
+        `on_a_side`: one of them with the fields is enough, because the other has nothing that they count
+        """
         sides = self.stats.get(stat)
         both = () if sides is None else (sides.baseline, sides.incident)
-        return (
-            bool(both) and all(side.n_rows > 0 for side in both) and any(all(key in side.values for key in fields) for side in both)
+        if not both or not all(len(side.times_s) for side in both):
+            return False
+        return (any if on_a_side else all)(all(field in side.values for field in fields) for side in both)
+
+    def of_device(self, stat: str, device: str, reports_of: str) -> "Reading":
+        """Return the reading with only the rows of one device of a stat whose instances are "who/device", named without it.
+
+        `reports_of`: a stat with reports at the times when this one has nothing to report
+        """
+        sides, others = self.stats[stat], self.stats[reports_of]
+        own = PairedSides(
+            _pick_device(sides.baseline, device, others.baseline.times_s),
+            _pick_device(sides.incident, device, others.incident.times_s),
         )
+        return replace(self, stats={**self.stats, stat: own}, _rows={})
 
     def of_users(self, users: Users, stat: str, spans: Spans, incident: Spans) -> dict[str, Amounts]:
         """Return what each process or command took. `stat`: that of the one or the other"""
@@ -119,6 +129,36 @@ class Reading:
             now = within.get(name)
             found[name] = Amounts(before.get(name, nothing)[None, :], np.zeros(1) if now is None else now[:1])
         return found
+
+
+def _pick_device(side: StatSide, device: str, times_s: FloatArray) -> StatSide:
+    ending = f"/{device}"
+    numbers = [number for number, name in enumerate(side.names) if name.endswith(ending)]
+    places = np.full(len(side.names), -1, np.int64)
+    places[numbers] = np.arange(len(numbers))
+    is_own = places[side.instance] >= 0 if len(side.names) else np.zeros(0, np.bool_)
+    known = _with_empty_reports(side.times_s, times_s)
+    report = np.searchsorted(known, side.times_s)[side.report[is_own]] if len(side.times_s) else side.report
+    return StatSide(
+        stat=side.stat,
+        names=[side.names[number].removesuffix(ending) for number in numbers],
+        times_s=known,
+        report=report.astype(side.report.dtype),
+        instance=places[side.instance[is_own]].astype(side.instance.dtype),
+        values={field: side.values[field][is_own] for field in side.values},
+        n_rows_skipped=side.n_rows_skipped,
+    )
+
+
+def _with_empty_reports(own_s: FloatArray, others_s: FloatArray) -> FloatArray:
+    """Return the times of the reports of a stat, with those that have no row: as another stat of the tool has, or another tool."""
+    if np.isin(own_s, others_s).all():
+        return others_s
+    interval = float(np.quantile(np.diff(own_s), SHORT_INTERVALS)) if len(own_s) > 1 else np.inf
+    cells = np.floor(others_s / interval + 0.5)
+    _, first = np.unique(cells, return_index=True)
+    is_free = ~np.isin(cells[first], np.floor(own_s / interval + 0.5))
+    return np.union1d(own_s, others_s[first[is_free]])
 
 
 def means(side: StatSide, fields: Sequence[str], spans: Spans, threads: str = "") -> FloatArray:
@@ -216,7 +256,7 @@ def find_users(reading: Reading, users: Users, spans: Spans, incident: Spans, le
 
 def _has_processes(reading: Reading, users: Users) -> bool:
     """Return whether to look at single processes: there are some, and few enough to do so quickly."""
-    if not reading.has(users.process, *users.fields):
+    if not reading.has(users.process, *users.fields, on_a_side=True):
         return False
     sides = reading.stats[users.process]
     return len(sides.baseline.names) + len(sides.incident.names) <= MAX_PROCESSES

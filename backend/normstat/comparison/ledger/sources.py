@@ -151,9 +151,12 @@ UNITS: Final[Mapping[Quantity, Users]] = {
     "written": Users(UNIT_STAT, "", ("kb_wr_per_s",)),
     "read": Users(UNIT_STAT, "", ("kb_rd_per_s",)),
 }
-# Share of the periods in which a unit had used up its CPU time, and its limit, per cent of a CPU.
-THROTTLED: Final = (UNIT_STAT, ("throttled_pct",), 1.0)
-CPU_LIMIT: Final = "cpu_limit_pct"
+# What they read and wrote on each disk ("unit/disk").
+UNIT_DISK_STAT: Final = "linux_unit_disk"
+UNITS_OF_DISK: Final[Mapping[Quantity, Users]] = {
+    "written": Users(UNIT_DISK_STAT, "", ("kb_wr_per_s",)),
+    "read": Users(UNIT_DISK_STAT, "", ("kb_rd_per_s",)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +201,24 @@ DATABASES: Final = (
 )
 # A stat of rates by instance: its fields, and the factor to the unit of the ledger.
 RateTotal = tuple[str, tuple[str, ...], float]
+# Share of the periods in which a unit had used up its CPU time, and its limit, per cent of a CPU.
+THROTTLED: Final[RateTotal] = (UNIT_STAT, ("throttled_pct",), 1.0)
+CPU_LIMIT: Final = "cpu_limit_pct"
+# How often a unit was at its limit of memory, how many of its processes the kernel killed for it (each minute), and the limit, KiB.
+AT_LIMIT: Final[RateTotal] = (UNIT_STAT, ("at_limit_per_s",), 1.0)
+KILLED: Final[RateTotal] = (UNIT_STAT, ("oom_kills_per_s",), 60.0)
+MEMORY_LIMIT: Final = "memory_limit_kb"
+# How busy each GPU is, per cent of the time. A GPU is a number, "GPU 0" or "card0".
+GPU_TOTALS: Final[tuple[RateTotal, ...]] = (
+    ("nvidia_smi_query", ("utilization_gpu_pct",), 1.0),
+    ("nvidia_smi", ("sm_pct",), 1.0),
+    ("dcgmi", ("gputl_pct",), 1.0),
+    ("rocm_smi", ("use_pct",), 1.0),
+    ("atop_gpu", ("busy_pct",), 1.0),
+)
+# Per cent of the time in which a process kept a GPU busy ("7900/python/0").
+GPU_PROCESS_STAT: Final = "nvidia_smi_process"
+GPU_USERS: Final = Users("", GPU_PROCESS_STAT, ("sm_pct",))
 # Data in and out of interfaces, KiB per second.
 NETWORK_TOTALS: Final[tuple[RateTotal, ...]] = (
     ("linux_net", ("rxkb_per_s", "txkb_per_s"), 1.0),
@@ -212,12 +233,13 @@ FORKS: Final[tuple[RateTotal, ...]] = (
     ("node_system", ("forks_per_s",), 1.0),
 )
 
-_USERS: Final = (CPU_USERS, MEMORY_USERS, WRITERS, READERS, BLOCKED, PARENTS)
+_USERS: Final = (CPU_USERS, MEMORY_USERS, WRITERS, READERS, BLOCKED, PARENTS, (GPU_USERS,))
 # All of them: where a profile serves as the baseline, their samples are still read.
 STATS: Final = frozenset((
     *(total.stat for totals in (CPU_TOTALS, MEMORY_TOTALS, DISK_TOTALS) for total in totals),
-    *(stat for totals in (NETWORK_TOTALS, FORKS) for stat, _, _ in totals),
+    *(stat for totals in (NETWORK_TOTALS, FORKS, GPU_TOTALS) for stat, _, _ in totals),
     UNIT_STAT,
     *(stat for one in DATABASES for stat in (one.stat, one.statements, one.blockers) if stat),
+    UNIT_DISK_STAT,
     *(stat for known in _USERS for users in known for stat in (users.command, users.process) if stat),
 ))  # fmt: skip

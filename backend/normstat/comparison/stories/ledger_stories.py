@@ -23,8 +23,10 @@ TOPICS: Final[Mapping[Resource, str]] = {
     "disk": "disk",
     "network": "network",
     "processes": "cpu",
+    "gpu": "gpu",
     "throttling": "throttling",
     "database": "database",
+    "memory_limit": "memory_limit",
 }
 # The roles of series that waited for the resource, or failed.
 CONSEQUENCES: Final = frozenset({"latency", "wait", "errors"})

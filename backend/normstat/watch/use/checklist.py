@@ -23,10 +23,14 @@ RESOURCE_TITLES: Final[Mapping[str, str]] = {
     "filesystem": "File systems",
     "locks": "Kernel locks",
     "files": "Open files",
+    "gpu": "GPUs",
+    "unit": "Limited units",
 }
+# Many hosts have none of these: without a value there is no row.
+OPTIONAL: Final = frozenset({"gpu", "unit"})
 SYSTEMS: Final = ("linux", "sunos")
 KEYS: Final = frozenset(
-    {"meaning", "fields", "except", "only", "unit", "each", "is_idle", "per_cpu", "amber", "red", "above", "source"}
+    {"meaning", "fields", "except", "only", "unit", "each", "is_idle", "per_cpu", "amber", "red", "above", "source", "words"}
 )
 
 
@@ -40,7 +44,8 @@ class UseSource:
 
     `amber`, `red`: from these values on it is a warning, or critical; `above`: a warning above this; `is_idle`: the cell is 100 %
     minus it; `is_per_cpu`: the cell is the value for each CPU; `excluded`, `only`: patterns of instances that are not looked at, or
-    the only ones that are; `is_tail`: what is judged is the worst tenth of the time, not the mean.
+    the only ones that are; `is_tail`: what is judged is the worst tenth of the time, not the mean; `words`: what the value is of,
+    where a cell has several.
     Missing: None without a limit, no patterns of `only` where all instances are looked at
     """
 
@@ -54,6 +59,7 @@ class UseSource:
     excluded: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     is_tail: bool = False
+    words: str = ""
 
     def leaves_out(self, instance: str) -> bool:
         """Return whether an instance is not looked at."""
@@ -124,6 +130,7 @@ def _to_source(cell: str, raw: Mapping[str, Any], *, is_tail: bool) -> UseSource
         tuple(raw.get("except", ())),
         tuple(raw.get("only", ())),
         is_tail,
+        raw.get("words", ""),
     )
 
 

@@ -18,7 +18,8 @@ from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary
 from normstat.watch.rules.rule_file import WatchInput
 from normstat.watch.rules.rule_frame import FieldSource, find_sources
-from normstat.watch.use.checklist import RESOURCE_TITLES, SYSTEMS, UseKind, UseQuestion, UseSource, load_checklist
+from normstat.watch.use.checklist import OPTIONAL, RESOURCE_TITLES, SYSTEMS, UseKind, UseQuestion, UseSource, load_checklist
+from normstat.watch.use.limited_units import MAX_UNITS, LimitedUnit, find_limited, limit_sources
 from normstat.watch.use.use_means import LOOPBACK, HostMeans, is_cpu_of, read_use_means
 from normstat.window import Window
 
@@ -26,6 +27,7 @@ from normstat.window import Window
 WINDOW: Final = timedelta(minutes=5)
 FLEET_WINDOW: Final = timedelta(minutes=1)
 WHOLE: Final = 100.0
+UNIT: Final = "unit"
 BASE_UNITS: Final = ("ms", "bytes", "bytes/s")
 
 # fine, warning, critical: by the limits; no_limit: there is a value but no number that says whether it is too much;
@@ -71,11 +73,14 @@ class UseCell(Documented):
 
 @dataclass(frozen=True, slots=True)
 class UseRow(Documented):
-    """A resource of the host."""
+    """A resource of the host, or a unit with limits of its own."""
 
     resource: str
     title: str
+    """`CPUs`; of a unit its name."""
     cells: list[UseCell]
+    limits: str = ""
+    """Of a systemd unit or container, what it may use: `0.5 CPUs, 512 MiB`. Empty for a resource of the whole host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,10 @@ class UseMatrix(Documented):
     start: datetime
     end: datetime
     rows: list[UseRow]
+    """The resources of the host, GPUs only where there are some; then the units with a limit of CPU time or memory, the worst
+    first, at most 20."""
+    n_units: int = 0
+    """How many units have a limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +156,10 @@ async def read_matrix(session: AsyncSession, host: str, at: datetime) -> UseMatr
     window = Window(at - WINDOW, at)
     means = (await read_use_means(session, [host_id], _sources(), window))[host_id]
     system = await read_system(session, host, [stat.name for stat in await list_host_stats(session, host_id)])
-    return UseMatrix(host, window.start, window.end, answer_host(means, system if system in SYSTEMS else "linux"))
+    rows = answer_host(means, system if system in SYSTEMS else "linux")
+    own = [row for row in rows if not row.limits]
+    of_units = [row for row in rows if row.limits]
+    return UseMatrix(host, window.start, window.end, [*own, *of_units[:MAX_UNITS]], len(of_units))
 
 
 async def read_fleet_use(session: AsyncSession, at: datetime) -> FleetUse:
@@ -157,51 +169,112 @@ async def read_fleet_use(session: AsyncSession, at: datetime) -> FleetUse:
     means = await read_use_means(session, sorted(ids.values()), _sources(), window)
     rows = [_to_fleet_row(host, answer_host(means[host_id], "linux")) for host, host_id in ids.items()]
     rows.sort(key=lambda row: (-RANKS[row.state], natural_key(row.host)))
-    return FleetUse(window.start, window.end, dict(RESOURCE_TITLES), rows)
+    recorded = {cell.resource for row in rows for cell in row.cells if cell.n_recorded}
+    titles = {resource: title for resource, title in RESOURCE_TITLES.items() if resource not in OPTIONAL or resource in recorded}
+    rows = [replace(row, cells=[cell for cell in row.cells if cell.resource in titles]) for row in rows]
+    return FleetUse(window.start, window.end, titles, rows)
 
 
 def answer_host(means: HostMeans, system: str) -> list[UseRow]:
-    """Return the rows of a host. `system`: its commands are shown where a resource is not recorded"""
-    rows: dict[str, list[UseCell]] = {resource: [] for resource in RESOURCE_TITLES}
+    """Return the rows of a host, then those of its units with limits, the worst first.
+
+    `system`: whose commands to show where nothing is recorded
+    """
+    rows: dict[str, list[UseCell]] = {resource: [] for resource in RESOURCE_TITLES if resource != UNIT}
+    of_unit: list[UseQuestion] = []
     for question in load_checklist():
-        rows[question.resource].append(_answer(means, question, system))
-    return [UseRow(resource, RESOURCE_TITLES[resource], cells) for resource, cells in rows.items()]
+        if question.resource == UNIT:
+            of_unit.append(question)
+        else:
+            rows[question.resource].append(_answer(means, question, system))
+    own = [UseRow(resource, RESOURCE_TITLES[resource], cells) for resource, cells in rows.items()]
+    units = [_to_unit_row(means, unit, of_unit, system) for unit in find_limited(means.values)]
+    units.sort(key=lambda row: (-max(RANKS[cell.state] for cell in row.cells), natural_key(row.title)))
+    return [*(row for row in own if row.resource not in OPTIONAL or _is_recorded(row)), *units]
+
+
+def _is_recorded(row: UseRow) -> bool:
+    return any(cell.state != "not_recorded" for cell in row.cells)
 
 
 def _sources() -> list[UseSource]:
-    return [source for question in load_checklist() for source in question.sources]
+    return [*(source for question in load_checklist() for source in question.sources), *limit_sources()]
+
+
+def _to_unit_row(means: HostMeans, unit: LimitedUnit, questions: Sequence[UseQuestion], system: str) -> UseRow:
+    cells = [_answer_unit(means, unit.name, question, system) for question in questions]
+    return UseRow(UNIT, unit.name, cells, unit.limits)
+
+
+def _answer_unit(means: HostMeans, unit: str, question: UseQuestion, system: str) -> UseCell:
+    """Return a cell of a unit: what is known of it, each after its words, with the state and the limits of the worst."""
+    found: list[UseCell] = []
+    told: list[str] = []
+    for source in question.sources:
+        for place in _sources_of(source.wanted, tuple(means.stats)):
+            value = (means.tails if source.is_tail else means.values).get((place.stat, place.field.key), {}).get(unit)
+            if value is None:
+                continue
+            own = choose_worst(source, place.field, {unit: value}, 1)
+            text = f"{source.words} {own.amount}"
+            found.append(_to_cell(question, system, source, place, replace(own, text=text)))
+            # Most units are never throttled, or have no limit of memory.
+            told += [text] if value else []
+    if not found:
+        return _not_recorded(question, system)
+    worst = max(found, key=lambda cell: RANKS[cell.state])
+    return replace(worst, text=", ".join(told) or worst.text)
 
 
 def _to_fleet_row(host: str, rows: Sequence[UseRow]) -> FleetUseRow:
-    cells = [_to_fleet_cell(row) for row in rows]
+    by_resource: dict[str, list[UseRow]] = {resource: [] for resource in RESOURCE_TITLES}
+    for row in rows:
+        by_resource[row.resource].append(row)
+    cells = [_to_fleet_cell(resource, own) for resource, own in by_resource.items()]
     return FleetUseRow(host, max((cell.state for cell in cells), key=lambda state: RANKS[state]), cells)
 
 
-def _to_fleet_cell(row: UseRow) -> FleetUseCell:
+def _to_fleet_cell(resource: str, rows: Sequence[UseRow]) -> FleetUseCell:
+    """Return the worst cell of a resource; of units that of the worst one, which comes first."""
+    if not rows:
+        return FleetUseCell(resource, "not_recorded", None, "", 0, 0)
+    row = rows[0]
     worst = max(row.cells, key=lambda cell: RANKS[cell.state])
     n_recorded = sum(cell.state != "not_recorded" for cell in row.cells)
     kind = worst.kind if n_recorded else None
-    return FleetUseCell(row.resource, worst.state, kind, worst.text, n_recorded, len(row.cells))
+    text = f"{row.title} {worst.text}" if row.limits else worst.text
+    return FleetUseCell(resource, worst.state, kind, text, n_recorded, len(row.cells))
 
 
 def _answer(means: HostMeans, question: UseQuestion, system: str) -> UseCell:
-    command, record = question.commands[system], question.records.get(system, "")
     cells = []
     for source in question.sources:
         for found in _sources_of(source.wanted, tuple(means.stats)):
             value = _find_value(means, source, found)
             if value is None:
                 continue
-            state, limits = judge_value(source, value.value), word_limits(source)
-            place = (found.stat, found.field.key, value.instance)
-            cells.append(UseCell(question.kind, question.about, state, value.text, value.n, *place, *limits, command, record))
+            cells.append(_to_cell(question, system, source, found, value))
             # Kinds of errors do not stand for each other: no killed process says nothing about the memory modules.
             if question.kind != "errors":
                 return cells[0]
             break
     if cells:
         return max(cells, key=lambda cell: RANKS[cell.state])
-    return UseCell(question.kind, question.about, "not_recorded", "", 0, None, None, "", "", "", "", "", command, record)
+    return _not_recorded(question, system)
+
+
+def _to_cell(question: UseQuestion, system: str, source: UseSource, found: FieldSource, value: WorstValue) -> UseCell:
+    state, limits = judge_value(source, value.value), word_limits(source)
+    place = (found.stat, found.field.key, value.instance)
+    commands = (question.commands[system], question.records.get(system, ""))
+    # Most tools number GPUs.
+    text = f"GPU {value.text}" if question.resource == "gpu" and value.instance.isdecimal() else value.text
+    return UseCell(question.kind, question.about, state, text, value.n, *place, *limits, *commands)
+
+
+def _not_recorded(question: UseQuestion, system: str) -> UseCell:
+    commands = (question.commands[system], question.records.get(system, ""))
+    return UseCell(question.kind, question.about, "not_recorded", "", 0, None, None, "", "", "", "", "", *commands)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -162,6 +162,72 @@ async def test_hardware_errors_fill_the_cells_of_cpus_and_memory(sessions: Sessi
     assert "MEMORY CONTROLLER RD_CHANNEL0_ERR" in found["memory"][1]
 
 
+@on_either_database
+async def test_a_unit_with_limits_has_a_row_of_its_own_and_the_worst_comes_first(sessions: Sessions) -> None:
+    seconds = np.arange(0, 300, 10)
+    n = len(seconds)
+    names = ("idle.service", "shop/web/nginx", "db.service", "free.service")
+    none = np.nan
+    values = {
+        "cpu_limit_pct": np.tile([100.0, 50.0, none, none], n),
+        "cpu_of_limit_pct": np.tile([3.0, 97.0, none, none], n),
+        "throttled_pct": np.tile([0.0, 40.0, none, none], n),
+        "memory_limit_kb": np.tile([none, 524288.0, 1048576.0, none], n),
+        "memory_of_limit_pct": np.tile([none, 61.0, 100.0, none], n),
+        "at_limit_per_s": np.tile([0.0, 0.0, 25.0, 0.0], n),
+        "oom_kills_per_s": np.tile([0.0, 0.0, 0.0, 0.0], n),
+        "cpu_pct": np.tile([3.0, 48.5, 10.0, 80.0], n),
+    }
+    await fill_stat(sessions, "linux_unit", START, seconds, names, values=values)
+    await fill_stat(sessions, "vmstat_linux", START, seconds, host="web2", procs_r=1)
+    async with open_read_session(sessions) as session:
+        found = await read_matrix(session, "web1", END)
+        fleet = await read_fleet_use(session, END)
+        without = await read_matrix(session, "web2", END)
+    rows = {row.title: row for row in found.rows if row.limits}
+    assert [(row.title, row.limits) for row in rows.values()] == [
+        ("shop/web/nginx", "0.5 CPUs, 512 MiB"),
+        ("db.service", "1 GiB"),
+        ("idle.service", "1 CPU"),
+    ]
+    assert found.n_units == 3
+    told = {cell.kind: (cell.state, cell.text, cell.field, cell.instance) for cell in rows["shop/web/nginx"].cells}
+    assert told == {
+        "utilisation": ("critical", "CPU 97 %, memory 61 %", "cpu_of_limit_pct", "shop/web/nginx"),
+        "saturation": ("warning", "throttled 40 %", "throttled_pct", "shop/web/nginx"),
+        "errors": ("fine", "killed 0 /s", "oom_kills_per_s", "shop/web/nginx"),
+    }
+    database = {cell.kind: (cell.state, cell.text) for cell in rows["db.service"].cells}
+    assert database["utilisation"] == ("no_limit", "memory 100 %")
+    assert database["saturation"][0] == "warning"
+    cells = {(row.host, cell.resource): cell for row in fleet.hosts for cell in row.cells}
+    assert cells["web1", "unit"].text == "shop/web/nginx CPU 97 %, memory 61 %"
+    assert (cells["web2", "unit"].state, cells["web2", "unit"].n_recorded) == ("not_recorded", 0)
+    # No host has a GPU: there is no column.
+    assert "gpu" not in fleet.resources
+    assert {row.resource for row in without.rows}.isdisjoint({"gpu", "unit"})
+
+
+@on_either_database
+async def test_gpus_have_a_row_where_there_are_some(sessions: Sessions) -> None:
+    seconds = np.arange(0, 300, 10)
+    n = len(seconds)
+    values = {
+        "utilization_gpu_pct": np.tile([99.0, 5.0], n),
+        "throttled_hardware_pct": np.tile([0.0, 100.0], n),
+        "ecc_corrected": np.tile([3.0, 0.0], n),
+        "ecc_uncorrected": np.zeros(2 * n),
+    }
+    await fill_stat(sessions, "nvidia_smi_query", START, seconds, ("0", "1"), values=values)
+    async with open_read_session(sessions) as session:
+        (row,) = (row for row in (await read_matrix(session, "web1", END)).rows if row.resource == "gpu")
+    assert [(cell.kind, cell.state, cell.text) for cell in row.cells] == [
+        ("utilisation", "no_limit", "GPU 0 99 %"),
+        ("saturation", "warning", "GPU 1 100 %"),
+        ("errors", "warning", "GPU 0 3 errors"),
+    ]
+
+
 def test_what_can_be_recorded_is_a_line_of_stats_conf() -> None:
     known = load_catalogue().specs
     conf = (Path(__file__).parents[4] / "agents" / "stats.conf.linux").read_text() + "sar_linux\tsar -v 60\nnicstat\tnicstat -a 5\n"

@@ -124,6 +124,29 @@ test("the answer is a sentence and cards; a card opens its graph, its processes 
   expect(document.querySelector(".answer-details")).toBeNull();
 });
 
+test("a unit opens to its processes, and is open where one of them did it", async ({ server }) => {
+  const unit = (name: string) =>
+    madeLedgerPart({ name, kind: "unit", command: "", pids: [], is_culprit: false, stat: "linux_unit" });
+  const parts = [
+    madeLedgerPart({ of_unit: "build.service" }),
+    madeLedgerPart({ name: "sh (9)", pids: [9], instance: "9/sh", command: "sh", of_unit: "cron.service", is_culprit: false }),
+  ];
+  const line = madeLedgerLine({ parts, units: [unit("build.service"), unit("cron.service")] });
+  answer(server, { ...TWO, ledger: [line], stories: [madeStory(1, [1], { resource: "cpu", topic: "cpu" })] });
+  const user = openPage(ASKED);
+  await user.click(await screen.findByText("Who took what"));
+  const table = screen.getByRole("table", { name: "Parts of CPU" });
+  const names = (): readonly (string | undefined)[] =>
+    within(table)
+      .getAllByRole("rowheader")
+      .map((header) => header.textContent.replace("new", ""));
+  const [closed, others] = ["cron.service", "Not seen: processes too short to be sampled, the kernel"];
+  expect(names()).toEqual(["build.service", "yes (812)", closed, others]);
+  await user.click(within(table).getByRole("button", { name: "build.service", expanded: true }));
+  await user.click(within(table).getByRole("button", { name: closed, expanded: false }));
+  expect(names()).toEqual(["build.service", closed, "sh (9)", others]);
+});
+
 test("chips narrow the list of all changes, and the link says which", async ({ server }) => {
   const groups = TWO.groups.map((group) => (group.rank < 3 ? { ...group, certainty: "likely" as const } : group));
   answer(server, { ...TWO, groups, counts: { ...TWO.counts, insufficient_data: 3 } });

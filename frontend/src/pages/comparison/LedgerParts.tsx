@@ -1,4 +1,5 @@
-import { Fragment } from "react";
+import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import { Fragment, type ReactNode, useState } from "react";
 import { PageLink } from "../../components/PageLink";
 import { useZone } from "../../components/zone";
 import type { LedgerLine, LedgerPart, StatInfo } from "../../logic/api";
@@ -15,6 +16,7 @@ import {
   farthestWindows,
   lineTitle,
   nameOf,
+  partTree,
   stripOf,
   windowLength,
 } from "../../logic/ledger";
@@ -35,7 +37,13 @@ interface LedgerPartsProps {
 
 /** All parts of a line, the remainder, and how certain the line is. */
 export function LedgerParts({ line, stats, window, clock }: LedgerPartsProps) {
-  const parts = line.remainder === null ? line.parts : [...line.parts, line.remainder];
+  const tree = partTree(line);
+  const [shown, setShown] = useState<ReadonlySet<string>>(
+    () => new Set(tree.units.filter(({ parts }) => parts.some((part) => part.is_culprit)).map(({ unit }) => keyOf(unit))),
+  );
+  const toggle = (key: string): void => {
+    setShown((before) => new Set(before.has(key) ? [...before].filter((one) => one !== key) : [...before, key]));
+  };
   const link = (part: LedgerPart, pid: number | null) => {
     const process = processOf(statOf(stats, part.stat), part.instance);
     return (
@@ -50,10 +58,10 @@ export function LedgerParts({ line, stats, window, clock }: LedgerPartsProps) {
       })
     );
   };
-  const row = (part: LedgerPart) => (
-    <tr key={`${part.name} ${part.quantity} ${part.pids.join(" ")}`} data-kind={part.kind} data-outside={part.is_outside}>
+  const row = (part: LedgerPart, name: ReactNode, isInUnit = false) => (
+    <tr key={keyOf(part)} data-kind={part.kind} data-outside={part.is_outside} data-in-unit={isInUnit}>
       <th scope="row">
-        <Linked host={line.host} search={link(part, null)} text={nameOf(line, part)} />
+        {name}
         <ChangeBadge change={part.is_gone ? "gone" : part.is_new ? "new" : null} />
       </th>
       <td>{describeAmount(part, part.incident)}</td>
@@ -73,9 +81,11 @@ export function LedgerParts({ line, stats, window, clock }: LedgerPartsProps) {
       </td>
     </tr>
   );
+  const process = (part: LedgerPart, isInUnit: boolean) =>
+    row(part, <Linked host={line.host} search={link(part, null)} text={nameOf(line, part)} />, isInUnit);
   return (
     <>
-      {parts.length + line.units.length === 0 ? (
+      {tree.others.length + tree.units.length === 0 ? (
         <p>{describeUnseen(line)}</p>
       ) : (
         <div className="ledger-parts-scroll">
@@ -92,15 +102,35 @@ export function LedgerParts({ line, stats, window, clock }: LedgerPartsProps) {
               </tr>
             </thead>
             <tbody>
-              {parts.map(row)}
-              {line.units.length > 0 && (
-                <tr>
-                  <th scope="rowgroup" colSpan={7}>
-                    The same by systemd unit, session and container
-                  </th>
-                </tr>
-              )}
-              {line.units.map(row)}
+              {tree.units.map(({ unit, parts }) => {
+                const key = keyOf(unit);
+                const isOpen = shown.has(key);
+                return (
+                  <Fragment key={key}>
+                    {row(
+                      unit,
+                      parts.length === 0 ? (
+                        <span className="ledger-unit">{unit.name}</span>
+                      ) : (
+                        <button
+                          type="button"
+                          className="text-button ledger-unit"
+                          aria-expanded={isOpen}
+                          title={isOpen ? "Hide its processes" : "Show its processes"}
+                          onClick={() => {
+                            toggle(key);
+                          }}
+                        >
+                          {isOpen ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />}
+                          {unit.name}
+                        </button>
+                      ),
+                    )}
+                    {isOpen && parts.map((part) => process(part, true))}
+                  </Fragment>
+                );
+              })}
+              {tree.others.map((part) => process(part, false))}
             </tbody>
           </table>
         </div>
@@ -111,6 +141,10 @@ export function LedgerParts({ line, stats, window, clock }: LedgerPartsProps) {
       {line.windows.length > 0 && <Windows line={line} clock={clock} />}
     </>
   );
+}
+
+function keyOf(part: LedgerPart): string {
+  return `${part.kind} ${part.name} ${part.quantity} ${part.pids.join(" ")}`;
 }
 
 /** How the windows of the baseline lie beside the incident, and when those were that moved most. */

@@ -51,7 +51,13 @@ const STATUS: HostStatus = {
 test("each subsystem says its state, and what to do where it needs attention", async ({ server }) => {
   server.on("GET /stats", { stats: [] });
   server.on("GET /hosts/{host}", { host: madeHost("sun1"), streams: [], n_old_streams: 0 });
-  server.on("GET /hosts/{host}/use", { host: "sun1", start: "2026-11-21T09:56:00Z", end: "2026-11-21T10:01:00Z", rows: [] });
+  server.on("GET /hosts/{host}/use", {
+    host: "sun1",
+    start: "2026-11-21T09:56:00Z",
+    end: "2026-11-21T10:01:00Z",
+    rows: [],
+    n_units: 0,
+  });
   server.on("GET /hosts/{host}/status", STATUS);
   openPage("/hosts/sun1?tab=use");
   const table = await screen.findByRole("table", { name: "Status by subsystem" });

@@ -6,10 +6,11 @@ import { RangePicker } from "../../components/RangePicker";
 import { ScrollCard } from "../../components/ScrollCard";
 import { PendingView } from "../../components/StateView";
 import type { HostInfo, UseCell, UseMatrix } from "../../logic/api";
+import { counted } from "../../logic/counted";
 import type { ExploredMetric } from "../../logic/explore";
 import { liveEnd, resolveRange } from "../../logic/range";
 import { SECOND, toDurationMs, wholeSecond } from "../../logic/time";
-import { cellsOf, countStates, limitsOf, metricOf } from "../../logic/use_matrix";
+import { cellsOf, countStates, hiddenUnits, limitsOf, metricOf } from "../../logic/use_matrix";
 import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
 import type { ReactNode } from "react";
@@ -34,6 +35,8 @@ const resourcesText = (resource: string) =>
     filesystem: "File systems",
     locks: "Kernel locks",
     files: "Open files",
+    gpu: "GPUs",
+    unit: "Limited units",
   })[resource] ?? resource;
 
 const stateText = (state: string) =>
@@ -86,6 +89,7 @@ interface MatrixProps {
 }
 
 function Matrix({ matrix, onMetric }: MatrixProps) {
+  const nHidden = hiddenUnits(matrix);
   return (
     <ScrollCard label="Utilisation, saturation and errors of each resource">
       <Table
@@ -105,14 +109,22 @@ function Matrix({ matrix, onMetric }: MatrixProps) {
         </Table.Thead>
         <Table.Tbody>
           {matrix.rows.map((row) => (
-            <Table.Tr key={row.resource}>
-              <Table.Th scope="row">{resourcesText(row.resource)}</Table.Th>
+            <Table.Tr key={`${row.resource} ${row.title}`}>
+              <Table.Th scope="row" className="use-resource">
+                {row.limits === "" ? resourcesText(row.resource) : row.title}
+                {row.limits !== "" && (
+                  <Text fz={12} className="soft">
+                    {row.limits}
+                  </Text>
+                )}
+              </Table.Th>
               {cellsOf(row).map((cell, place) => (
                 <Cell key={String(place)} cell={cell} onMetric={onMetric} />
               ))}
             </Table.Tr>
           ))}
         </Table.Tbody>
+        {nHidden > 0 && <Table.Caption>{`${counted(nHidden, "more unit")} with limits, all better off`}</Table.Caption>}
       </Table>
     </ScrollCard>
   );

@@ -32,6 +32,8 @@ const resourcesText = (resource: string) =>
     filesystem: "File systems",
     locks: "Kernel locks",
     files: "Open files",
+    gpu: "GPUs",
+    unit: "Limited units",
   })[resource] ?? resource;
 
 const stateText = (state: string) =>

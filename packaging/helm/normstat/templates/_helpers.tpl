@@ -11,6 +11,21 @@ app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{/* Agents are no servers: the Service must not find them. */}}
+{{- define "normstat.agentSelector" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}-agent
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{/* The name of the Service in the cluster. */}}
+{{- define "normstat.serviceHost" -}}
+{{ include "normstat.fullname" . }}.{{ .Release.Namespace }}.svc
+{{- end -}}
+
+{{- define "normstat.serviceUrl" -}}
+{{ ternary "https" "http" (ne .Values.tls.secretName "") }}://{{ include "normstat.serviceHost" . }}:{{ .Values.service.port }}
+{{- end -}}
+
 {{- define "normstat.labels" -}}
 {{ include "normstat.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}

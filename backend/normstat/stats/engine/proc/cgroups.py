@@ -7,7 +7,7 @@
 
 Version 2 has one folder for each group, version 1 one for each controller and group. A heading without lines stands for a group
 whose files are as they were. A group is named by what an administrator knows: the unit, the user of sessions, the name of a
-container. Groups with one name are added up.
+container. Groups with one name are added up. Disks are numbers in these files; /proc/partitions, printed now and then, names them.
 """
 
 import re
@@ -21,7 +21,11 @@ from normstat.stats.engine.proc.counter_reader import MALFORMED, Value, is_count
 from normstat.stats.engine.proc.counters import MAX_THINGS, TOO_MANY, per_second
 from normstat.stats.records import LineKind
 
-UNIT: Final = "linux_unit"
+UNIT, UNIT_DISK = "linux_unit", "linux_unit_disk"
+PARTITIONS: Final = "/proc/partitions"
+# A line of it, and its header.
+PARTITION: Final = re.compile(r"(?P<major>\d{1,6}) +(?P<minor>\d{1,9}) +\d{1,18} (?P<name>[!-~]{1,64})", re.ASCII)
+PARTITIONS_HEADER: Final = "major minor  #blocks  name"
 # The folders of version 1 stand for controllers; what is above them is where the host mounts them.
 PATH: Final = re.compile(r"/.*?/cgroup(?:/(?:unified|cpu,cpuacct|cpuacct,cpu|cpu|cpuacct|memory|blkio|pids))?(?P<group>/.+)")
 CONTAINER: Final = re.compile(r"(?:(?P<engine>[a-z-]+)-)?(?P<id>[0-9a-f]{64})")
@@ -38,19 +42,19 @@ NONE: Final = "max"
 UNLIMITED: Final = 1 << 60
 KIB: Final = 1024
 
-COUNTERS: Final = (
-    "cpu_us", "user_us", "system_us", "periods", "throttled", "at_limit", "oom_kills", "read_bytes", "written_bytes", "reads",
-    "writes", "cpu_some_us", "memory_some_us", "memory_full_us", "io_some_us", "io_full_us",
+COUNTERS: Final[tuple[str, ...]] = (
+    "cpu_us", "user_us", "system_us", "periods", "throttled", "at_limit", "oom_kills", "cpu_some_us", "memory_some_us",
+    "memory_full_us", "io_some_us", "io_full_us",
 )  # fmt: skip
 # Fields that are a counter's growth by second, and by what it is multiplied.
 RATES: Final = {
     "cpu_pct": ("cpu_us", 1e-4), "usr_pct": ("user_us", 1e-4), "system_pct": ("system_us", 1e-4),
     "at_limit_per_s": ("at_limit", 1.0), "oom_kills_per_s": ("oom_kills", 1.0),
-    "kb_rd_per_s": ("read_bytes", 1 / KIB), "kb_wr_per_s": ("written_bytes", 1 / KIB),
-    "rd_per_s": ("reads", 1.0), "wr_per_s": ("writes", 1.0), "cpu_some_pct": ("cpu_some_us", 1e-4),
-    "memory_some_pct": ("memory_some_us", 1e-4), "memory_full_pct": ("memory_full_us", 1e-4), "io_some_pct": ("io_some_us", 1e-4),
-    "io_full_pct": ("io_full_us", 1e-4),
+    "cpu_some_pct": ("cpu_some_us", 1e-4), "memory_some_pct": ("memory_some_us", 1e-4),
+    "memory_full_pct": ("memory_full_us", 1e-4), "io_some_pct": ("io_some_us", 1e-4), "io_full_pct": ("io_full_us", 1e-4),
 }  # fmt: skip
+# The same of each disk, whose counters are kept as "8:0 kb_rd_per_s".
+DISK_RATES: Final = {"kb_rd_per_s": 1 / KIB, "kb_wr_per_s": 1 / KIB, "rd_per_s": 1.0, "wr_per_s": 1.0}
 INSTANTS: Final = ("memory_kb", "anon_kb", "file_kb", "shmem_kb", "tasks")
 WHOLE_NUMBERS: Final = frozenset({*INSTANTS, "memory_limit_kb", "tasks_limit"})
 # Lines of a word and a number: the counters and amounts that they have, by file.
@@ -75,11 +79,13 @@ SINGLES: Final = {
 }  # fmt: skip
 IO_STAT: Final = "io.stat"
 DEVICE: Final = re.compile(r"\d+:\d+")
-IO_WORDS: Final = {"rbytes": "read_bytes", "wbytes": "written_bytes", "rios": "reads", "wios": "writes"}
+IO_WORDS: Final = {"rbytes": "kb_rd_per_s", "wbytes": "kb_wr_per_s", "rios": "rd_per_s", "wios": "wr_per_s"}
 BLKIO: Final = {
-    "blkio.throttle.io_service_bytes": {"Read": "read_bytes", "Write": "written_bytes"},
-    "blkio.throttle.io_serviced": {"Read": "reads", "Write": "writes"},
+    "blkio.throttle.io_service_bytes": {"Read": "kb_rd_per_s", "Write": "kb_wr_per_s"},
+    "blkio.throttle.io_serviced": {"Read": "rd_per_s", "Write": "wr_per_s"},
 }  # fmt: skip
+# Disks made of others: what is written to one is written to those, and counted there again.
+STACKED: Final = re.compile(r"dm-|md|loop|drbd|bcache")
 PRESSURES: Final = {"cpu.pressure": "cpu", "memory.pressure": "memory", "io.pressure": "io"}
 PRESSURE: Final = re.compile(r"(?P<who>some|full)(?: avg\d+=[\d.]+){3} total=(?P<total>\d{1,18})", re.ASCII)
 # Version 1 counts the time of user space and of the kernel in ticks.
@@ -98,28 +104,31 @@ class GroupReport:
         return [self.offset, self.numbers]
 
 
-# Adds a row: unit, keys, values, line.
-PutRow = Callable[[str, tuple[str, ...], list[Value], int], None]
+# Adds a row: stat, instance, keys, values, line.
+PutRow = Callable[[str, str, tuple[str, ...], list[Value], int], None]
 
 
 class CgroupTable:
-    """The groups of the previous snapshot with their numbers, those of the present one, and the names of containers."""
+    """The groups of the previous snapshot with their numbers, those of the present one, the names of containers and of disks."""
 
     def __init__(self, state: object) -> None:
         """Restore what `to_state` returned; anything else is an empty table."""
         own: Mapping[str, object] = state if isinstance(state, dict) else {}
-        known, present, names = own.get("known"), own.get("present"), own.get("names")
+        known, present, names, disks = (own.get(key) for key in ("known", "present", "names", "disks"))
         self._known = {str(group): dict(numbers) for group, numbers in (known.items() if isinstance(known, dict) else ())}
         self._present = {str(group): GroupReport(*told) for group, told in (present.items() if isinstance(present, dict) else ())}
         self._names = {str(group): str(name) for group, name in (names.items() if isinstance(names, dict) else ())}
+        self._disks = {str(number): str(name) for number, name in (disks.items() if isinstance(disks, dict) else ())}
 
     def to_state(self) -> dict[str, object]:
         """Return the table as JSON values."""
         present = {group: told.to_state() for group, told in self._present.items()}
-        return {"known": self._known, "present": present, "names": self._names}
+        return {"known": self._known, "present": present, "names": self._names, "disks": self._disks}
 
     def open_file(self, path: str, offset: int) -> Callable[[str, int], Outcome] | None:
-        """Return what takes the lines of a group. Missing: None for a file that is not a group. `offset`: of the heading"""
+        """Return what takes the lines of a group, or of the list of disks; None for another file. `offset`: of the heading"""
+        if path == PARTITIONS:
+            return self._take_disk
         found = PATH.fullmatch(path)
         if found is None:
             return None
@@ -150,55 +159,104 @@ class CgroupTable:
 
     def forget_all(self) -> None:
         """Forget what was known: the host was booted since."""
-        self._known, self._names = {}, {}
+        self._known, self._names, self._disks = {}, {}, {}
 
     # Lines.
+
+    def _take_disk(self, text: str, _: int) -> Outcome:
+        found = PARTITION.fullmatch(text)
+        if found is None:
+            return LineKind.HEADER if text == PARTITIONS_HEADER else MALFORMED
+        number = f"{found['major']}:{found['minor']}"
+        if number not in self._disks and len(self._disks) >= MAX_THINGS:
+            return TOO_MANY
+        self._disks[number] = found["name"]
+        return LineKind.IGNORED
 
     def _take(self, group: str, told: GroupReport, text: str, _: int) -> Outcome:
         file, __, line = text.partition(" ")
         if file == "name":
             self._names[group] = line
             return LineKind.IGNORED
-        is_of_device = file == IO_STAT or file in BLKIO
-        found = _read_device(file, line) if is_of_device else _read_line(file, line)
+        found = _read_device(file, line) if file == IO_STAT or file in BLKIO else _read_line(file, line)
         if found is None:
             return MALFORMED
-        for name, number in found.items():
-            told.numbers[name] = number + (told.numbers.get(name, 0) if is_of_device else 0)
+        told.numbers.update(found)
         return LineKind.SAMPLE if found else LineKind.IGNORED
 
     # Rows.
 
     def _put(self, unit: str, members: list[tuple[str, GroupReport]], now: int | None, before: int | None, put: PutRow) -> None:
         values: dict[str, float] = {}
+        by_disk: dict[str, dict[str, float]] = {}
         for group, told in members:
-            for name, number in [*self._rates(group, told, now, before).items(), *_amounts(told.numbers).items()]:
-                values[name] = values.get(name, 0.0) + number
+            growth = {} if now is None or before is None else self._growth(group, told)
+            elapsed = 0 if now is None or before is None else now - before
+            for disk, rates in self._disk_rates(growth, elapsed).items():
+                _add_to(by_disk.setdefault(disk, {}), rates)
+            _add_to(values, _rates(growth, elapsed))
+            _add_to(values, _amounts(told.numbers))
+        for of_disk in _unstacked(by_disk):
+            _add_to(values, of_disk)
         if len(members) == 1:
             values |= _limits(members[0][1].numbers)
-        throttled, periods = values.pop("throttled", 0.0), values.pop("periods", 0.0)
-        if "cpu_limit_pct" in values and periods:
-            values["throttled_pct"] = 100 * throttled / periods
-        for used, limit in (("cpu_pct", "cpu_limit_pct"), ("memory_kb", "memory_limit_kb"), ("tasks", "tasks_limit")):
-            if values.get(limit) and used in values:
-                values[f"{limit.partition('_')[0]}_of_limit_pct"] = 100 * values[used] / values[limit]
+        _relate_to_limits(values)
         if values:
-            keys = tuple(sorted(values))
-            rounded: list[Value] = [int(values[key]) if key in WHOLE_NUMBERS else round(values[key], 2) for key in keys]
-            put(unit, keys, rounded, members[0][1].offset)
+            _add_row(put, UNIT, unit, values, members[0][1].offset)
+        for disk, rates in by_disk.items():
+            # Most units do nothing most of the time.
+            if any(rates.values()):
+                _add_row(put, UNIT_DISK, f"{unit}/{disk}", rates, members[0][1].offset)
 
-    def _rates(self, group: str, told: GroupReport, now: int | None, before: int | None) -> dict[str, float]:
-        """Return rates by field, and how many periods there were and how many of them were throttled. Empty: not known yet"""
+    def _growth(self, group: str, told: GroupReport) -> dict[str, int]:
+        """Return by how much the counters of a group grew. Empty: not known yet, or another group of this name"""
         known = self._known.get(group)
-        if known is None or now is None or before is None:
+        if known is None:
             return {}
         growth = {name: told.numbers[name] - known[name] for name in COUNTERS if name in told.numbers and name in known}
-        if any(number < 0 for number in growth.values()):
-            # Another group of this name.
-            return {}
-        elapsed = now - before
-        rates = {key: factor * per_second(growth[name], elapsed) for key, (name, factor) in RATES.items() if name in growth}
-        return rates | {name: float(growth[name]) for name in ("periods", "throttled") if name in growth}
+        # A disk is not listed before the group uses it.
+        growth |= {name: number - known.get(name, 0) for name, number in told.numbers.items() if " " in name}
+        return growth if all(number >= 0 for number in growth.values()) else {}
+
+    def _disk_rates(self, growth: Mapping[str, int], elapsed: int) -> dict[str, dict[str, float]]:
+        """Return rates by disk and field."""
+        found: dict[str, dict[str, float]] = {}
+        for name, number in growth.items():
+            device, _, key = name.partition(" ")
+            if key:
+                found.setdefault(self._disks.get(device, device), {})[key] = DISK_RATES[key] * per_second(number, elapsed)
+        return found
+
+
+def _add_row(put: PutRow, stat: str, instance: str, values: Mapping[str, float], offset: int) -> None:
+    keys = tuple(sorted(values))
+    put(stat, instance, keys, [int(values[key]) if key in WHOLE_NUMBERS else round(values[key], 2) for key in keys], offset)
+
+
+def _relate_to_limits(values: dict[str, float]) -> None:
+    """Add how much of its limits a unit used; periods become the share of them in which it was throttled."""
+    throttled, periods = values.pop("throttled", 0.0), values.pop("periods", 0.0)
+    if "cpu_limit_pct" in values and periods:
+        values["throttled_pct"] = 100 * throttled / periods
+    for used, limit in (("cpu_pct", "cpu_limit_pct"), ("memory_kb", "memory_limit_kb"), ("tasks", "tasks_limit")):
+        if values.get(limit) and used in values:
+            values[f"{limit.partition('_')[0]}_of_limit_pct"] = 100 * values[used] / values[limit]
+
+
+def _add_to(sums: dict[str, float], values: Mapping[str, float]) -> None:
+    for name, number in values.items():
+        sums[name] = sums.get(name, 0.0) + number
+
+
+def _rates(growth: Mapping[str, int], elapsed: int) -> dict[str, float]:
+    """Return rates by field, and how many periods there were and how many of them were throttled."""
+    rates = {key: factor * per_second(growth[name], elapsed) for key, (name, factor) in RATES.items() if name in growth}
+    return rates | {name: float(growth[name]) for name in ("periods", "throttled") if name in growth}
+
+
+def _unstacked(by_disk: Mapping[str, Mapping[str, float]]) -> list[Mapping[str, float]]:
+    """Return the rates of the disks that are not made of others; those of all, where these are not known."""
+    return [rates for disk, rates in by_disk.items() if STACKED.match(disk) is None] or list(by_disk.values())
 
 
 def _read_line(file: str, line: str) -> dict[str, int] | None:
@@ -232,7 +290,7 @@ def _read_single(name: str, word: str) -> dict[str, int] | None:
 
 
 def _read_device(file: str, line: str) -> dict[str, int] | None:
-    """Return the numbers of one device."""
+    """Return the numbers of one device, by its number and field: `8:0 kb_rd_per_s`."""
     device, *words = line.split(" ")
     if DEVICE.fullmatch(device) is None:
         return None
@@ -241,11 +299,11 @@ def _read_device(file: str, line: str) -> dict[str, int] | None:
         # A device that did nothing has no words.
         if pairs and not is_counters(list(pairs.values())):
             return None
-        return {name: int(pairs[word]) for word, name in IO_WORDS.items() if word in pairs}
+        return {f"{device} {name}": int(pairs[word]) for word, name in IO_WORDS.items() if word in pairs}
     if len(words) != len(("operation", "number")) or not is_counter(words[1]):
         return None
     name = BLKIO[file].get(words[0], "")
-    return {name: int(words[1])} if name else {}
+    return {f"{device} {name}": int(words[1])} if name else {}
 
 
 def _amounts(numbers: Mapping[str, int]) -> dict[str, float]:

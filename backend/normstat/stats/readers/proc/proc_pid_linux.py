@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from normstat.stats.engine.outcome import Outcome, Rejected
-from normstat.stats.engine.proc.cgroups import UNIT, CgroupTable
+from normstat.stats.engine.proc.cgroups import CgroupTable
 from normstat.stats.engine.proc.counter_reader import MALFORMED, NO_UPTIME, CounterReader, TakeLine, Value, is_counters
 from normstat.stats.engine.proc.counters import MAX_THINGS, TOO_MANY, TWICE, CounterTable, from_lines, per_second, to_lines
 from normstat.stats.records import LineKind, State, number_of
@@ -196,7 +196,7 @@ class Reader(CounterReader[PidLayout]):
         for name, command in self._commands.items():
             self._put_command(name, command, page_kb, anon_by_command.get(name), has_rates=has_rates)
         self._rows, self._commands, self._anon = {}, {}, {}
-        self._cgroups.end_snapshot(self.uptime, self.before, self._put_unit)
+        self._cgroups.end_snapshot(self.uptime, self.before, self._put_of_unit)
         if self.uptime is not None:
             now = self.uptime
             self._known = {pid: known for pid, known in self._known.items() if known[0] == now}
@@ -437,8 +437,8 @@ class Reader(CounterReader[PidLayout]):
         values += _rounded(command.io.values())
         self.put(COMMAND, (COMMAND_INSTANTS[0], *columns), [processes, *values], instance=name, offset=command.offset)
 
-    def _put_unit(self, unit: str, columns: tuple[str, ...], values: Sequence[Value], offset: int) -> None:
-        self.put(UNIT, columns, values, instance=unit, offset=offset)
+    def _put_of_unit(self, stat: str, instance: str, columns: tuple[str, ...], values: Sequence[Value], offset: int) -> None:
+        self.put(stat, columns, values, instance=instance, offset=offset)
 
 
 def _rounded(rates: Iterable[float]) -> list[float]:

@@ -11,7 +11,8 @@ A row that does not say what it is about is rejected: those of several would bec
 where one comes again. Objects of JSON with the columns as keys are rows too.
 
 Keys of `[layout]`:
-    commas      true where commas part the cells, and times of rows are exact: a second row of the same time is rejected
+    commas      true where commas part the cells, and times of rows are exact: a second row of the same time is rejected, and rows
+                less than a second apart that are about different things are one report
     sizes       true where "1.5 GB" is a size, which becomes bytes: KB, MB and GB are powers of 1024
     units       words that begin the line of units under a header without `#` ("ID")
 Keys of `[[layout.tables]]`:
@@ -23,6 +24,7 @@ Keys of `[[layout.tables]]`:
     texts       columns of text
     n_first     how many words of a row stand for its first column ("GPU 0")
     last_text   true where the last column is a text with blanks
+    with_commas a column of text that may have commas of its own, which no quotes enclose
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -55,11 +57,16 @@ TIME: Final = "time"
 # The first that is there counts: an epoch has a zone.
 STAMPS: Final = ("timestamp", "datetime")
 COMPACT_DAY: Final = re.compile(r"(\d{4})(\d\d)(\d\d)", re.ASCII)
-# "45 %", "1234 MiB", "35.0c".
-NUMBER: Final = re.compile(r"(?P<number>-?\d{1,18}(?:\.\d{1,9})?)(?: ?[A-Za-z%/]{1,6})?", re.ASCII)
-ABSENT: Final = frozenset(
-    {"-", "", "N/A", "[N/A]", "n/a", "[Not Supported]", "Not Supported", "[Unknown Error]", "ERR!", "[GPU is lost]"}
-)
+# "45 %", "1234 MiB", "35.0c", "2.07e+11".
+NUMBER: Final = re.compile(r"(?P<number>-?\d{1,18}(?:\.\d{1,9})?(?:e[-+]?\d{1,3})?)(?: ?[A-Za-z%/]{1,6})?", re.ASCII)
+ABSENT: Final = frozenset({
+    "-", "", "N/A", "[N/A]", "n/a", "[Not Supported]", "Not Supported", "[Not Found]", "[Insufficient Permissions]",
+    "[Unknown Error]", "ERR!", "[GPU is lost]",
+})  # fmt: skip
+# Reasons for a lower clock, as per cent of the time: the mean over samples is the share of them.
+STATES: Final = {"Active": "100", "Not Active": "0"}
+# The GPUs of one loop of nvidia-smi have times of their own, milliseconds apart.
+MAX_LOOP_US: Final = 1_000_000
 SIZE: Final = re.compile(r"(?P<number>-?\d{1,18}(?:\.\d{1,9})?) (?P<unit>[KMGTP]?)B(?:/s)?", re.ASCII)
 POWERS: Final = " KMGTP"
 MAX_COLUMNS: Final = 1000
@@ -81,6 +88,7 @@ class UnitTable:
     texts: frozenset[str] = frozenset()
     n_first: int = 1
     has_last_text: bool = toml_key("last_text", default=False)
+    with_commas: str = ""
 
     def fits(self, columns: Set[str]) -> bool:
         """Return whether a header with these columns is the table's."""
@@ -173,17 +181,18 @@ class Reader(RepeatingReader[UnitTablesLayout]):
             cells = [" ".join(cells[: table.n_first]), *cells[table.n_first :]]
         if table.has_last_text and len(cells) > n_columns:
             cells = [*cells[: n_columns - 1], " ".join(cells[n_columns - 1 :])]
+        if len(cells) > n_columns and table.with_commas in self._columns:
+            at, n_more = self._columns.index(table.with_commas), len(cells) - n_columns
+            cells = [*cells[:at], ",".join(cells[at : at + n_more + 1]), *cells[at + n_more + 1 :]]
         if len(cells) != n_columns:
             return NOT_MINE if NUMBER.match(cells[0]) is None else Rejected(f"{len(cells)} values for {n_columns} columns")
         return self._take_cells(table, dict(zip(self._columns, cells, strict=True)), offset)
 
     def _take_cells(self, table: UnitTable, row: dict[str, str], offset: int) -> Outcome:
         """Take the cells of a row by their columns."""
-        n_before = len(row)
-        outcome = self._date_row(row)
-        is_dated = len(row) < n_before
-        if outcome is not None:
-            return outcome
+        time_us = self._date_row(row)
+        if isinstance(time_us, Rejected):
+            return time_us
         instance = next((row[name] for name in table.names if row.get(name, "") not in ABSENT), "")
         if table.all_names:
             parts = [row[name] for name in table.all_names if name in row]
@@ -193,7 +202,7 @@ class Reader(RepeatingReader[UnitTablesLayout]):
             instance = "/".join(parts)
         if not instance and (table.names or table.all_names):
             return NO_NAME
-        if is_dated and self.layout.has_commas and self.has_seen(instance):
+        if time_us is not None and not self._see_row(time_us, instance):
             return AGAIN
         return self._add(table, row, instance, offset)
 
@@ -208,6 +217,8 @@ class Reader(RepeatingReader[UnitTablesLayout]):
                 values[column] = f"{float(size['number']) * 1024 ** POWERS.index(size['unit'] or ' '):.0f}"
             elif found is not None:
                 values[column] = found["number"]
+            elif word in STATES:
+                values[column] = STATES[word]
             elif word in ABSENT:
                 values[column] = "-"
         self.see_name(instance)
@@ -215,8 +226,8 @@ class Reader(RepeatingReader[UnitTablesLayout]):
             return LineKind.IGNORED
         return self.put_row(self.stat(table.stat), list(values), list(values.values()), instance=instance, offset=offset)
 
-    def _date_row(self, row: dict[str, str]) -> Rejected | None:
-        """Date the row by its own columns of time, and take them out of it. Missing: None where that is done, or it has none."""
+    def _date_row(self, row: dict[str, str]) -> int | Rejected | None:
+        """Take the columns of time out of a row and return the time. Missing: None where it has none."""
         lower = {column.lower(): column for column in row}
         day, clock, *stamps = (row.pop(lower[name]) if name in lower else None for name in (DATE, TIME, *STAMPS))
         text = next((stamp for stamp in stamps if stamp is not None), clock)
@@ -225,11 +236,18 @@ class Reader(RepeatingReader[UnitTablesLayout]):
         found = self._stamp(day, text)
         if found is None:
             return Rejected(f"{text[:40]!r} is not a time")
-        time_us = self.timeline.stamp_us(found)
-        if time_us != self.report_us or not self.n_reports:
+        return self.timeline.stamp_us(found)
+
+    def _see_row(self, time_us: int, instance: str) -> bool:
+        """Begin the report of a row, unless it belongs to the present one. Returns: False for a second row of the same time"""
+        is_seen = self.has_seen(instance)
+        if self.n_reports and time_us == self.report_us:
+            return not (is_seen and self.layout.has_commas)
+        is_of_loop = self.n_reports and self.layout.has_commas and 0 < time_us - self.report_us < MAX_LOOP_US
+        if not is_of_loop or is_seen:
             self.end_report()
             self.see_instant(time_us)
-        return None
+        return True
 
     def _stamp(self, day: str | None, text: str) -> Timestamp | None:
         """Return the time of a row: date and clock, a clock alone, or both in one cell."""
