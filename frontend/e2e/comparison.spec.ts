@@ -71,7 +71,7 @@ test("a saved comparison has its result, note and report, and can be run again",
   await expect(page).toHaveURL(new RegExp(`baseline=${String(id)}`));
   await more.click();
   await page.getByRole("menuitem", { name: "Open saved…" }).click();
-  const saved = page.getByRole("table", { name: "Saved comparisons" });
+  const saved = page.getByRole("table", { name: "Incidents by time" });
   await saved.getByRole("button", { name: "Delete The backup of Saturday" }).click();
   await expect(saved.getByText("The backup of Saturday")).toBeHidden();
 });

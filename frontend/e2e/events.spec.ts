@@ -93,7 +93,7 @@ test(
     expect((await request.post("/api/v1/events", { headers: OURS, data: noted })).status()).toBe(201);
     await page.goto("/hosts?tz=utc");
     await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Incidents" }).click();
-    await page.getByRole("navigation", { name: "Incidents" }).getByRole("link", { name: "Events" }).click();
+    await page.getByRole("radio", { name: "Events" }).press("Space");
     const table = page.getByRole("table", { name: "Events" });
     await page.getByRole("textbox", { name: "Search events" }).fill("POWER");
     await expect(table.getByRole("row")).toHaveCount(2);

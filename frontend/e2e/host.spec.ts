@@ -1,3 +1,4 @@
+import type { Page } from "@playwright/test";
 import { dragOver, drawnPanel, expect, expectAccessible, shareOf, test } from "./fixture";
 import { BASELINE, HOST, INCIDENT, iso, LIVE_HOST, range, WHOLE } from "./story";
 
@@ -19,9 +20,11 @@ test("a graph is read under the pointer, its lines are toggled, and a drag zooms
   await page.mouse.move(x(shareOf(INCIDENT.start - 600_000, WHOLE)), y);
   await expect(value).toHaveText(/^\d\.\d\d$/);
 
-  const lines = busy.panel.locator(".js-line");
+  // Below the overview, where no band of what is normal is drawn unasked.
+  const moved = await drawnPanel(page, "iostat_linux.throughput");
+  const lines = moved.panel.locator(".js-line");
   const before = await lines.count();
-  await busy.panel.getByRole("button", { name: /^sda/ }).click();
+  await moved.panel.getByRole("button", { name: /^sda/ }).first().click();
   await expect(lines).toHaveCount(before - 1);
   await busy.panel.getByRole("button", { name: "What these fields mean" }).click();
   await expect(page.getByText("%util", { exact: false }).first()).toBeVisible();
@@ -76,7 +79,7 @@ test("keys move, zoom, show a band, add a panel and open the help; the link hold
   await page.keyboard.press("Escape");
   await expect(help).toBeHidden();
 
-  const { panel } = await drawnPanel(page, "iostat_linux.util");
+  const { panel } = await drawnPanel(page, "iostat_linux.throughput");
   const lines = panel.locator(".js-line");
   const before = await lines.count();
   await page.keyboard.press("g");
@@ -229,6 +232,23 @@ test.describe("a link to what the host does not have", () => {
   });
 });
 
+/** Add up the layout shifts of the pages that are opened from now on. */
+async function watchShifts(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const seen = window as unknown as { shifted: number };
+    seen.shifted = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as unknown as readonly { readonly value: number }[]) {
+        seen.shifted += entry.value;
+      }
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+}
+
+function shiftsOf(page: Page): Promise<number> {
+  return page.evaluate(() => (window as unknown as { shifted: number }).shifted);
+}
+
 test("nothing moves while a host's graphs arrive with a baseline, an event and what was found", async ({ page, request }) => {
   const headers = { "X-Normstat-Request": "1" };
   const windows = [{ start: iso(BASELINE.start), end: iso(BASELINE.end) }];
@@ -241,24 +261,41 @@ test("nothing moves while a host's graphs arrive with a baseline, an event and w
     await new Promise((resolve) => setTimeout(resolve, 700));
     await route.continue();
   });
-  await page.addInitScript(() => {
-    const seen = window as unknown as { shifted: number };
-    seen.shifted = 0;
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as unknown as readonly { readonly value: number }[]) {
-        seen.shifted += entry.value;
-      }
-    }).observe({ type: "layout-shift", buffered: true });
-  });
+  await watchShifts(page);
   await page.goto(`${HOST_URL}&band=${String(id)}`);
   await drawnPanel(page, "mpstat_linux.cpu");
   await expect(page.locator(".strip").getByText("Still", { exact: true })).toBeVisible();
   await expect(page.getByText(/\d+ events? in this window/)).toBeVisible();
   await expect(page.locator(".panel-notes").first()).toContainText("band of “Still”");
   await page.waitForLoadState("networkidle");
-  expect(await page.evaluate(() => (window as unknown as { shifted: number }).shifted)).toBeLessThanOrEqual(0.05);
+  expect(await shiftsOf(page)).toBeLessThanOrEqual(0.05);
   const head = await page.locator(".shell-header").boundingBox();
   const bar = await page.locator(".host-bar").boundingBox();
   const chrome = (bar?.y ?? 0) + (bar?.height ?? 0) - (head?.height ?? 0);
   expect(chrome, "pixels between the page's header and the graphs").toBeLessThanOrEqual(125);
+});
+
+test("a live host opens on its overview: nothing moves, and few presses of Tab lead to the graphs", async ({ page }) => {
+  await watchShifts(page);
+  await page.goto(`/hosts/${LIVE_HOST}`);
+  const overview = page.getByRole("region", { name: "Overview" });
+  await expect(overview.locator(".js-line").first()).toBeAttached();
+  expect(await overview.locator("[data-panel]").count()).toBeLessThanOrEqual(9);
+  // What comes last: how much there is of the window, and all graphs.
+  await expect(page.locator(".strip-note").first()).toHaveText(/\w/);
+  await expect(overview.locator("[data-panel]:not(:has(.js-line))")).toHaveCount(0);
+  expect(await shiftsOf(page)).toBeLessThanOrEqual(0.05);
+  let nStops = 0;
+  const isInPanel = () => page.evaluate(() => document.activeElement?.closest("[data-panel]") != null);
+  while (nStops < 30 && !(await isInPanel())) {
+    await page.keyboard.press("Tab");
+    nStops += 1;
+  }
+  expect(nStops - 1, "stops before the first panel").toBeLessThanOrEqual(15);
+  // A row of controls is one stop; the arrow keys move inside, and not the window of the page.
+  await page.getByRole("button", { name: "Back", exact: true }).focus();
+  await page.keyboard.press("ArrowRight");
+  await expect(page.getByRole("button", { name: "Forward" })).toBeFocused();
+  await expect(page).not.toHaveURL(/from=/);
+  await expectAccessible(page);
 });

@@ -13,7 +13,7 @@ test("open menus keep to the roles of a menu; a panel fills the window with f, i
 }) => {
   await page.goto(`/hosts/${HOST}?${WINDOW}`);
   await expect(page.locator(".panel .legend-entry").first()).toBeVisible();
-  const menus = ["View: Everything recorded", /^Menu of /, /^Account|admin/];
+  const menus = ["View: Overview", /^Menu of /, /^Account|admin/];
   for (const name of menus) {
     await page.getByRole("button", { name }).first().click();
     await expect(page.getByRole("menuitem").first()).toBeFocused();

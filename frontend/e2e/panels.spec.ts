@@ -28,7 +28,8 @@ test(
     const highest = await table.getByRole("row").locator("td:last-child").allTextContents();
     expect(highest.map(Number)).toEqual(highest.map(Number).toSorted((a, b) => b - a));
 
-    const { panel } = await drawnPanel(page, "iostat_linux.util");
+    // Below the overview, where no band is drawn unasked.
+    const { panel } = await drawnPanel(page, "iostat_linux.queue");
     const traces = panel.locator(".scatterlayer > .trace");
     await expect(traces).toHaveCount(2);
     await panel.getByRole("button", { name: /^sdb/ }).hover();
@@ -37,16 +38,16 @@ test(
       .toBe(1);
     await panel.getByRole("button", { name: /^sdb/ }).click({ modifiers: ["ControlOrMeta"] });
     await expect(traces).toHaveCount(1);
-    await expect(page).toHaveURL(/look=iostat_linux\.util:hide,/);
+    await expect(page).toHaveURL(/look=iostat_linux\.queue:hide,/);
 
     await panel.getByRole("button", { name: /^Menu of/ }).click();
     await page.getByRole("menuitem", { name: "Axis and lines…" }).click();
     const dialog = page.getByRole("dialog", { name: /^Axis and lines/ });
     await dialog.getByRole("switch", { name: "Logarithmic axis" }).check({ force: true });
-    await expect(page).toHaveURL(/look=iostat_linux\.util:log/);
+    await expect(page).toHaveURL(/look=iostat_linux\.queue:log/);
     await dialog.getByRole("switch", { name: "Logarithmic axis" }).uncheck({ force: true });
     await dialog.getByRole("textbox", { name: /^Highest value/ }).fill("250");
-    await expect(page).toHaveURL(/look=iostat_linux\.util:(hide,[^&]*:)?high,250/);
+    await expect(page).toHaveURL(/look=iostat_linux\.queue:(hide,[^&]*:)?high,250/);
     await expect(panel.locator(".ytick").filter({ hasText: "200" })).toBeAttached();
     await dialog.getByRole("textbox", { name: /^Lowest value/ }).fill("300");
     await expect(dialog.getByText("The lowest value must be below the highest")).toBeVisible();
@@ -55,7 +56,7 @@ test(
 
     // The link holds all of it.
     await page.reload();
-    await drawnPanel(page, "iostat_linux.util");
+    await drawnPanel(page, "iostat_linux.queue");
     await expect(traces).toHaveCount(1);
     await expect(panel.getByRole("button", { name: /^sda/ })).toHaveAttribute("aria-pressed", "false");
     await drawnPanel(page, "mpstat_linux.cpu");

@@ -18,6 +18,7 @@ const PAGES: readonly (readonly [path: string, shown: string])[] = [
   [`/graph?hosts=${HOST}`, ".graph-body"],
   ["/comparison", "h1"],
   ["/baselines", "h1"],
+  ["/incidents", "h1"],
   ["/events", "h1"],
   ["/imports", "h1"],
   ["/jobs", "h1"],
@@ -44,7 +45,7 @@ test("the pages and what is seldom used fold into one menu", async ({ page }) =>
   await expect(page.getByRole("button", { name: /^Times: / })).toBeVisible();
   await expect(page.getByRole("button", { name: "Keyboard shortcuts" })).toBeVisible();
   await expectAccessible(page);
-  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Events", exact: true }).click();
-  await expect(page).toHaveURL(/\/events/);
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Compare", exact: true }).click();
+  await expect(page).toHaveURL(/\/comparison/);
   await expect(page.getByRole("button", { name: /^Times: / })).toBeHidden();
 });

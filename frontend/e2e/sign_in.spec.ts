@@ -117,7 +117,7 @@ test("a login provider lets in whose groups have a role, and leads to the page a
   await guest.getByRole("link", { name: "Log in by Company" }).click();
   await guest.getByPlaceholder("sub").fill("olga");
   await guest.getByRole("button", { name: "Authorize" }).click();
-  await expect(guest.getByRole("heading", { name: "Events" })).toBeVisible();
+  await expect(guest.getByRole("heading", { name: "Incidents" })).toBeVisible();
   await expect(guest).toHaveURL(/\/events/);
   await guest.goto("/accounts");
   await expect(guest.getByText("has your password and second factor")).toBeVisible();

@@ -22,7 +22,7 @@ test(
     await expectAccessible(page);
 
     await page.getByRole("button", { name: "View: USE: every resource" }).click();
-    await page.getByRole("menuitem", { name: "Everything recorded" }).click();
+    await page.getByRole("menuitem", { name: "Overview and everything recorded" }).click();
     await expect(page).not.toHaveURL(/view=/);
     await expect(page.locator('[data-panel="vmstat_linux.memory"]')).toBeVisible();
 
@@ -35,7 +35,7 @@ test(
 
 test("panels are saved as a view, edited, opened with another view, exported, deleted and imported", async ({ page }) => {
   await page.goto(`/hosts/${HOST}?${WINDOW}&panel=vmstat_linux.system_cs.`);
-  await page.getByRole("button", { name: "View: Everything recorded" }).click();
+  await page.getByRole("button", { name: "View: Overview" }).click();
   await page.getByRole("menuitem", { name: "Save these panels as a view" }).click();
   const dialog = page.getByRole("dialog");
   await expect(page.getByRole("menu")).toBeHidden();

@@ -9,6 +9,7 @@ const sendContention = contentionOf(SUN);
 /** The row of a host and what was found there; other rules may find something there, too. */
 const rowOf = (page: Page, host: string) =>
   page
+    .getByRole("table", { name: "Active" })
     .getByRole("row")
     .filter({ has: page.getByRole("link", { name: host, exact: true }) })
     .filter({ hasText: "Kernel mutexes" });
@@ -80,9 +81,12 @@ test("it is seen in the fleet, on the host's graphs and in the history", { tag: 
   await expect(about).toBeHidden();
   await expect(found).toBeFocused();
 
-  await page.goto(`/watch?tab=history&host=${SUN}`);
-  await expect(page.getByText(/^\d+ episodes?$/)).toBeVisible();
-  await expect(rowOf(page, SUN)).toContainText("lasts");
+  await page.goto(`/watch?tab=history&host=${SUN}&rule=mutex`);
+  await expect(page).toHaveURL(new RegExp(`/incidents\\?show=alert&host=${SUN}`));
+  const listed = page.getByRole("table", { name: "Incidents by time" }).getByRole("row").filter({ hasText: "Kernel mutexes" });
+  await expect(listed.first()).toContainText("lasts");
+  await page.getByRole("radio", { name: "Reports" }).press("Space");
+  await expect(page.getByText("Nothing matches")).toBeVisible();
   await page.goto("/watch?tab=timeline&span=1h");
   await expect(page.getByRole("img", { name: `Kernel mutexes on ${SUN}: at worst critical` })).toBeVisible();
   await expectAccessible(page);
@@ -119,7 +123,7 @@ test("a rule is copied, edited, tried on the past and only then enabled", async 
 
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await expect(page).toHaveURL(/tab=rules/);
+  await expect(page).toHaveURL(/\/rules($|\?)/);
   await expect(page.getByRole("link", { name: "Spinning CPUs" })).toBeHidden();
 });
 
@@ -139,7 +143,7 @@ test("a maintenance window is planned and ended", { tag: "@matrix" }, async ({ p
   await expectAccessible(page);
   await page.goto("/watch");
   await expect(rowOf(page, SUN)).toContainText("muted until");
-  await page.getByRole("tab", { name: "Mutes" }).click();
+  await page.goto("/rules?tab=mutes");
   await row.getByRole("button", { name: `End now: mute of host ${SUN}` }).click();
   await expect(row).toContainText("ended");
 });
@@ -152,7 +156,7 @@ test.describe("on a phone", () => {
     await openNow(page, request);
     const paths = [
       ["/watch", rowOf(page, SUN)],
-      ["/watch?tab=history", rowOf(page, SUN).first()],
+      ["/incidents?show=alert", rowOf(page, SUN).first()],
       ["/watch?tab=timeline", page.locator(".timeline-table")],
       ["/watch?tab=rules", page.getByRole("table", { name: "Rules" })],
       ["/watch?tab=mutes", page.getByRole("heading", { name: "New mute" })],

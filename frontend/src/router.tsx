@@ -92,10 +92,20 @@ const artefactDiffRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/artefacts/ArtefactDiffPage"), "ArtefactDiffPage"),
 });
 
+const incidentsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/incidents",
+  component: lazyRouteComponent(() => import("./pages/incidents/IncidentsPage"), "IncidentsPage"),
+});
+
+/** Events, reports and what rules found are in the list of incidents: the links to the pages that they had lead there. */
 const eventsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/events",
-  component: lazyRouteComponent(() => import("./pages/events/EventsPage"), "EventsPage"),
+  beforeLoad: ({ search }) => {
+    // oxlint-disable-next-line typescript/only-throw-error -- how TanStack Router redirects
+    throw redirect({ to: "/incidents", search: { show: "event", ...search }, replace: true });
+  },
 });
 
 const artefactsRoute = createRoute({
@@ -125,7 +135,10 @@ const experimentRoute = createRoute({
 const reportsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/reports",
-  component: lazyRouteComponent(() => import("./pages/reports/ReportsPage"), "ReportsPage"),
+  beforeLoad: ({ search }) => {
+    // oxlint-disable-next-line typescript/only-throw-error -- how TanStack Router redirects
+    throw redirect({ to: "/incidents", search: { show: "report", ...search }, replace: true });
+  },
 });
 
 const reportRoute = createRoute({
@@ -194,10 +207,22 @@ const viewsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/views/ViewsPage"), "ViewsPage"),
 });
 
+const rulesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/rules",
+  component: lazyRouteComponent(() => import("./pages/watch/WatchPage"), "WatchPage"),
+});
+
+/** The page that had what is active, its history, and the rules; messages of alerts have links to it. */
 const watchRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/watch",
-  component: lazyRouteComponent(() => import("./pages/watch/WatchPage"), "WatchPage"),
+  beforeLoad: ({ search: { tab, ...search } }) => {
+    // oxlint-disable-next-line typescript/only-throw-error -- how TanStack Router redirects
+    throw tab === undefined || tab === "now" || tab === "history"
+      ? redirect({ to: "/incidents", search: { ...(tab === "history" ? { show: "alert" } : {}), ...search }, replace: true })
+      : redirect({ to: "/rules", search: { tab, ...search }, replace: true });
+  },
 });
 
 const ruleRoute = createRoute({
@@ -234,6 +259,7 @@ const routeTree = rootRoute.addChildren([
     baselinesRoute,
     comparisonRoute,
     artefactDiffRoute,
+    incidentsRoute,
     eventsRoute,
     artefactsRoute,
     artefactRoute,
@@ -251,6 +277,7 @@ const routeTree = rootRoute.addChildren([
     installationRoute,
     accountsRoute,
     viewsRoute,
+    rulesRoute,
     watchRoute,
     ruleRoute,
     editRuleRoute,

@@ -252,7 +252,7 @@ def to_zone(zone: str | None) -> ZoneInfo | timezone | None:
 
 
 def host_link(public_url: str, host: str | None, start: datetime, last: datetime) -> str:
-    """Return the address of the host's graphs at a time; without a host, that of the page Watch."""
+    """Return the address of the host's graphs at a time; without a host, that of the incidents."""
     base = public_url.rstrip("/")
     if host is None:
         return f"{base}/watch"

@@ -74,7 +74,7 @@ async def use_link(session: AsyncSession, token: str, *, minutes: int, reason: s
     offer = await _to_offer(session, row)
     if offer.is_used:
         raise Conflict(
-            "This link was used already; log in and mute it on the page Watch, or use the link of a newer alert",
+            "This link was used already; log in and mute it on the page Incidents, or use the link of a newer alert",
             {"alert": row.id},
         )
     await note_silenced(session, row)
@@ -100,7 +100,7 @@ async def _to_offer(session: AsyncSession, row: AlertRow) -> SilenceOffer:
 async def _require(session: AsyncSession, token: str) -> AlertRow:
     """Return the alert of a valid token, locked until the transaction ends."""
     number, _, signature = token.partition(".")
-    unknown = NotFound("This silence link is not valid; log in and mute it on the page Watch")
+    unknown = NotFound("This silence link is not valid; log in and mute it on the page Incidents")
     if not (number.isascii() and number.isdigit() and len(number) <= 18):
         raise unknown
     try:
@@ -116,7 +116,7 @@ async def _require(session: AsyncSession, token: str) -> AlertRow:
     now = datetime.now(UTC)
     is_over = row.resolved_at is not None and now > row.resolved_at + VALID_AFTER_END
     if is_over or now > row.opened_at + VALID:
-        raise NotFound("This silence link has expired; log in and mute it on the page Watch")
+        raise NotFound("This silence link has expired; log in and mute it on the page Incidents")
     return row
 
 

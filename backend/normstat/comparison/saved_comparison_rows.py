@@ -1,6 +1,6 @@
 """The rows of saved comparisons: parameters, and the result as it was."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -89,6 +89,11 @@ async def read_saved(session: AsyncSession, id: int) -> SavedComparisonInfo:  # 
     if row is None:
         raise NotFound(f"No saved comparison {id}", {"comparison": id})
     return SavedComparisonInfo(*row)
+
+
+async def read_several_saved(session: AsyncSession, ids: Sequence[int]) -> list[SavedComparisonInfo]:
+    """Return the saved comparisons with these ids without their results, in no order."""
+    return [SavedComparisonInfo(*row) for row in await session.execute(_query().where(SavedComparisonRow.id.in_(ids)))]
 
 
 async def read_saved_result(session: AsyncSession, id: int) -> bytes:  # noqa: A002

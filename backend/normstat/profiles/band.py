@@ -1,4 +1,4 @@
-"""The band of a series in a baseline: p5, median and p95, step by step in time, drawn behind graphs."""
+"""The bands of the lines of a graph in a baseline: p5, median and p95, step by step in time, drawn behind them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
@@ -39,14 +39,13 @@ MAX_READ_S: Final = 2 * 3600
 
 @dataclass(frozen=True, slots=True)
 class BandRequest:
-    """A series, a baseline, and the window of the graph; `version` None: the newest."""
+    """Series of a stat, each its field and instance; a baseline, and the window of the graph. `version` None: the newest."""
 
     baseline_id: int
     version: int | None
     host: str
     stat: str
-    field: str
-    instance: str
+    series: Sequence[tuple[str, str]]
     window: Window
 
 
@@ -76,34 +75,54 @@ class BandInfo(Documented):
     """Why there is no band, or none by the hour."""
 
 
-async def read_band(session: AsyncSession, request: BandRequest) -> BandInfo:
-    """Return the band of a series: hour by hour where the baseline has seasonal slots, else in one step.
+@dataclass(frozen=True, slots=True)
+class BandList(Documented):
+    """The bands of some series, in the order in which they were asked for."""
+
+    bands: list[BandInfo]
+
+
+async def read_bands(session: AsyncSession, request: BandRequest) -> BandList:
+    """Return the band of each series: hour by hour where the baseline has seasonal slots, else in one step.
 
     Raises: NotFound for an unknown host, baseline, version, stat or field
     """
     host_id = await require_host(session, request.host)
     wanted = await find_wanted(session, request.baseline_id, request.version, host_id)
     stat = await find_stat(session, request.stat)
-    field = next((field for field in stat.fields if field.key == request.field), None) if stat is not None else None
-    if stat is None or field is None:
+    known = {} if stat is None else {field.key: field for field in stat.fields}
+    missing = next((key for key, _ in request.series if key not in known), None)
+    if stat is None or missing is not None:
         raise NotFound(
-            f"{shorten(request.stat)} has no field {shorten(request.field)}; GET /api/v1/stats lists them",
-            {"stat": request.stat, "field": request.field},
+            f"{shorten(request.stat)} has no field {shorten(missing or '')}; GET /api/v1/stats lists them",
+            {"stat": request.stat, "field": missing},
         )
     by_slot = await _read_slots(session, wanted, request)
-    if by_slot is None:
-        return await _read_samples(session, wanted, request, stat=stat, field=field)
+    bands = []
+    for place, (key, instance) in enumerate(request.series):
+        if by_slot is None:
+            bands.append(await _read_samples(session, wanted, request.window, stat=stat, field=known[key], instance=instance))
+        else:
+            own = {slot: found[place] for slot, found in by_slot.items()}
+            name = f"{request.stat} {key} of {instance or request.host}"
+            bands.append(_make_band(wanted, request.window, known[key], own, name))
+    return BandList(bands)
+
+
+def _make_band(
+    wanted: Wanted, window: Window, field: Field, by_slot: Mapping[int, BandQuantiles | None], name: str
+) -> BandInfo:  # fmt: skip
     slots = [slot for slot in by_slot if slot != WHOLE_SLOT]
     whole = by_slot[WHOLE_SLOT]
-    n_steps = request.window.length_s / HOUR.total_seconds()
+    n_steps = window.length_s / HOUR.total_seconds()
     if not slots or n_steps > MAX_STEPS:
         reason = "The window is too long for an hourly band." if slots else None
         if whole is None:
-            reason = f"The baseline has no samples of {request.stat} {request.field} of {request.instance or request.host}."
-        steps = [] if whole is None else [_to_step(request.window, whole)]
+            reason = f"The baseline has no samples of {name}."
+        steps = [] if whole is None else [_to_step(window, whole)]
         return _to_info(wanted, field, steps, reason, is_seasonal=False)
     steps = []
-    for hour in _hours(request.window, wanted.zone):
+    for hour in _hours(window, wanted.zone):
         slot = slot_of(hour, wanted.zone, slots)
         quantiles = None if slot is None else by_slot[slot]
         if quantiles is not None:
@@ -112,18 +131,22 @@ async def read_band(session: AsyncSession, request: BandRequest) -> BandInfo:
     return _to_info(wanted, field, steps, reason, is_seasonal=True)
 
 
-async def _read_slots(session: AsyncSession, wanted: Wanted, request: BandRequest) -> Mapping[int, BandQuantiles | None] | None:
-    """Return the band of the series in each slot. Missing: None without a profile of these windows; a slot without a sample has
-    None.
+async def _read_slots(
+    session: AsyncSession, wanted: Wanted, request: BandRequest
+) -> Mapping[int, Sequence[BandQuantiles | None]] | None:  # fmt: skip
+    """Return the bands of the series in each slot. Missing: None without a profile of these windows; a slot without a sample of a
+    series has None.
     """
     rows = await profile_rows.read_bands(session, wanted.key)
     bands = {slot: band for slot, (row, band) in rows.items() if row.effective == clip_at(wanted.effective, row.until)}
     if WHOLE_SLOT not in bands:
         return None
 
-    def find() -> dict[int, BandQuantiles | None]:
+    def find() -> dict[int, list[BandQuantiles | None]]:
+        unpacked = {slot: unpack_band(band) for slot, band in bands.items()}
         return {
-            slot: find_in_band(unpack_band(band), request.stat, request.instance, request.field) for slot, band in bands.items()
+            slot: [find_in_band(band, request.stat, instance, key) for key, instance in request.series]
+            for slot, band in unpacked.items()
         }
 
     try:
@@ -134,7 +157,7 @@ async def _read_slots(session: AsyncSession, wanted: Wanted, request: BandReques
 
 
 async def _read_samples(
-    session: AsyncSession, wanted: Wanted, request: BandRequest, *, stat: StatRef, field: Field
+    session: AsyncSession, wanted: Wanted, shown: Window, *, stat: StatRef, field: Field, instance: str
 ) -> BandInfo:  # fmt: skip
     """Return the band from the samples, if they are few: the profile may not be built yet."""
     effective = clip_at(wanted.effective, datetime.now(UTC))
@@ -142,7 +165,7 @@ async def _read_samples(
         return _to_info(wanted, field, [], "The baseline has no windows for this host yet.", is_seasonal=False)
     if length_s(effective) > MAX_READ_S:
         return _to_info(wanted, field, [], "The profile of the baseline is still being built.", is_seasonal=False)
-    found = await find_instances(session, wanted.key.host_id, stat.id, [request.instance])
+    found = await find_instances(session, wanted.key.host_id, stat.id, [instance])
     values: list[np.ndarray] = []
     for window in effective if found else ():
         query = PageQuery(stat.name, wanted.key.host_id, window, [field], [item.id for item in found])
@@ -153,7 +176,7 @@ async def _read_samples(
     if len(numbers) == 0:
         return _to_info(wanted, field, [], "The baseline has no samples of this series.", is_seasonal=False)
     p5, p50, p95 = np.quantile(numbers, BAND).tolist()
-    step = _to_step(request.window, BandQuantiles(p5, p50, p95, len(numbers)))
+    step = _to_step(shown, BandQuantiles(p5, p50, p95, len(numbers)))
     return _to_info(wanted, field, [step], None, is_seasonal=False)
 
 

@@ -245,6 +245,11 @@ async def list_events(
     return await _to_records(session, rows), n_all or 0
 
 
+async def read_several_events(session: AsyncSession, ids: Sequence[int]) -> list[EventRecord]:
+    """Return the events with these ids, in no order."""
+    return await _to_records(session, (await session.scalars(select(EventRow).where(EventRow.id.in_(ids)))).all())
+
+
 async def add_recorded_events(session: AsyncSession, events: Sequence[RecordedEvent]) -> None:
     """Store events from lines of streams; those that are stored already, or were deleted, stay as they are."""
     events = await _drop_known_restarts(session, events)

@@ -106,6 +106,11 @@ async def list_reports(session: AsyncSession, *, templates: bool, limit: int = 5
     return await _to_infos(session, (await session.scalars(query)).all())
 
 
+async def read_several_reports(session: AsyncSession, ids: Sequence[int]) -> list[ReportInfo]:
+    """Return the reports with these ids, in no order."""
+    return await _to_infos(session, (await session.scalars(select(ReportRow).where(ReportRow.id.in_(ids)))).all())
+
+
 async def create_report(
     session: AsyncSession, change: ReportChange, contents: Sequence[Mapping[str, Any]], *, author: str, is_template: bool = False
 ) -> ReportInfo:  # fmt: skip

@@ -104,6 +104,12 @@ async def list_episodes(session: AsyncSession, wanted: EpisodeFilter, *, limit: 
     return [to_episode_info(row, host) for row, host in rows]
 
 
+async def read_several_episodes(session: AsyncSession, ids: Sequence[int]) -> list[EpisodeInfo]:
+    """Return the episodes with these ids, in no order."""
+    query = select(EpisodeRow, Host.name).outerjoin(Host, Host.id == EpisodeRow.host_id).where(EpisodeRow.id.in_(ids))
+    return [to_episode_info(row, host) for row, host in await session.execute(query)]
+
+
 async def count_episodes(session: AsyncSession, wanted: EpisodeFilter) -> int:
     """Return the number of episodes."""
     query = select(func.count()).select_from(EpisodeRow).outerjoin(Host, Host.id == EpisodeRow.host_id).where(_condition(wanted))

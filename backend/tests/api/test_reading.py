@@ -99,6 +99,24 @@ async def fields_of(reader: httpx.AsyncClient) -> list[schemas.FieldInfo]:
     return stat.fields
 
 
+async def test_panels_that_show_nothing(reader: httpx.AsyncClient) -> None:
+    path = f"/api/v1/hosts/{HOST}/quiet-stats"
+    before = {"start": "2026-11-20T10:00:00Z", "end": "2026-11-20T11:00:00Z"}
+    assert body_of(await reader.get(path, params=before)) == {
+        "stats": [{"stat": "vmstat_linux", "has_samples": False, "zero_fields": []}]
+    }
+    for stat in body_of(await reader.get(path, params=WINDOW))["stats"]:
+        assert stat["has_samples"]
+        assert stat["zero_fields"]
+
+
+async def test_bands_are_of_as_many_instances_as_fields(reader: httpx.AsyncClient) -> None:
+    asked = {**WINDOW, "baseline": 1, "host": HOST, "stat": "vmstat_linux", "field": ["cpu_us", "cpu_sy"], "instance": "all"}
+    answer = await reader.get("/api/v1/bands", params=asked)
+    assert answer.status_code == 400
+    assert "2 fields and 1 instances" in answer.json()["error"]["message"]
+
+
 async def test_coverage(reader: httpx.AsyncClient) -> None:
     path = f"/api/v1/hosts/{HOST}/coverage"
     coverage = TypeAdapter(Coverage).validate_python((await reader.get(path, params=WINDOW)).json())

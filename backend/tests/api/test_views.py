@@ -113,7 +113,16 @@ async def test_a_view_outlives_its_author(people: People, anna: httpx.AsyncClien
 async def test_ready_made_views_are_there_and_stay(people: People) -> None:
     root = await people.enter(Role.ADMINISTRATOR, "root")
     listed = (await root.get(VIEWS)).json()["views"]
-    assert [view["key"] for view in listed] == ["use", "linux-classic", "solaris-classic", "disks", "processes", "network", "gpus"]
+    assert [view["key"] for view in listed] == [
+        "overview",
+        "use",
+        "linux-classic",
+        "solaris-classic",
+        "disks",
+        "processes",
+        "network",
+        "gpus",
+    ]
     for answer in (await root.patch(f"{VIEWS}/use", json={"name": "x"}), await root.delete(f"{VIEWS}/use")):
         assert_envelope(answer, 403, "not_allowed")
         assert "Save a copy" in answer.json()["error"]["message"]

@@ -86,7 +86,7 @@ def test_a_standby_serves_reads_and_takes_over_from_a_killed_primary(pair: Pair)
             before = n_reads(server, "primary")
             made = client.post("/baselines", json=body)
             assert made.status_code == 201, made.text
-            band = client.get("/band", params=wanted | {"baseline": made.json()["id"], "field": "cpu_us", "width": 200})
+            band = client.get("/bands", params=wanted | {"baseline": made.json()["id"], "field": "cpu_us", "width": 200})
             assert band.status_code == 200, band.text
             assert n_reads(server, "primary") > before
             connection.execute("SELECT pg_wal_replay_resume()")

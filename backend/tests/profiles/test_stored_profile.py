@@ -19,7 +19,7 @@ from normstat.db.schema.models import Host, Instance, StatTable
 from normstat.db.session import driver_of, open_read_session, open_write_session
 from normstat.jobs.claims import PROFILES, open_claims_in
 from normstat.profiles import profile_job, profile_rows
-from normstat.profiles.band import BandRequest, read_band
+from normstat.profiles.band import BandRequest, read_bands
 from normstat.profiles.line_baseline import FROM_PROFILE, NO_WINDOWS, PanelStatistics, read_statistics
 from normstat.profiles.profile_job import run_profiles
 from normstat.profiles.profile_rows import ProfileKey, ProfileRow
@@ -109,9 +109,10 @@ async def test_short_baselines(sessions: Sessions) -> None:
     await make(sessions)
     assert await load(sessions, baseline_id) is None
     assert "8 minutes" in (await job(sessions))[3]
-    asked = BandRequest(baseline_id, None, "web1", STAT, "usr_pct", "0", hours(START, 2))
+    asked = BandRequest(baseline_id, None, "web1", STAT, [("usr_pct", "0"), ("usr_pct", "gone")], hours(START, 2))
     async with open_read_session(sessions) as session:
-        band = await read_band(session, asked)
+        band, gone = (await read_bands(session, asked)).bands
+    assert (gone.steps, gone.reason) == ([], "The baseline has no samples of this series.")
     [step] = band.steps
     assert (step.n, band.unit, band.reason, band.is_seasonal) == (360, "%", None, False)
     assert step.p5 < step.p50 < step.p95
@@ -203,9 +204,9 @@ async def test_like_hours_over_a_change_of_the_clocks(sessions: Sessions) -> Non
     assert not night.is_seasonal
     assert "fewer than 3 days with 03:00" in night.seasonal_note
     assert "longer than three hours" in (await loaded(sessions, baseline_id, at(10, 200))).seasonal_note
-    asked = BandRequest(baseline_id, None, "web1", STAT, "intr_per_s", "1", Window(at(9).start, at(15).end))
+    asked = BandRequest(baseline_id, None, "web1", STAT, [("intr_per_s", "1")], Window(at(9).start, at(15).end))
     async with open_read_session(sessions) as session:
-        band = await read_band(session, asked)
+        (band,) = (await read_bands(session, asked)).bands
     assert band.is_seasonal
     # Cut at full hours; nothing where the baseline has nothing.
     assert [datetime.fromtimestamp(step.start_ms / 1000, berlin).hour for step in band.steps] == [10, 11, 12, 13]

@@ -183,22 +183,30 @@ export const mutesQuery = queryOptions({ queryKey: ["mutes"], queryFn: ({ signal
 /** Queries to refetch after a change of mutes. */
 export const MUTE_KEYS = [["mutes"], ["comparison"]] as const;
 
-// --- the band behind a graph ---
+// --- the bands behind a graph ---
 
 export interface BandQuery {
   readonly baseline: number;
   readonly host: string;
   readonly stat: string;
-  readonly field: string;
-  readonly instance: string;
+  readonly series: readonly { readonly field: string; readonly instance: string }[];
   readonly window: Window;
 }
 
-export function bandQuery({ window, ...query }: BandQuery) {
+/** The bands of the lines of a graph, in their order. */
+export function bandsQuery({ baseline, host, stat, series, window }: BandQuery) {
+  const query = {
+    baseline,
+    host,
+    stat,
+    field: series.map(({ field }) => field),
+    instance: series.map(({ instance }) => instance),
+    start: toIso(window.start),
+    end: toIso(window.end),
+  };
   return queryOptions({
-    queryKey: ["band", query, window],
-    queryFn: ({ signal }) =>
-      api.GET("/band", { signal, params: { query: { ...query, start: toIso(window.start), end: toIso(window.end) } } }),
+    queryKey: ["bands", query],
+    queryFn: ({ signal }) => api.GET("/bands", { signal, params: { query } }),
     staleTime: 300_000,
     gcTime: 60_000,
   });

@@ -28,31 +28,6 @@ export function openNowQuery(at: EpochMs | null) {
   });
 }
 
-/** Selects episodes of the history. */
-export interface EpisodeQuery {
-  readonly host: string;
-  readonly source: string;
-  readonly start: EpochMs | null;
-  readonly offset: number;
-  readonly limit: number;
-}
-
-export function episodesQuery({ host, source, start, offset, limit }: EpisodeQuery) {
-  const query = {
-    offset,
-    limit,
-    ...(host === "" ? {} : { host }),
-    ...(source === "" ? {} : { source }),
-    ...(start === null ? {} : { start: toIso(start) }),
-  };
-  return queryOptions({
-    queryKey: ["watch", "episodes", query],
-    queryFn: ({ signal }) => api.GET("/episodes", { signal, params: { query } }),
-    placeholderData: keepPreviousData,
-    refetchInterval: REFRESH_MS,
-  });
-}
-
 const MAX_OF_HOST = 500;
 
 /** The episodes of a host that overlap a window, the latest first. */

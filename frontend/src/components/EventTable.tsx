@@ -99,7 +99,9 @@ export function EventTable({ host, view, zone, clock, onView }: EventTableProps)
               <Table.Th>Hosts</Table.Th>
               <Table.Th>By</Table.Th>
               <Table.Th>Window</Table.Th>
-              <Table.Th />
+              <Table.Th>
+                <span className="visually-hidden">Actions</span>
+              </Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

@@ -34,6 +34,7 @@ import { PasswordPrompt } from "./PasswordPrompt";
 import { ShortcutsDialog } from "./ShortcutsDialog";
 import { PendingView } from "./StateView";
 import { UndoOutlet } from "./UndoOutlet";
+import { useOneStop } from "./useOneStop";
 import { WatchCountLink } from "./WatchCount";
 import { HostZoneContext, useHostZone } from "./zone";
 import "./Shell.css";
@@ -127,6 +128,8 @@ export function Shell() {
   const isBare = isKiosk(raw) || isFullScreen(raw);
   const [isMenuOpen, menu] = useDisclosure(false);
   const [isHelpOpen, help] = useDisclosure(false);
+  const tools = useRef<HTMLDivElement>(null);
+  useOneStop(tools);
   const palette = usePalette();
   const places = placesOf(me.data?.is_limited === true);
   const place = placeAt(places, location.pathname);
@@ -151,7 +154,7 @@ export function Shell() {
         Skip to content
       </a>
       <header className="shell-header no-print" hidden={isBare}>
-        <Link to="/hosts" search={encodeClock(clock)} className="shell-logo">
+        <Link to="/hosts" search={encodeClock(clock)} className="shell-logo" tabIndex={-1}>
           <img src="/icon.svg" alt="" width={22} height={22} />
           <Text fw={650} fz="md">
             normstat
@@ -167,7 +170,7 @@ export function Shell() {
           isMenuOpen={isMenuOpen}
           onLeave={menu.close}
         />
-        <Group gap={6} ml="auto" wrap="nowrap">
+        <Group gap={6} ml="auto" wrap="nowrap" ref={tools} role="toolbar" aria-label="Search, display and account">
           <PaletteButton />
           <div className="shell-tools" data-open={isMenuOpen}>
             <ClockMenu clock={clock} />

@@ -7,7 +7,7 @@ import type { Clock } from "../state/url";
 import { encodeClock } from "../state/zone_choice";
 import "./ColourBadge.css";
 
-/** How many entries of the page Watch need attention, in the colour of the worst; nothing while none does. */
+/** How many entries of the page of incidents need attention, in the colour of the worst; nothing while none does. */
 export function WatchCount() {
   const open = useQuery(openNowQuery(null)).data;
   return open === undefined || open.n_waiting === 0 ? null : (
@@ -22,7 +22,7 @@ export function WatchCount() {
 export function WatchCountLink({ clock }: { readonly clock: Clock }) {
   const open = useQuery(openNowQuery(null)).data;
   return open === undefined || open.n_waiting === 0 ? null : (
-    <Link to="/watch" search={encodeClock(clock)} className="shell-waiting">
+    <Link to="/incidents" search={encodeClock(clock)} className="shell-waiting">
       <WatchCount />
     </Link>
   );

@@ -5,13 +5,9 @@ test("a page belongs to its place, at whatever depth", () => {
   const places = placesOf(false);
   expect(places.map(({ label }) => label)).toEqual(["Hosts", "Explore", "Incidents", "Evidence", "Settings"]);
   const labelAt = (path: string) => placeAt(places, path)?.label ?? null;
-  expect(["/hosts/web1", "/graph", "/watch/rules/mutex", "/artefacts/diff", "/specs/vmstat/edit"].map(labelAt)).toEqual([
-    "Hosts",
-    "Explore",
-    "Incidents",
-    "Evidence",
-    "Settings",
-  ]);
+  expect(
+    ["/hosts/web1", "/graph", "/reports/7", "/artefacts/diff", "/specs/vmstat/edit", "/watch/rules/mutex"].map(labelAt),
+  ).toEqual(["Hosts", "Explore", "Incidents", "Evidence", "Settings", "Settings"]);
   expect([labelAt("/hostsX"), labelAt("/nowhere")]).toEqual([null, null]);
 });
 

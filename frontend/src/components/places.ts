@@ -5,20 +5,21 @@ export interface PlacePage {
     | "/hosts"
     | "/graph"
     | "/views"
-    | "/watch"
+    | "/incidents"
     | "/comparison"
-    | "/events"
-    | "/reports"
     | "/artefacts"
     | "/experiments"
     | "/imports"
     | "/baselines"
+    | "/rules"
     | "/specs"
     | "/jobs"
     | "/storage"
     | "/installation"
     | "/accounts";
   readonly label: string;
+  /** Where more pages of it are. */
+  readonly also?: string;
 }
 
 export interface Place {
@@ -39,10 +40,8 @@ const PLACES: readonly Place[] = [
   {
     label: "Incidents",
     pages: [
-      { to: "/watch", label: "Watch" },
+      { to: "/incidents", label: "All incidents", also: "/reports" },
       { to: "/comparison", label: "Compare" },
-      { to: "/events", label: "Events" },
-      { to: "/reports", label: "Reports" },
     ],
   },
   {
@@ -57,6 +56,7 @@ const PLACES: readonly Place[] = [
     label: "Settings",
     pages: [
       { to: "/baselines", label: "Baselines" },
+      { to: "/rules", label: "Rules and alerts", also: "/watch" },
       { to: "/specs", label: "Specs" },
       { to: "/jobs", label: "Jobs" },
       { to: "/storage", label: "Storage" },
@@ -76,5 +76,6 @@ export function placesOf(isLimited: boolean): readonly Place[] {
 
 /** Return the place of a path, such as `/reports/7`. Missing: null for a path that is none. */
 export function placeAt(places: readonly Place[], path: string): Place | null {
-  return places.find(({ pages }) => pages.some(({ to }) => path === to || path.startsWith(`${to}/`))) ?? null;
+  const isIn = (prefix: string): boolean => path === prefix || path.startsWith(`${prefix}/`);
+  return places.find(({ pages }) => pages.some(({ to, also }) => isIn(to) || (also !== undefined && isIn(also)))) ?? null;
 }

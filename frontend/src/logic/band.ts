@@ -10,8 +10,9 @@ export const MAX_BANDS = 16;
 export function bandedSeries<S extends { readonly key: string }>(
   series: readonly S[],
   hidden: ReadonlySet<string>,
+  maxLines = MAX_BANDS,
 ): readonly S[] {
-  return series.filter(({ key }) => !hidden.has(key)).slice(0, MAX_BANDS);
+  return series.filter(({ key }) => !hidden.has(key)).slice(0, maxLines);
 }
 
 /** The window to request: it moves in steps of its length, so that a live graph does not send a request every second. */

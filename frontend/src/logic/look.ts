@@ -37,6 +37,8 @@ export interface PanelLook {
 
 /** How high a graph of lines is, and how high it may be made by hand. */
 export const USUAL_HEIGHT = 186;
+/** The line of the legend below it, which a heatmap uses for its rows. */
+export const LEGEND_LINE = 24;
 export const MIN_HEIGHT = 120;
 export const MAX_HEIGHT = 1200;
 

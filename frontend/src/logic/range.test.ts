@@ -187,31 +187,38 @@ describe("a host whose samples ended", () => {
   const before = (ms: number): EpochMs => toEpochMs(now - ms);
 
   it("opens on all of a short recording, to its last sample", () => {
-    expect(openingRange(before(26 * HOUR), before(25 * HOUR), now)).toEqual({
+    expect(openingRange(before(26 * HOUR), before(25 * HOUR), now, false)).toEqual({
       kind: "fixed",
       window: { start: before(26 * HOUR), end: before(25 * HOUR - SECOND) },
     });
-    expect(openingRange(before(HOUR), before(HOUR), now)).toEqual({
+    expect(openingRange(before(HOUR), before(HOUR), now, false)).toEqual({
       kind: "fixed",
-      window: { start: before(HOUR + MINUTE - SECOND), end: before(HOUR - SECOND) },
+      window: { start: before(HOUR + 4 * SECOND), end: before(HOUR - SECOND) },
+    });
+  });
+
+  it("opens on the seconds that were imported a moment ago", () => {
+    expect(openingRange(before(MINUTE), before(49 * SECOND), now, false)).toEqual({
+      kind: "fixed",
+      window: { start: before(MINUTE), end: before(48 * SECOND) },
     });
   });
 
   it("opens on the last hour of a long one", () => {
-    expect(openingRange(before(90 * DAY), before(HOUR), now)).toEqual({
+    expect(openingRange(before(90 * DAY), before(HOUR), now, false)).toEqual({
       kind: "fixed",
       window: { start: before(2 * HOUR - SECOND), end: before(HOUR - SECOND) },
     });
   });
 
   it("is live as usual while samples come, and before the first", () => {
-    expect(openingRange(before(DAY), before(14 * MINUTE), now)).toBeNull();
-    expect(openingRange(before(DAY), toEpochMs(now + MINUTE), now)).toBeNull();
-    expect(openingRange(null, null, now)).toBeNull();
+    expect(openingRange(before(DAY), before(14 * MINUTE), now, false)).toBeNull();
+    expect(openingRange(before(DAY), toEpochMs(now + MINUTE), now, true)).toBeNull();
+    expect(openingRange(null, null, now, false)).toBeNull();
   });
 
   it("opens on a few minutes if it has just begun", () => {
-    const lengths = [20 * SECOND, 3 * MINUTE, 5 * MINUTE].map((age) => openingRange(before(age), before(SECOND), now));
+    const lengths = [20 * SECOND, 3 * MINUTE, 5 * MINUTE].map((age) => openingRange(before(age), before(SECOND), now, true));
     expect(lengths).toEqual([{ kind: "live", length: 2 * MINUTE }, { kind: "live", length: 5 * MINUTE }, null]);
   });
 });

@@ -145,19 +145,23 @@ const FIRST_LENGTHS = [2 * MINUTE, 5 * MINUTE];
 /** The part of a graph that samples fill at least. */
 const FILLED = 0.75;
 
+/** The shortest window of a host whose samples ended: a single report is drawn in it, too. */
+const MIN_OPENED = 5 * SECOND;
+
 /**
- * Return the range that a host opens on. If its samples ended before the last minutes: all of them if they span at most a day,
- * otherwise the last hour. If they began a moment ago: a short live one. Null: the usual one.
+ * Return the range that a host opens on. If its samples ended before the last minutes, or are a few minutes that were imported: all
+ * of them if they span at most a day, otherwise the last hour. If they began a moment ago: a short live one. Null: the usual one.
  */
-export function openingRange(first: EpochMs | null, last: EpochMs | null, now: EpochMs): Range | null {
+export function openingRange(first: EpochMs | null, last: EpochMs | null, now: EpochMs, isLive: boolean): Range | null {
   if (first === null || last === null || DEFAULT_RANGE.kind !== "live") {
     return null;
   }
-  if (last >= now - DEFAULT_RANGE.length) {
+  const since = now - DEFAULT_RANGE.length;
+  if (last >= since && (isLive || first < since)) {
     const length = FIRST_LENGTHS.find((each) => now - first <= FILLED * each);
     return length === undefined ? null : { kind: "live", length: toDurationMs(length) };
   }
-  const length = last - first <= DAY ? Math.max(MINUTE, last - first + SECOND) : HOUR;
+  const length = last - first <= DAY ? Math.max(MIN_OPENED, last - first + SECOND) : HOUR;
   return { kind: "fixed", window: windowEndingAt(last, toDurationMs(length)) };
 }
 

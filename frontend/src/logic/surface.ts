@@ -17,17 +17,6 @@ export const HEATMAP_MARGINS: Margins = { left: 88, right: 64, top: 8, bottom: 2
 export const HOST_HEATMAP_MARGINS: Margins = { ...HEATMAP_MARGINS, left: 150 };
 export const SMALL_GRAPH_MARGINS: Margins = { left: 52, right: 10, top: 8, bottom: 20 };
 
-const HEATMAP_HEIGHT = 220;
-// Thinner rows would be unreadable, and large hosts have many CPUs.
-const ROW_HEIGHT = 5;
-const MAX_HEATMAP_HEIGHT = 560;
-
-/** Return the height of a heatmap with this many rows. */
-export function heatmapHeight(nRows: number): number {
-  const { top, bottom } = HEATMAP_MARGINS;
-  return Math.min(MAX_HEATMAP_HEIGHT, Math.max(HEATMAP_HEIGHT, nRows * ROW_HEIGHT + top + bottom));
-}
-
 // A row must be high enough for the name of its host.
 const HOST_ROW_HEIGHT = 15;
 

@@ -1,10 +1,9 @@
-/** The state of the Events page in the URL. Pure. */
+/** The state of a list of events in the URL. Pure. */
 
 import type { HostEvent } from "../logic/api";
 import { EVENT_KINDS } from "../logic/event";
-import { type Decoded, oneOf, type RawSearch, Reader } from "./search";
+import { oneOf, parsePage, type RawSearch, type Reader } from "./search";
 import { parseFilter } from "./url";
-import { type Clock, decodeClock, encodeClock } from "./zone_choice";
 
 /** What a list of events shows. Times are as typed: `now-7d` stays relative in a link. */
 export interface EventListView {
@@ -18,26 +17,14 @@ export interface EventListView {
   readonly page: number;
 }
 
-export interface EventsView extends EventListView {
-  readonly clock: Clock;
-}
-
 export const DEFAULT_EVENT_LIST: EventListView = { hosts: [], kinds: [], tags: [], search: "", from: "", to: "", page: 0 };
-
-// The server lists no deeper.
-const MAX_PAGE = 999;
-
-function parsePage(text: string): number | null {
-  return /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_PAGE ? Number(text) - 1 : null;
-}
 
 function parseName(text: string): string | null {
   return text === "" ? null : parseFilter(text);
 }
 
-export function encodeEventsView(view: EventsView): RawSearch {
+export function encodeEventList(view: EventListView): RawSearch {
   return {
-    ...encodeClock(view.clock),
     ...(view.hosts.length === 0 ? {} : { host: view.hosts }),
     ...(view.kinds.length === 0 ? {} : { kind: view.kinds }),
     ...(view.tags.length === 0 ? {} : { tag: view.tags }),
@@ -48,10 +35,8 @@ export function encodeEventsView(view: EventsView): RawSearch {
   };
 }
 
-export function decodeEventsView(raw: RawSearch): Decoded<EventsView> {
-  const reader = new Reader(raw);
-  return reader.finish({
-    clock: decodeClock(reader),
+export function readEventList(reader: Reader): EventListView {
+  return {
     hosts: reader.all("host", parseName),
     kinds: reader.all("kind", oneOf(EVENT_KINDS)),
     tags: reader.all("tag", parseName),
@@ -59,5 +44,5 @@ export function decodeEventsView(raw: RawSearch): Decoded<EventsView> {
     from: reader.one("from", parseFilter) ?? "",
     to: reader.one("to", parseFilter) ?? "",
     page: reader.one("page", parsePage) ?? 0,
-  });
+  };
 }

@@ -54,6 +54,14 @@ export class Reader {
   }
 }
 
+// The server lists no deeper.
+const MAX_PAGE = 999;
+
+/** Parse the number of a page as the link has it, from 1; return it from 0. */
+export function parsePage(text: string): number | null {
+  return /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_PAGE ? Number(text) - 1 : null;
+}
+
 export function oneOf<T extends string>(values: readonly T[]): (text: string) => T | null {
   return (text) => values.find((value) => value === text) ?? null;
 }

@@ -24,6 +24,6 @@ it("takes the hosts of a page from its address", () => {
     tag: "prod",
   });
   expect(subject("/comparison", "?host=a&host=b").hosts).toEqual(["a", "b"]);
-  expect(subject("/events", "?host=a&tag=release")).toEqual({ hosts: ["a"], group: null, tag: null });
+  expect(subject("/incidents", "?host=a&tag=release")).toEqual({ hosts: ["a"], group: null, tag: null });
   expect(subject("/imports", "?host=a").hosts).toEqual([]);
 });

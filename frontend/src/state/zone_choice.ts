@@ -52,7 +52,7 @@ export function zoneSubjectOf(pathname: string, host: string | undefined, raw: R
     const [tag = null] = listOf(raw["tag"]);
     return { hosts: unique([...named, ...runs]), group, tag };
   }
-  return { hosts: page === "comparison" || page === "events" ? unique(listOf(raw["host"])) : [], group: null, tag: null };
+  return { hosts: page === "comparison" || page === "incidents" ? unique(listOf(raw["host"])) : [], group: null, tag: null };
 }
 
 function unique(names: readonly string[]): readonly string[] {

@@ -1,4 +1,4 @@
-/** What the page Watch asks for whichever tab is open. */
+/** What the page of incidents and that of rules ask for. */
 
 import type { WatchNow } from "../logic/api";
 

@@ -11,11 +11,11 @@ from normstat.api.http.route_table import ROUTES
 # The modules of routes in matching order: the one that agents call most comes first.
 MODULES: Final = (
     "ingest", "prometheus_write", "otlp", "health", "auth", "oidc", "sessions", "second_factors",
-    "users", "tokens", "join_tokens", "enrolment", "hosts", "fleet", "events", "processes", "stream_accounts", "stats", "series",
-    "references", "host_series", "host_scores", "artefact_diffs", "artefacts", "artefact_logs", "artefact_log_files", "experiments",
-    "reports", "use_matrix", "coverage", "cpu_balance", "bands", "baselines", "exclusions", "mutes", "host_groups", "host_tags",
-    "host_zones", "comparison", "comparison_report", "comparison_series", "saved_comparisons", "exports", "federate",
-    "live", "imports", "bundles", "reparses", "jobs", "specs",
+    "users", "tokens", "join_tokens", "enrolment", "hosts", "fleet", "events", "incidents", "processes", "stream_accounts", "stats",
+    "series", "references", "host_series", "host_scores", "artefact_diffs", "artefacts", "artefact_logs", "artefact_log_files",
+    "experiments", "reports", "use_matrix", "coverage", "cpu_balance", "bands", "baselines", "exclusions", "mutes",
+    "host_groups", "host_tags", "host_zones", "comparison", "comparison_report", "comparison_series", "saved_comparisons",
+    "exports", "federate", "live", "imports", "bundles", "reparses", "jobs", "specs",
     "retention", "storage", "search", "agent_files", "views", "rules", "watch", "alert_channels", "alert_routes", "alerts",
     "webhooks", "document", "flames", "audit", "share_links", "doctor", "metrics",
 )  # fmt: skip

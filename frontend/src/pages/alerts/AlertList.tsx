@@ -136,7 +136,7 @@ function AlertRow({ alert, isLinked, zone, clock }: AlertRowProps) {
         <Instant at={fromApi(alert.start)} zone={zone} />
         {isLinked && (
           <PageLink
-            to="/watch"
+            to="/rules"
             search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "alerts", alert: alert.id })}
             display="block"
             fz="sm"

@@ -52,7 +52,7 @@ function answerNoChannels(server: FakeServer, alerts: AlertInfo[] = []): void {
 
 test("without channels the tab says what to do first", async ({ server }) => {
   answerNoChannels(server);
-  openPage("/watch?tab=alerts");
+  openPage("/rules?tab=alerts");
   expect((await screen.findByRole("note")).textContent).toContain("Add a channel and test it");
   screen.getByText(/There is no channel yet/);
   screen.getByRole("button", { name: "New channel" });
@@ -62,7 +62,7 @@ test("without channels the tab says what to do first", async ({ server }) => {
 test("a viewer sees channels without buttons", async ({ server }) => {
   answerNoChannels(server);
   server.on("GET /auth/me", { ...ADMIN, role: "viewer" });
-  openPage("/watch?tab=alerts");
+  openPage("/rules?tab=alerts");
   await screen.findByRole("heading", { name: "Channels" });
   expect(screen.queryByRole("button", { name: /^New (channel|route)/ })).toBeNull();
 });
@@ -70,7 +70,7 @@ test("a viewer sees channels without buttons", async ({ server }) => {
 test("a failed message shows the receiver's answer and can be sent again", async ({ server }) => {
   answerNoChannels(server, [ALERT]);
   server.on("POST /alert-messages/{id}/retry", ALERT);
-  const user = openPage("/watch?tab=alerts");
+  const user = openPage("/rules?tab=alerts");
   const row = within(await screen.findByRole("table", { name: "Sent" })).getByRole("row", { name: /Slow disks/ });
   expect(row.textContent).toContain("began → on call: failed (12 attempts)");
   expect(row.textContent).toContain("HTTP 403: no such channel");
@@ -85,6 +85,6 @@ test("the link to an unknown alert says so", async ({ server }) => {
   server.on("GET /watch", madeWatch());
   server.on("GET /rules", { rules: [] });
   server.fail("GET /alerts/{id}", 404, "not_found", "no alert 999999999");
-  openPage("/watch?tab=alerts&alert=999999999");
+  openPage("/rules?tab=alerts&alert=999999999");
   await screen.findByText(/There is no alert 999999999/);
 });

@@ -31,7 +31,7 @@ export function OneAlert({ id, zone, clock }: OneAlertProps) {
         <Title order={2} fz="md">
           {title}
         </Title>
-        <PageLink to="/watch" search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "alerts" })} fz="sm">
+        <PageLink to="/rules" search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "alerts" })} fz="sm">
           All alerts
         </PageLink>
       </Group>

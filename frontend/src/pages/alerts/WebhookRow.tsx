@@ -45,7 +45,7 @@ export function WebhookRow({ webhook, topics, isAlone, zone, clock, mayChange, o
         {n_failed > 0 && <div className="alerts-failed">{`${counted(n_failed, "message")} failed`}</div>}
         {!isAlone && (
           <PageLink
-            to="/watch"
+            to="/rules"
             search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "webhooks", webhook: id })}
             display="block"
             fz="sm"

@@ -37,7 +37,7 @@ test("a failed delivery shows the receiver's answer and can be sent again", asyn
   server.on("GET /webhooks", { webhooks: [WEBHOOK], topics: TOPICS });
   server.on("GET /webhooks/{id}/deliveries", { deliveries: [DELIVERY] });
   server.on("POST /webhook-deliveries/{id}/retry", { ...DELIVERY, state: "queued", n_tries: 0 });
-  const user = openPage("/watch?tab=webhooks&webhook=3");
+  const user = openPage("/rules?tab=webhooks&webhook=3");
   const deliveries = await screen.findByRole("table", { name: "Last deliveries" });
   expect(screen.getByRole("table", { name: "deploy bot" }).textContent).toContain("1 message failed");
   expect(deliveries.textContent).toContain("failed (12 attempts)");
@@ -53,7 +53,7 @@ test("a failed delivery shows the receiver's answer and can be sent again", asyn
 test("the link to an unknown webhook says so", async ({ server }) => {
   server.on("GET /watch", madeWatch());
   server.on("GET /webhooks", { webhooks: [WEBHOOK], topics: TOPICS });
-  openPage("/watch?tab=webhooks&webhook=4");
+  openPage("/rules?tab=webhooks&webhook=4");
   await screen.findByText(/There is no webhook 4/);
 });
 
@@ -61,7 +61,7 @@ test("a viewer reads what webhooks are for, and has no buttons", async ({ server
   server.on("GET /auth/me", { ...ADMIN, role: "viewer" });
   server.on("GET /watch", madeWatch());
   server.on("GET /webhooks", { webhooks: [], topics: TOPICS });
-  openPage("/watch?tab=webhooks");
+  openPage("/rules?tab=webhooks");
   await screen.findByText(/There is no webhook yet/);
   screen.getByText(/An administrator can add one\./);
   screen.getByText(/docs\/webhooks\.md/);

@@ -39,7 +39,7 @@ export function WebhooksTab({ zone, clock, webhook }: WebhooksTabProps) {
         <Text fz="sm" className="soft" maw={860}>
           {nodes`A webhook tells a program of changes: events, baselines, saved comparisons, runs of experiments. What rules and the continuous comparison find is sent by ${(
             <PageLink
-              to="/watch"
+              to="/rules"
               search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "alerts" })}
               fz="inherit"
               underline="always"
@@ -50,7 +50,7 @@ export function WebhooksTab({ zone, clock, webhook }: WebhooksTabProps) {
           {nodes`${<Code>docs/webhooks.md</Code>} says what arrives and how a receiver checks the signature.`}
         </Text>
       ) : (
-        <PageLink to="/watch" search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "webhooks" })} fz="sm">
+        <PageLink to="/rules" search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "webhooks" })} fz="sm">
           All webhooks
         </PageLink>
       )}

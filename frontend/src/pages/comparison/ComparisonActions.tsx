@@ -10,6 +10,7 @@ import { ShareButton } from "../../components/ShareButton";
 import type { ComparisonInputs } from "../../logic/against";
 import type { NoteContent } from "../../logic/api";
 import { surroundings } from "../../logic/range";
+import { DEFAULT_INCIDENTS_VIEW, encodeIncidentsView } from "../../state/incidents";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 
 interface ComparisonActionsProps {
@@ -18,7 +19,6 @@ interface ComparisonActionsProps {
   /** The inputs of a new comparison, or the id of a saved one. */
   readonly of: ComparisonInputs | number;
   readonly clock: Clock;
-  readonly onList: () => void;
   /** Saves a new comparison, or changes the name and note of a saved one. */
   readonly onSave: () => void;
   /** Null for a saved comparison. */
@@ -28,7 +28,7 @@ interface ComparisonActionsProps {
 }
 
 /** Save and share; everything else is in the menu. */
-export function ComparisonActions({ inputs, of, clock, onList, onSave, onChoose, onAgain }: ComparisonActionsProps) {
+export function ComparisonActions({ inputs, of, clock, onSave, onChoose, onAgain }: ComparisonActionsProps) {
   const [isAdding, setAdding] = useState(false);
   const isWriter = mayWrite(useMe());
   const isSaved = typeof of === "number";
@@ -74,7 +74,17 @@ export function ComparisonActions({ inputs, of, clock, onList, onSave, onChoose,
           )}
           {onChoose && <Menu.Item onClick={onChoose}>Change comparison…</Menu.Item>}
           {onAgain && <Menu.Item onClick={onAgain}>Compare again</Menu.Item>}
-          <Menu.Item onClick={onList}>Open saved…</Menu.Item>
+          <Menu.Item
+            renderRoot={(props: object) => (
+              <Link
+                {...props}
+                to="/incidents"
+                search={encodeIncidentsView({ ...DEFAULT_INCIDENTS_VIEW, clock, show: "comparison" })}
+              />
+            )}
+          >
+            Open saved…
+          </Menu.Item>
           <Menu.Divider />
           {isWriter && (
             <Menu.Item

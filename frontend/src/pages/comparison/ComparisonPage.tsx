@@ -8,17 +8,18 @@ import { comparisonQuery, savedComparisonQuery } from "../../api/comparison";
 import { statsQuery } from "../../api/queries";
 import { ComparisonForm } from "../../components/ComparisonForm";
 import { IgnoredNote } from "../../components/IgnoredNote";
+import { PageButton } from "../../components/PageLink";
 import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import { type ComparisonInputs, inputsOf } from "../../logic/against";
 import { fromApi } from "../../logic/time";
 import { type ComparisonView, decodeComparisonView, DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
+import { DEFAULT_INCIDENTS_VIEW, encodeIncidentsView } from "../../state/incidents";
 import { ChooseComparison } from "./ChooseComparison";
 import { Compared } from "./Compared";
 import { ComparisonActions } from "./ComparisonActions";
 import { ComparisonProgress } from "./ComparisonProgress";
 import { SaveDialog } from "./SaveDialog";
-import { SavedList } from "./SavedList";
 import "./ComparisonPage.css";
 
 /** What changed in the incident against the baseline. */
@@ -28,13 +29,11 @@ export function ComparisonPage() {
   // Fetched in parallel, so that column names are known when the comparison arrives.
   useQuery(statsQuery);
   const { view, ignored } = useMemo(() => decodeComparisonView(search), [search]);
-  const [isListing, setListing] = useState(false);
   useDocumentTitle("Compare · normstat");
   const show = (next: ComparisonView, isNew: boolean): void => {
     void navigate({ to: "/comparison", search: encodeComparisonView(next), replace: !isNew, resetScroll: isNew });
   };
   const inputs = useMemo(() => inputsOfView(view), [view]);
-  const zone = useZone(view.clock);
   const part = {
     view,
     onChange: (change: Partial<ComparisonView>, isNew: boolean) => {
@@ -43,9 +42,6 @@ export function ComparisonPage() {
     // Filters and pins refer to the groups of the old comparison.
     onCompare: (next: ComparisonInputs) => {
       show({ ...DEFAULT_COMPARISON_VIEW, clock: view.clock, ...next }, true);
-    },
-    onList: () => {
-      setListing(true);
     },
   };
   return (
@@ -56,26 +52,18 @@ export function ComparisonPage() {
       ) : inputs === null ? (
         <>
           <Row justify="flex-end">
-            <Button variant="default" onClick={part.onList}>
+            <PageButton
+              variant="default"
+              to="/incidents"
+              search={encodeIncidentsView({ ...DEFAULT_INCIDENTS_VIEW, clock: view.clock, show: "comparison" })}
+            >
               Open saved…
-            </Button>
+            </PageButton>
           </Row>
           <ChooseComparison key={view.hosts.join()} view={view} onCompare={part.onCompare} />
         </>
       ) : (
         <NewComparison {...part} inputs={inputs} />
-      )}
-      {isListing && (
-        <SavedList
-          zone={zone}
-          onClose={() => {
-            setListing(false);
-          }}
-          onOpen={(savedId) => {
-            setListing(false);
-            show({ ...DEFAULT_COMPARISON_VIEW, clock: view.clock, savedId }, true);
-          }}
-        />
       )}
     </div>
   );
@@ -90,12 +78,11 @@ interface PartProps {
   readonly view: ComparisonView;
   readonly onChange: (change: Partial<ComparisonView>, isNew: boolean) => void;
   readonly onCompare: (inputs: ComparisonInputs) => void;
-  readonly onList: () => void;
 }
 
 type Dialog = "choose" | "save";
 
-function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps & { readonly inputs: ComparisonInputs }) {
+function NewComparison({ inputs, view, onChange, onCompare }: PartProps & { readonly inputs: ComparisonInputs }) {
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const comparison = useQuery(comparisonQuery(inputs));
   const close = (): void => {
@@ -121,7 +108,6 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
               inputs={inputs}
               of={inputs}
               clock={view.clock}
-              onList={onList}
               onSave={() => {
                 setDialog("save");
               }}
@@ -175,7 +161,7 @@ function NewComparison({ inputs, view, onChange, onCompare, onList }: PartProps 
   );
 }
 
-function SavedComparison({ id, view, onChange, onCompare, onList }: PartProps & { readonly id: number }) {
+function SavedComparison({ id, view, onChange, onCompare }: PartProps & { readonly id: number }) {
   const saved = useQuery(savedComparisonQuery(id));
   const [isEditing, setEditing] = useState(false);
   if (saved.data === undefined) {
@@ -213,7 +199,6 @@ function SavedComparison({ id, view, onChange, onCompare, onList }: PartProps & 
             inputs={inputs}
             of={id}
             clock={view.clock}
-            onList={onList}
             onSave={() => {
               setEditing(true);
             }}

@@ -4,8 +4,9 @@ import { balanceQuery } from "../../api/balance";
 import { StateView } from "../../components/StateView";
 import type { CpuBalance } from "../../logic/api";
 import { balanceRows, balanceWindow, describeMoment, drawImbalance, momentAt, nextStep, worstMoment } from "../../logic/balance";
+import { LEGEND_LINE, USUAL_HEIGHT } from "../../logic/look";
 import type { PanelPlan } from "../../logic/panel";
-import { HEATMAP_MARGINS, heatmapColumnCount, heatmapHeight, pixelOfTime, requestWidth } from "../../logic/surface";
+import { HEATMAP_MARGINS, heatmapColumnCount, pixelOfTime, requestWidth } from "../../logic/surface";
 import { type Window, wholeSecond } from "../../logic/time";
 import { formatClock, type Zone } from "../../logic/zone";
 import { buildHeatmapFigure } from "../../plot/heatmap";
@@ -15,8 +16,13 @@ import type { GraphContext } from "./graph";
 import { PanelSurface } from "./PanelSurface";
 import { HeatmapTip } from "./HeatmapTip";
 import { MovedTicks } from "./MovedTicks";
+import { usePanelHeight } from "./PanelGrip";
 import { counted } from "../../logic/counted";
 import "./BalanceGraph.css";
+
+const LINE_HEIGHT = 34;
+/** The imbalance above the rows: its text and its line. */
+const ABOVE_ROWS = 20 + LINE_HEIGHT;
 
 interface BalanceGraphProps {
   readonly plan: PanelPlan;
@@ -66,7 +72,7 @@ interface DrawnBalanceProps extends Omit<BalanceGraphProps, "isNear"> {
 
 function DrawnBalance({ plan, graph, width, balance, asked, rows }: DrawnBalanceProps) {
   const { window: shown, zone, scheme, pointer } = graph;
-  const height = heatmapHeight(balance.cpus.length);
+  const height = usePanelHeight(plan, graph, USUAL_HEIGHT) + LEGEND_LINE - ABOVE_ROWS;
   const figure = useMemo(
     () =>
       buildHeatmapFigure({
@@ -113,7 +119,6 @@ function DrawnBalance({ plan, graph, width, balance, asked, rows }: DrawnBalance
   );
 }
 
-const LINE_HEIGHT = 34;
 const BASE_LINE = 33;
 const TITLE_END = 82;
 

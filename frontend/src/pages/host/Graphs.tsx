@@ -45,7 +45,7 @@ import { Toolbar } from "./Toolbar";
 import { ViewMenu } from "./ViewMenu";
 import { sayFrozen, usePanelChanges } from "./usePanelChanges";
 import { useHostPanels } from "./useHostPanels";
-import { useBandBaseline, usePeriods } from "./usePeriods";
+import { useBandBaseline, useOverviewGraph, usePeriods } from "./usePeriods";
 import type { HostViewState } from "./useHostView";
 
 interface GraphsProps {
@@ -256,6 +256,7 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       linkTo,
     ],
   );
+  const overviewGraph = useOverviewGraph(graph);
   const addPanel = (panel: CustomPanel): void => {
     setDialog(null);
     set({ panels: [...view.panels, panel] });
@@ -370,14 +371,10 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
       <HostPanels
         panels={panels}
         graph={graph}
+        overviewGraph={overviewGraph}
         onChoose={changePanel}
         onRemove={removePanel}
-        onEverything={() => {
-          set({ viewKeys: [], fullPanel: null });
-        }}
-        onStreams={() => {
-          set({ tab: "streams" });
-        }}
+        onSet={set}
       />
       <ShownProcesses state={state} graph={graph} window={shown} baselines={baselines ?? []} />
       {dialog && (

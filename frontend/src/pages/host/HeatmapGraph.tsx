@@ -6,9 +6,10 @@ import type { SeriesBlock } from "../../logic/block";
 import { columnsOf, distributionsOf, instanceRows } from "../../logic/histogram";
 import { fieldsAsked, type InstanceChoice, type PanelPlan } from "../../logic/panel";
 import type { FieldInfo, ReferenceRule } from "../../logic/api";
+import { LEGEND_LINE, USUAL_HEIGHT } from "../../logic/look";
 import { referencesOf } from "../../logic/reference";
 import { describeResolution, nextSampleTime, windowOf } from "../../logic/series";
-import { HEATMAP_MARGINS, heatmapHeight } from "../../logic/surface";
+import { HEATMAP_MARGINS } from "../../logic/surface";
 import { buildHeatmapFigure, type HeatmapInput, type HeatmapScale } from "../../plot/heatmap";
 import { Plot } from "../../plot/Plot";
 import type { GraphContext } from "./graph";
@@ -17,6 +18,9 @@ import { HeatmapTip } from "./HeatmapTip";
 import { MovedTicks } from "./MovedTicks";
 import { usePanelHeight } from "./PanelGrip";
 import type { PictureSource } from "./picture_source";
+
+/** The choice of a field or a distribution below the rows. */
+const CHOICE_LINE = 32;
 
 interface HeatmapGraphProps {
   readonly plan: PanelPlan;
@@ -53,7 +57,9 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose, onSource }: 
   const { window: shown, zone, scheme, pointer } = graph;
   const drawn = useMemo(() => windowOf(block), [block]);
   const nRows = distribution?.buckets.length ?? 0;
-  const height = usePanelHeight(plan, graph, heatmapHeight(nRows));
+  const hasChoice = (isOfInstances && plan.fields.length > 1) || distributions.length > 1;
+  // As high as a graph of lines with its legend, however many rows there are.
+  const height = usePanelHeight(plan, graph, USUAL_HEIGHT) + LEGEND_LINE - (hasChoice ? CHOICE_LINE : 0);
   const [field] = fieldsAsked(plan);
   const worse = isOfInstances ? field?.worse : undefined;
   const pick = worse === "lower" ? "lowest" : "highest";
@@ -121,8 +127,9 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose, onSource }: 
         <NativeSelect
           size="xs"
           w={180}
-          pl={8}
-          label="Field"
+          ml={8}
+          mt={2}
+          aria-label="Field"
           value={field?.key ?? ""}
           data={plan.fields.map(({ key, column }) => ({ value: key, label: column }))}
           onChange={(event) => {
@@ -133,7 +140,10 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose, onSource }: 
       {distributions.length > 1 && (
         <NativeSelect
           size="xs"
-          label="Distribution"
+          w={320}
+          ml={8}
+          mt={2}
+          aria-label="Distribution"
           value={distribution.key}
           data={distributions.map(({ key }) => ({ value: key, label: key === "" ? "(no key)" : key }))}
           onChange={(event) => {

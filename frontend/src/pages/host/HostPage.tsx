@@ -227,7 +227,9 @@ function PartTabs({ tab, labels, onShow, children }: PartTabsProps) {
 
 /** Return the state of a host's page that opens where the host's samples are, if the link names no range. */
 function useOpening(host: HostInfo, state: HostViewState): { readonly state: HostViewState; readonly isOnLastSamples: boolean } {
-  const [range] = useState(() => openingRange(sampleTime(host.first_sample_at), sampleTime(host.last_sample_at), readNow()));
+  const [range] = useState(() =>
+    openingRange(sampleTime(host.first_sample_at), sampleTime(host.last_sample_at), readNow(), host.n_streams_live > 0),
+  );
   if (range === null || state.hasRange) {
     return { state, isOnLastSamples: false };
   }

@@ -4,16 +4,20 @@ import type { InstanceChoice, PanelPlan } from "../../logic/panel";
 import type { GraphContext } from "./graph";
 import { NoSamples } from "./NoSamples";
 import { Panel } from "./Panel";
+import { RecordedSections } from "./RecordedSections";
+import { sectionId, SectionIndex } from "./SectionIndex";
 import type { useHostPanels } from "./useHostPanels";
+import type { HostViewState } from "./useHostView";
 import { ViewSections } from "./ViewSections";
 
 interface HostPanelsProps {
   readonly panels: ReturnType<typeof useHostPanels>;
   readonly graph: GraphContext;
+  /** The context of the graphs of the overview: with the band of what is normal. */
+  readonly overviewGraph: GraphContext;
   readonly onChoose: (plan: PanelPlan, choice: InstanceChoice) => void;
   readonly onRemove: (panel: Pick<PanelPlan, "customIndex" | "title">) => void;
-  readonly onEverything: () => void;
-  readonly onStreams: () => void;
+  readonly onSet: HostViewState["set"];
 }
 
 /** Return the panel that has the focus, or else the pointer. Missing: null for none. */
@@ -22,9 +26,10 @@ export function panelInHand(): string | null {
   return (focused ?? document.querySelector<HTMLElement>("[data-panel]:hover"))?.dataset["panel"] ?? null;
 }
 
-/** All panels of the page by section, or one of them alone. */
-export function HostPanels({ panels, graph, onChoose, onRemove, onEverything, onStreams }: HostPanelsProps) {
-  const { lacking, isView, views, unknown, sections, viewSections } = panels;
+/** All panels of the page: the overview with the index of the sections, and the sections; or one panel alone. */
+export function HostPanels(props: HostPanelsProps) {
+  const { panels, graph, overviewGraph, onChoose, onRemove, onSet } = props;
+  const { lacking, isView, views, unknown, sections, viewSections, layout, alike, kept } = panels;
   if (graph.fullPanel !== null) {
     const plan = [...sections, ...viewSections].flatMap((section) => section.panels).find(({ id }) => id === graph.fullPanel);
     return (
@@ -37,34 +42,68 @@ export function HostPanels({ panels, graph, onChoose, onRemove, onEverything, on
       />
     );
   }
+  const isIndexed = !isView && layout.sections.length > 0;
   return (
-    <>
-      {lacking.map((panel) => (
-        <LackingPanel key={panel.customIndex} host={graph.host} panel={panel} onRemove={onRemove} />
-      ))}
-      {sections.map((section) => (
-        <section key={section.key} className="host-section" aria-label={section.title}>
-          <h2>{section.title}</h2>
-          <div className="host-panels">
-            {section.panels.map((plan) => (
-              <Panel key={plan.id} plan={plan} graph={graph} onChoose={onChoose} onRemove={onRemove} />
-            ))}
-          </div>
-        </section>
-      ))}
-      {isView && (
-        <ViewSections
-          sections={viewSections}
-          unknown={unknown}
-          error={views.error}
-          graph={graph}
-          onChoose={onChoose}
-          onRetry={() => void views.refetch()}
-          onEverything={onEverything}
-        />
-      )}
-      {!isView && sections.length === 0 && <NoSamples onStreams={onStreams} />}
-    </>
+    <div className="host-body" data-indexed={isIndexed}>
+      {isIndexed && <SectionIndex sections={sections} graph={graph} />}
+      <div className="host-main">
+        {lacking.map((panel) => (
+          <LackingPanel key={panel.customIndex} host={graph.host} panel={panel} onRemove={onRemove} />
+        ))}
+        {layout.added.map((section) => (
+          <section key={section.key} className="host-section" aria-label={section.title}>
+            <h2>{section.title}</h2>
+            <div className="host-panels">
+              {section.panels.map((plan) => (
+                <Panel key={plan.id} plan={plan} graph={graph} onChoose={onChoose} onRemove={onRemove} />
+              ))}
+            </div>
+          </section>
+        ))}
+        {isView ? (
+          <ViewSections
+            sections={viewSections}
+            unknown={unknown}
+            error={views.error}
+            graph={graph}
+            onChoose={onChoose}
+            onRetry={() => void views.refetch()}
+            onEverything={() => {
+              onSet({ viewKeys: [], fullPanel: null });
+            }}
+          />
+        ) : views.isPending ? (
+          <StateView state={{ kind: "loading" }} />
+        ) : layout.overview.length > 0 ? (
+          <>
+            <section className="host-section host-overview" id={sectionId("overview")} aria-label="Overview">
+              <h2 className="visually-hidden">Overview</h2>
+              <div className="overview-panels">
+                {layout.overview.map((plan) => (
+                  <Panel key={plan.id} plan={plan} graph={overviewGraph} onChoose={onChoose} onRemove={onRemove} />
+                ))}
+              </div>
+            </section>
+            <RecordedSections
+              sections={layout.sections}
+              alike={alike}
+              kept={kept}
+              graph={graph}
+              onChoose={onChoose}
+              onRemove={onRemove}
+            />
+          </>
+        ) : (
+          sections.length === 0 && (
+            <NoSamples
+              onStreams={() => {
+                onSet({ tab: "streams" });
+              }}
+            />
+          )
+        )}
+      </div>
+    </div>
   );
 }
 

@@ -18,11 +18,20 @@ const TOPS = [5, 10, 20];
 /** Chooses the CPUs, devices or processes that a panel draws. */
 export function InstanceMenu({ plan, host, window, onChoose }: InstanceMenuProps) {
   const [isOpen, setOpen] = useState(false);
+  const choice = describeChoice(plan.choice, plan.stat.instance_title);
   return (
     <Menu opened={isOpen} onChange={setOpen} position="bottom-start" closeOnItemClick>
       <Menu.Target>
-        <Button size="compact-xs" variant="default" rightSection={<IconChevronDown size={12} />} fw={400}>
-          {describeChoice(plan.choice, plan.stat.instance_title)}
+        <Button
+          size="compact-xs"
+          variant="default"
+          rightSection={<IconChevronDown size={12} />}
+          fw={400}
+          className="instance-menu"
+          aria-label={choice}
+          data-kind={plan.isChosen ? "chosen" : plan.choice.kind}
+        >
+          {choice}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>

@@ -18,7 +18,7 @@ import {
 import { formatClock } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 import { type Clock } from "../../state/url";
-import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
+import { DEFAULT_INCIDENTS_VIEW, encodeIncidentsView } from "../../state/incidents";
 import { encodeClock } from "../../state/zone_choice";
 import { type GraphContext, noDrag } from "./graph";
 import "../../components/ColourBadge.css";
@@ -113,16 +113,16 @@ function Run({ run, title, graph, clock }: RunProps) {
             Select this time
           </Button>
           <PageLink
-            to="/watch"
-            search={encodeWatchView({
-              ...DEFAULT_WATCH_VIEW,
+            to="/incidents"
+            search={encodeIncidentsView({
+              ...DEFAULT_INCIDENTS_VIEW,
               clock,
-              ...(worst.ended_at === null ? {} : { tab: "history" as const, rule: worst.source }),
+              ...(worst.ended_at === null ? {} : { show: "alert" as const, rule: worst.source }),
               host: graph.host,
             })}
             fz="sm"
           >
-            On the page Watch
+            In the list of incidents
           </PageLink>
           <PageLink to="/watch/rules/$rule" params={{ rule: worst.source }} search={encodeClock(clock)} fz="sm">
             The rule

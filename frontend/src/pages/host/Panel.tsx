@@ -11,7 +11,7 @@ import { useNear } from "../../components/useNear";
 import { useSettled } from "../../components/useSettled";
 import { graphNote } from "../../logic/note";
 import { fieldsAsked, type InstanceChoice, isHeatmap, type PanelPlan, planFor } from "../../logic/panel";
-import { DEFAULT_LOOK } from "../../logic/look";
+import { DEFAULT_LOOK, LEGEND_LINE, USUAL_HEIGHT } from "../../logic/look";
 import { referencesOf } from "../../logic/reference";
 import { describeBlock, instancesIn, isBlockEmpty } from "../../logic/series";
 import { HEATMAP_MARGINS, PANEL_MARGINS, plotWidth, requestWidth } from "../../logic/surface";
@@ -25,7 +25,7 @@ import { ExpectedForm } from "./ExpectedForm";
 import type { GraphContext } from "./graph";
 import { HeatmapGraph } from "./HeatmapGraph";
 import { InstanceMenu } from "./InstanceMenu";
-import { PanelGrip } from "./PanelGrip";
+import { PanelGrip, usePanelHeight } from "./PanelGrip";
 import { PanelGraph, type PanelGraphProps } from "./PanelGraph";
 import type { PictureSource } from "./picture_source";
 import { type PanelDialog, PanelMenu, type Taken } from "./PanelMenu";
@@ -52,9 +52,9 @@ export const Panel = memo(function Panel(props: PanelProps) {
   const frame = useRef<HTMLElement>(null);
   const isNear = useNear(frame);
   return (
-    <section className="card panel" ref={frame} aria-label={props.plan.title} data-panel={props.plan.id}>
+    <article className="card panel" ref={frame} aria-label={props.plan.title} data-panel={props.plan.id}>
       <NearPanel {...props} isNear={isNear} />
-    </section>
+    </article>
   );
 });
 
@@ -74,6 +74,7 @@ function PanelContent({ plan: given, graph, onChoose, onRemove, isNear }: NearPa
   const isBalance = plan.choice.kind === "balance";
   const { ref, width: measured } = useElementSize();
   const width = useSettled(measured);
+  const height = usePanelHeight(plan, graph, USUAL_HEIGHT);
   const [dialog, setDialog] = useState<PanelDialog | null>(null);
   const [asked, setAsked] = useState(graph.asked);
   const block = useQuery({
@@ -129,11 +130,16 @@ function PanelContent({ plan: given, graph, onChoose, onRemove, isNear }: NearPa
         onRemove={plan.customIndex === null ? null : onRemove}
       />
       <TakenNote taken={taken} />
-      <div ref={ref} className="panel-body" data-stale={block.isPlaceholderData && block.isFetching}>
+      <div
+        ref={ref}
+        className="panel-body"
+        style={{ minHeight: height + LEGEND_LINE }}
+        data-stale={block.isPlaceholderData && block.isFetching}
+      >
         {isBalance ? (
           width > 0 && <BalanceGraph plan={plan} graph={graph} asked={asked} width={width} isNear={isNear} />
         ) : block.data === undefined && isNotFound(block.error) ? (
-          <div className="panel-pending panel-empty">
+          <div className="panel-pending">
             <StateView
               isCompact
               state={{ kind: "empty", title: block.error.message, next: "Choose other instances or another window." }}
@@ -144,7 +150,7 @@ function PanelContent({ plan: given, graph, onChoose, onRemove, isNear }: NearPa
             <PendingView isCompact query={block} />
           </div>
         ) : isBlockEmpty(block.data) && !block.isPlaceholderData ? (
-          <div className="panel-pending panel-empty">
+          <div className="panel-pending">
             <EmptyPanel plan={plan} graph={graph} />
           </div>
         ) : (

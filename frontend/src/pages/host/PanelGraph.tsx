@@ -73,8 +73,10 @@ export function PanelGraph({ plan, graph, block, width, onSource }: PanelGraphPr
     () => labelEntries(legendOf(block, plan.fields, pixelMs(width, PANEL_MARGINS, drawn)), labels),
     [block, plan.fields, width, drawn, labels],
   );
+  const isUnasked = graph.bandBaseline?.maxLines !== undefined;
   const bands = useBands({
-    baseline: graph.bandBaseline,
+    // A band that was not asked for does not turn areas into lines.
+    baseline: isUnasked && isStacked ? null : graph.bandBaseline,
     host: graph.host,
     stat: plan.stat.name,
     entries,

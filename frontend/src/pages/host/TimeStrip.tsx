@@ -1,9 +1,10 @@
 import { Tooltip } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { coverageQuery } from "../../api/queries";
 import { TimeSurface } from "../../components/TimeSurface";
+import { useOneStop } from "../../components/useOneStop";
 import { coverageWindow, coveredWindows, describeCoverage } from "../../logic/coverage";
 import { bandShare, type Margins, percent, pixelOfTime, requestWidth } from "../../logic/surface";
 import { labelledTicks } from "../../logic/ticks";
@@ -35,12 +36,14 @@ interface TimeStripProps {
  * graph, and has the same height whatever it shows.
  */
 export function TimeStrip({ graph, clock, events }: TimeStripProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  useOneStop(frame);
   const { ref, width } = useElementSize();
   const { window: drawn, zone } = graph;
   const coverage = useQuery({ ...coverageQuery(graph.host, coverageWindow(drawn), requestWidth(width)), enabled: width > 0 });
   const text = coverage.data ? describeCoverage(coverage.data, drawn) : null;
   return (
-    <div className="strip">
+    <div className="strip" ref={frame}>
       <div ref={ref} className="strip-body">
         {width > 0 && (
           <TimeSurface

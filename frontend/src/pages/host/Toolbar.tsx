@@ -9,7 +9,7 @@ import {
   IconSelectAll,
   IconZoomOut,
 } from "@tabler/icons-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import type { Connection } from "../../api/live";
 import type { BaselineInfo } from "../../logic/api";
 import type { Command } from "../../logic/keys";
@@ -20,6 +20,7 @@ import type { BandBaseline, Tool } from "./graph";
 import { CopyLink } from "../../components/CopyLink";
 import { mayWrite, useMe } from "../../components/me";
 import { RangePicker } from "../../components/RangePicker";
+import { useOneStop } from "../../components/useOneStop";
 
 interface ToolbarProps {
   readonly range: Range;
@@ -62,11 +63,13 @@ export function Toolbar({
   viewMenu,
   frozenLink,
 }: ToolbarProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  useOneStop(frame);
   const isLive = isGrowing(range);
   const isWriter = mayWrite(useMe());
   const options = bandOptions(baselines, bandBaseline);
   return (
-    <Group gap={6} className="no-print host-tools">
+    <Group gap={6} className="no-print host-tools" ref={frame} role="toolbar" aria-label="Time range and graphs">
       {viewMenu}
       <RangePicker range={range} window={shown} zone={zone} onChange={onRange} />
       <ActionIcon.Group visibleFrom="sm">
@@ -142,7 +145,9 @@ export function Toolbar({
         </Tooltip>
       </Box>
       <Box visibleFrom="sm">{overlayMenu}</Box>
-      <CopyLink frozen={frozenLink} />
+      <Box visibleFrom="sm">
+        <CopyLink frozen={frozenLink} />
+      </Box>
       <Menu position="bottom-end">
         <Menu.Target>
           <ActionIcon variant="default" size={30} aria-label="More actions for the graphs">

@@ -2,7 +2,16 @@ import { Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { scoresQuery } from "../../api/scores";
-import { countJudged, describeScoreNormal, scoreRows, scoresWindow, spellOf, topRun, type UnusualRun } from "../../logic/scores";
+import {
+  countJudged,
+  describeScoreNormal,
+  type ScoreRow,
+  scoreRows,
+  scoresWindow,
+  spellOf,
+  topRun,
+  type UnusualRun,
+} from "../../logic/scores";
 import { bandShare, percent } from "../../logic/surface";
 import { formatClock } from "../../logic/zone";
 import { counted } from "../../logic/counted";
@@ -27,7 +36,7 @@ export function UnusualLane({ graph }: { readonly graph: GraphContext }) {
     <div className="lane lane-unusual" role="group" aria-label="Times in which the host was unusual">
       {runs.map(({ row, run }) => {
         const share = bandShare(run.window, graph.window);
-        const text = describe(run, scoreRowsSubsystem(row.subsystem), graph);
+        const text = describeRun(row, run, graph);
         return (
           share && (
             <Tooltip key={`${row.subsystem} ${String(run.window.start)}`} label={text} multiline maw={420}>
@@ -61,7 +70,7 @@ export function UnusualNote({ graph }: { readonly graph: GraphContext }) {
   const run = top && topRun(top);
   const nJudged = countJudged(data);
   const text = run
-    ? describe(run, scoreRowsSubsystem(top.subsystem), graph)
+    ? describeRun(top, run, graph)
     : nJudged === null
       ? ""
       : `Nothing unusual (${counted(nJudged, "metric")} checked each minute)`;
@@ -69,7 +78,8 @@ export function UnusualNote({ graph }: { readonly graph: GraphContext }) {
   return <span title={note}>{note}</span>;
 }
 
-function describe(run: UnusualRun, name: string, { zone }: GraphContext): string {
+/** Return when a subsystem was unusual, and by what. */
+export function describeRun({ subsystem }: ScoreRow, run: UnusualRun, { zone }: Pick<GraphContext, "zone">): string {
   const time = `${formatClock(zone, run.window.start)} to ${formatClock(zone, run.window.end)}`;
-  return `${name}, ${time}: ${run.sentence ?? `anomaly score ${run.score.toFixed(2)}`}`;
+  return `${scoreRowsSubsystem(subsystem)}, ${time}: ${run.sentence ?? `anomaly score ${run.score.toFixed(2)}`}`;
 }

@@ -9,6 +9,7 @@ import { ErrorLine } from "../../components/StateView";
 import type { StatInfo, ViewInfo, ViewPanel } from "../../logic/api";
 import type { PanelLook } from "../../logic/look";
 import type { PanelPlan } from "../../logic/panel";
+import { OVERVIEW_KEY } from "../../logic/overview";
 import { chooseViews, resizedPanels, toViewPanel } from "../../logic/view";
 import { type Clock, encodeListView } from "../../state/url";
 
@@ -55,7 +56,7 @@ export function ViewMenu({ viewKeys, plans, looks, stats, clock, onChoose, onSiz
   const added = plans.filter(({ customIndex }) => customIndex !== null);
   const label =
     viewKeys.length === 0
-      ? "Everything recorded"
+      ? "Overview"
       : viewKeys.length === 1
         ? (only?.name ?? viewKeys[0] ?? "")
         : `${String(viewKeys.length)} views`;
@@ -74,7 +75,7 @@ export function ViewMenu({ viewKeys, plans, looks, stats, clock, onChoose, onSiz
               onChoose([]);
             }}
           >
-            Everything recorded
+            Overview and everything recorded
           </Menu.Item>
           {starred.length > 1 && (
             <Menu.Item
@@ -89,27 +90,29 @@ export function ViewMenu({ viewKeys, plans, looks, stats, clock, onChoose, onSiz
           <Menu.Divider />
           {views.isPending && isOpen && <Menu.Label>loading …</Menu.Label>}
           <ErrorLine error={views.error} />
-          {all.map((view) => (
-            <Menu.Item
-              key={view.key}
-              leftSection={<Tick isOn={viewKeys.includes(view.key)} />}
-              rightSection={view.is_starred ? <IconStarFilled size={12} aria-label="starred" /> : null}
-              title={view.description}
-              onClick={(event) => {
-                // With Ctrl the view is shown under the others, or hidden again.
-                const others = viewKeys.filter((key) => key !== view.key);
-                onChoose(
-                  event.ctrlKey || event.metaKey
-                    ? others.length < viewKeys.length
-                      ? others
-                      : [...viewKeys, view.key]
-                    : [view.key],
-                );
-              }}
-            >
-              {view.name}
-            </Menu.Item>
-          ))}
+          {all
+            .filter(({ key }) => key !== OVERVIEW_KEY)
+            .map((view) => (
+              <Menu.Item
+                key={view.key}
+                leftSection={<Tick isOn={viewKeys.includes(view.key)} />}
+                rightSection={view.is_starred ? <IconStarFilled size={12} aria-label="starred" /> : null}
+                title={view.description}
+                onClick={(event) => {
+                  // With Ctrl the view is shown under the others, or hidden again.
+                  const others = viewKeys.filter((key) => key !== view.key);
+                  onChoose(
+                    event.ctrlKey || event.metaKey
+                      ? others.length < viewKeys.length
+                        ? others
+                        : [...viewKeys, view.key]
+                      : [view.key],
+                  );
+                }}
+              >
+                {view.name}
+              </Menu.Item>
+            ))}
           <Menu.Divider />
           <Menu.Item
             disabled={plans.length === 0}

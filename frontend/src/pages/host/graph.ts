@@ -22,6 +22,8 @@ export interface Band {
 export interface BandBaseline {
   readonly id: number;
   readonly name: string;
+  /** Of how many lines of a panel; without it of as many as can be told apart. */
+  readonly maxLines?: number;
 }
 
 /** The id of the list of events, which describes each graph that marks them. */

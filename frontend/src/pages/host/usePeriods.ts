@@ -1,10 +1,26 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { exclusionsQuery } from "../../api/baselines";
+import { scoresQuery } from "../../api/scores";
 import type { BaselineInfo, ExclusionInfo } from "../../logic/api";
 import { toWindow } from "../../logic/comparison";
+import { scoresWindow } from "../../logic/scores";
 import { overlaps, type Window } from "../../logic/time";
-import type { Band } from "./graph";
+import type { Band, GraphContext } from "./graph";
+
+/** Return the context of the overview: without a baseline in the link, its bands are of the one that the host is compared with. */
+export function useOverviewGraph(graph: GraphContext): GraphContext {
+  const normal = useQuery(scoresQuery(graph.host, scoresWindow(graph.window))).data?.normal;
+  const id = normal?.kind === "baseline" || normal?.kind === "rolling" ? normal.baseline : null;
+  const name = normal?.name ?? "";
+  return useMemo(
+    () => (id === null || graph.bandBaseline !== null ? graph : { ...graph, bandBaseline: { id, name, maxLines: NORMAL_LINES } }),
+    [graph, id, name],
+  );
+}
+
+/** The overview shows what is normal unasked: of a few lines, so that they stay legible. */
+const NORMAL_LINES = 4;
 
 /** Return the periods to draw behind the lines, as `bandsOf`. */
 export function usePeriods(host: string, baselines: readonly BaselineInfo[] | undefined, mark: Window | null, shown: Window) {

@@ -14,7 +14,7 @@ import { formatCount } from "../../logic/number";
 import { type EpochMs, toEpochMs, type Window } from "../../logic/time";
 import { COLOUR_LABELS, toColour } from "../../logic/watch";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView, type HostView } from "../../state/url";
-import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
+import { DEFAULT_INCIDENTS_VIEW, encodeIncidentsView } from "../../state/incidents";
 import { Ribbon, Spark } from "./FleetMarks";
 import { counted } from "../../logic/counted";
 
@@ -157,8 +157,8 @@ function WatchState({ on, clock, past }: { readonly on: HostOn; readonly clock: 
   return (
     <Tooltip label={label}>
       <PageLink
-        to="/watch"
-        search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, host: on.host, tab: past === null ? "now" : "history" })}
+        to="/incidents"
+        search={encodeIncidentsView({ ...DEFAULT_INCIDENTS_VIEW, clock, host: on.host, show: past === null ? "all" : "alert" })}
         className="fleet-watch"
         aria-label={label}
         tabIndex={-1}

@@ -100,7 +100,7 @@ test("a host with a red rule stands before all others, and its mark leads to wha
   });
   expect([...document.querySelectorAll('.fleet-row[data-on="red"]')]).toEqual([rowOf("calm1")]);
   const mark = within(rowOf("calm1")).getByRole("link", { name: /^critical on calm1:/ });
-  expect(mark.getAttribute("href")).toMatch(/\/watch\?.*host=calm1/);
+  expect(mark.getAttribute("href")).toMatch(/\/incidents\?.*host=calm1/);
   await user.click(screen.getByRole("button", { name: "State" }));
   expect(names()).toEqual(["calm1", "unknown", "culprit", "odd"]);
 });

@@ -61,7 +61,7 @@ function Loaded({ details, view }: { readonly details: ReportDetails; readonly v
     <>
       <Group justify="space-between" mb={4} align="start">
         <div>
-          <PageLink to="/reports" search={{}} fz="sm">
+          <PageLink to="/incidents" search={{ show: "report" }} fz="sm">
             Reports
           </PageLink>
           <Title order={1}>{report.title}</Title>

@@ -47,7 +47,7 @@ export function SilencePage() {
             state={{
               kind: "empty",
               title: "This address is not complete",
-              next: "Open the link in the message again, or mute it on the page Watch.",
+              next: "Open the link in the message again, or mute it on the page Incidents.",
             }}
           />
         ) : checking.error ? (
@@ -70,14 +70,14 @@ function Offer({ offer, token }: { readonly offer: SilenceOffer; readonly token:
   if (saved !== undefined) {
     return (
       <Text role="status">
-        It is muted. It is still found and listed. <a href="/watch?tab=mutes">Mutes</a>
+        It is muted. It is still found and listed. <a href="/rules?tab=mutes">Mutes</a>
       </Text>
     );
   }
   if (offer.is_used) {
     return (
       <Text>
-        This link was used already: it works once. <a href="/watch">Go to Watch</a>
+        This link was used already: it works once. <a href="/incidents">Go to Incidents</a>
       </Text>
     );
   }

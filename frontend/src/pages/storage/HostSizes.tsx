@@ -54,7 +54,7 @@ export function HostSizes({ hosts, zone, clock, mayDelete }: HostSizesProps) {
                 <Table.Th>First sample</Table.Th>
                 {mayDelete && (
                   <Table.Th>
-                    <span className="mantine-visually-hidden">Actions</span>
+                    <span className="visually-hidden">Actions</span>
                   </Table.Th>
                 )}
               </Table.Tr>

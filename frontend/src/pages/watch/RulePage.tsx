@@ -18,7 +18,7 @@ import { fromApi } from "../../logic/time";
 import { colourAt, describeRule, describeSeconds, toColour, worstHostsFirst } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
-import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
+import { DEFAULT_INCIDENTS_VIEW, encodeIncidentsView } from "../../state/incidents";
 import { clockOf, encodeClock } from "../../state/zone_choice";
 import { counted } from "../../logic/counted";
 import { BacktestPanel } from "./BacktestPanel";
@@ -49,7 +49,7 @@ export function RulePage() {
     <div className="page page-narrow">
       <Stack gap="md">
         <div>
-          <PageLink to="/watch" search={{ tab: "rules", ...encodeClock(clock) }} fz="sm">
+          <PageLink to="/rules" search={encodeClock(clock)} fz="sm">
             Rules
           </PageLink>
           <Group justify="space-between" align="flex-start">
@@ -58,8 +58,8 @@ export function RulePage() {
               <Text fz="sm" className="soft">
                 {`${info.name}, version ${String(info.version)}`} · {describeRule(info)} ·{" "}
                 <PageLink
-                  to="/watch"
-                  search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "history", rule: info.name })}
+                  to="/incidents"
+                  search={encodeIncidentsView({ ...DEFAULT_INCIDENTS_VIEW, clock, show: "alert", rule: info.name })}
                   fz="inherit"
                 >
                   {`${counted(info.n_week, "episode")} in the last 7 days`}
@@ -124,7 +124,7 @@ function RuleButtons({ detail, clock }: { readonly detail: RuleDetail; readonly 
             title="Delete the rule?"
             onDelete={() => api.DELETE("/rules/{rule}", { params: { path: { rule: info.name } } })}
             onDeleted={async () => {
-              await navigate({ to: "/watch", search: { tab: "rules" } });
+              await navigate({ to: "/rules", search: {} });
               await onSuccess();
             }}
           >

@@ -9,7 +9,7 @@ import { PendingView } from "../../components/StateView";
 import { formatCount } from "../../logic/number";
 import { describeRule } from "../../logic/watch";
 import type { Clock } from "../../state/url";
-import { DEFAULT_WATCH_VIEW, encodeWatchView } from "../../state/watch";
+import { DEFAULT_INCIDENTS_VIEW, encodeIncidentsView } from "../../state/incidents";
 import { encodeClock } from "../../state/zone_choice";
 import { counted } from "../../logic/counted";
 import "../../components/WatchTable.css";
@@ -73,8 +73,8 @@ export function RuleTable({ clock }: { readonly clock: Clock }) {
                       formatCount(rule.n_week)
                     ) : (
                       <PageLink
-                        to="/watch"
-                        search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "history", rule: rule.name })}
+                        to="/incidents"
+                        search={encodeIncidentsView({ ...DEFAULT_INCIDENTS_VIEW, clock, show: "alert", rule: rule.name })}
                       >
                         {formatCount(rule.n_week)}
                       </PageLink>

@@ -30,7 +30,7 @@ test("the use of all hosts shows the worst cell of each resource, and leads to t
       useOf("web1", { cpu: "fine", filesystem: "no_limit" }, "fine"),
     ],
   });
-  const user = openPage("/watch?tab=use");
+  const user = openPage("/rules?tab=use");
   const table = await screen.findByRole("table", { name: "Utilisation, saturation and errors of all hosts" });
   screen.getByText(/1 of 2 hosts critical, 0 with a warning/);
   const cells = within(within(table).getByRole("row", { name: /^db1/ })).getAllByRole("cell");
@@ -69,6 +69,8 @@ test("an unusual time leads to the host with its series as a panel, and has no r
   const { source, title, host, colour, start, last, sentence, action } = EPISODE;
   const entry = { source, title, of: "", host, colour, since: start, last, n_instances: 1, sentence, action };
   server.on("GET /watch", madeWatch([{ ...entry, episodes: [EPISODE], is_acknowledged: false, mute: null }]));
+  server.on("GET /incidents", { n_total: 0, incidents: [] });
+  server.on("GET /hosts", { hosts: [] });
   openPage("/watch");
   const row = (await screen.findByRole("link", { name: "web1" })).closest("tr");
   expect(row?.textContent).toContain("sdb was busy 98 % of the time");

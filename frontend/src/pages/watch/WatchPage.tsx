@@ -6,43 +6,36 @@ import { lazy, Suspense, useMemo } from "react";
 import { watchQuery } from "../../api/watch";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { useMe } from "../../components/me";
-import { PendingView, StateView } from "../../components/StateView";
+import { StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import { describeWatched } from "../../logic/watch";
 import { decodeWatchView, encodeWatchView, type WatchTab, type WatchView } from "../../state/watch";
-import { EpisodeHistory } from "./EpisodeHistory";
 import { FleetUseTable } from "./FleetUseTable";
 import { MuteList } from "./MuteList";
-import { OnNowTable } from "./OnNowTable";
 import { RuleTable } from "./RuleTable";
 import { WatchTimeline } from "./WatchTimeline";
 
-// Who only looks what is on needs no forms.
+// Who looks at rules needs no forms.
 const AlertsTab = lazy(() => import("../alerts/AlertsTab").then((module) => ({ default: module.AlertsTab })));
 const WebhooksTab = lazy(() => import("../alerts/WebhooksTab").then((module) => ({ default: module.WebhooksTab })));
 
-/** What is on now, what was on, and the rules that find it. */
+/** The rules that watch the hosts, what mutes them, whom they tell, and what they found over time. */
 export function WatchPage() {
-  useDocumentTitle("Watch · normstat");
+  useDocumentTitle("Rules and alerts · normstat");
   const search = useSearch({ strict: false });
   const { view, ignored } = useMemo(() => decodeWatchView(search), [search]);
   const me = useMe();
   const navigate = useNavigate();
   const watch = useQuery(watchQuery);
   const zone = useZone(view.clock);
-  const nOn = watch.data?.on.filter(({ mute }) => mute === null).length ?? 0;
   const change = (changed: Partial<WatchView>) => {
-    void navigate({
-      to: "/watch",
-      search: encodeWatchView({ ...view, page: 0, alert: null, webhook: null, ...changed }),
-      replace: true,
-    });
+    void navigate({ to: "/rules", search: encodeWatchView({ ...view, alert: null, webhook: null, ...changed }), replace: true });
   };
   return (
     <div className="page">
       <IgnoredNote ignored={ignored} />
       <Group gap="sm" mb="sm" align="baseline">
-        <Title order={1}>Watch</Title>
+        <Title order={1}>Rules and alerts</Title>
         {watch.data && (
           <Text fz="sm" className="soft">
             {describeWatched(watch.data.summary)}
@@ -53,40 +46,17 @@ export function WatchPage() {
         value={view.tab}
         keepMounted={false}
         onChange={(tab) => {
-          change({ tab: (tab ?? "now") as WatchTab });
+          change({ tab: (tab ?? "rules") as WatchTab });
         }}
       >
         <Tabs.List mb="sm">
-          <Tabs.Tab value="now">
-            Active
-            {nOn > 0 && ` (${String(nOn)})`}
-          </Tabs.Tab>
-          <Tabs.Tab value="history">History</Tabs.Tab>
-          <Tabs.Tab value="timeline">Timeline</Tabs.Tab>
-          <Tabs.Tab value="use">USE</Tabs.Tab>
           <Tabs.Tab value="rules">Rules</Tabs.Tab>
           <Tabs.Tab value="mutes">Mutes</Tabs.Tab>
           <Tabs.Tab value="alerts">Alerts</Tabs.Tab>
           {!me.is_limited && <Tabs.Tab value="webhooks">Webhooks</Tabs.Tab>}
+          <Tabs.Tab value="timeline">Timeline</Tabs.Tab>
+          <Tabs.Tab value="use">USE</Tabs.Tab>
         </Tabs.List>
-        <Tabs.Panel value="now">
-          {watch.data === undefined ? (
-            <PendingView query={watch} what="what is on" />
-          ) : (
-            <OnNowTable
-              watch={watch.data}
-              host={view.host}
-              zone={zone}
-              clock={view.clock}
-              onAllHosts={() => {
-                change({ host: "" });
-              }}
-            />
-          )}
-        </Tabs.Panel>
-        <Tabs.Panel value="history">
-          <EpisodeHistory view={view} zone={zone} onView={change} />
-        </Tabs.Panel>
         <Tabs.Panel value="timeline">
           <WatchTimeline view={view} zone={zone} onView={change} />
         </Tabs.Panel>

@@ -25,7 +25,7 @@ import { EpisodeActions } from "./EpisodeActions";
 import { episodeLink } from "../../components/episodeLink";
 import { SourceLink } from "../../components/SourceLink";
 import "../../components/WatchTable.css";
-import "./watch.css";
+import "./incidents.css";
 
 interface OnNowTableProps {
   readonly watch: WatchNow;
@@ -64,7 +64,9 @@ export function OnNowTable({ watch, host, zone, clock, onAllHosts }: OnNowTableP
                 <Table.Th>Host</Table.Th>
                 <Table.Th>What it is</Table.Th>
                 <Table.Th>Duration</Table.Th>
-                <Table.Th />
+                <Table.Th>
+                  <span className="visually-hidden">Actions</span>
+                </Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
