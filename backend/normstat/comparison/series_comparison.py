@@ -43,14 +43,13 @@ def unusual_of(scores: WindowScores) -> BoolArray:
     """Return which series are unusual: their change is rare and strong, or very rare. Shape: -> (n_series,)
 
     A move of a few times the natural variability is not chance, even where the baseline is too short to say how rare it is. A
-    series that never moved has no natural variability, so its first move is judged by how rare it is alone.
+    series that never moved has no natural variability, so its first move is judged by how rare it is alone. One that moved no more
+    than it usually does is not strong because the load of the host moved.
     """
-    return np.asarray(scores.significance >= np.where(scores.is_constant, method.UNUSUAL, threshold_of(scores.strength)), np.bool_)
-
-
-def threshold_of(strength: FloatArray) -> FloatArray:
-    """Return from which significance on a change of such a strength is unusual. Shape: (n_series,) -> (n_series,)"""
-    return np.where(strength >= method.STRONG, method.LIKELY, method.VERY_RARE)
+    has_moved = scores.change_ratios[: method.LOAD].max(axis=0, initial=0) >= 1
+    is_strong = has_moved & (scores.strength >= method.STRONG)
+    enough = np.where(is_strong, method.LIKELY, method.VERY_RARE)
+    return np.asarray(scores.significance >= np.where(scores.is_constant, method.UNUSUAL, enough), np.bool_)
 
 
 def likely_of(scores: WindowScores) -> BoolArray:

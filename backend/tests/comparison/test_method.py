@@ -162,11 +162,20 @@ def test_a_huge_change_is_unusual_wherever_it_is() -> None:
 )
 def test_what_is_strong_need_not_be_as_rare(significance: float, strength: float, is_constant: bool, is_unusual: bool) -> None:
     """A series that never moved has no size to move by."""
-    baseline, incident = make(1)
+    found = score(*make(1))
     scores = replace(
-        score(baseline, incident),
+        found,
         significance=np.full(N_SERIES, significance),
         strength=np.full(N_SERIES, strength),
         is_constant=np.full(N_SERIES, is_constant),
+        change=2 * found.change_scale,
     )
     assert unusual_of(scores).tolist() == [is_unusual] * N_SERIES
+
+
+def test_a_series_that_did_not_move_is_not_strong_because_the_load_moved() -> None:
+    found = score(*make(1))
+    change = 0.5 * found.change_scale
+    change[LOAD] = 99 * found.change_scale[LOAD]
+    scores = replace(found, significance=np.full(N_SERIES, 4.9), strength=np.full(N_SERIES, 95.0), change=change)
+    assert not unusual_of(scores).any()

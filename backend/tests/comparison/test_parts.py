@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 
 import numpy as np
 import pytest
@@ -67,6 +68,9 @@ def test_threads_stop_at_the_first_error_and_count_what_each_needs(monkeypatch: 
 
         def work(number: int) -> None:
             begun.append(number)
+            if number:
+                # So the error comes before the others are done.
+                time.sleep(0.001)
             work_budget.use((60 if number == 0 else 1) * MIB)
 
         with pytest.raises(TooLarge):
