@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -98,6 +98,16 @@ class ImportedFile(Documented):
     shift_s: float = 0.0
     """Seconds added to the times in it."""
 
+    modified_at: datetime | None = None
+    """When the file was last changed. Missing: null where that is unknown, and for files with all their times."""
+
+    date_of_change: date | None = None
+    """The day of its first line if its last line was written when it was last changed. Missing: null for files with days."""
+
+    span_s: float | None = None
+    """Seconds from the first report to the last, with 1 s between two where the interval is missing. Missing: null for files with
+    times."""
+
 
 @dataclass(frozen=True, slots=True)
 class ImportPlace(Documented):
@@ -122,7 +132,7 @@ class Import(Documented):
     state: JobState
     message: str
     n_bytes: int
-    """Size of the upload until it is unpacked, then of the files to load."""
+    """Size of the upload."""
 
     n_bytes_done: int
     created_at: datetime

@@ -21,6 +21,21 @@ DAYS: Final = (
 )
 FOLDERS: Final = re.compile(r"(?:^|/)(?P<year>(?:19|20)\d\d)/(?P<month>\d\d)/(?P<day>\d\d)/[^/]+$")
 ENDINGS: Final = re.compile(r"(?:\.(?:txt|out|log|dat|raw|gz|bz2|xz|zst))+$")
+# Texts about tools, which quote what those print.
+DOCUMENT: Final = re.compile(
+    r"(?:.*/)?(?:(?:readme|changelog|changes|license|licence|copying|contributing|authors|install|news)(?:\.[a-z]{2,5})?"
+    r"|[^/]*\.(?:md|markdown|rst|adoc|html?|toml))",
+    re.IGNORECASE,
+)
+
+
+def is_document(path: str) -> bool:
+    """Return whether the name is that of a text about tools, not of what one printed.
+
+    >>> is_document("dtrace/README.md"), is_document("LICENSE"), is_document("dtrace.out"), is_document("readme-vmstat.log")
+    (True, True, False, False)
+    """
+    return DOCUMENT.fullmatch(path) is not None
 
 
 def command_in_name(name: str, tool: str) -> str:

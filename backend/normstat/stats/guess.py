@@ -15,7 +15,7 @@ from normstat.stats.engine.header import HeaderLine, find_header, split_header
 from normstat.stats.engine.hosts import ANOTHER_HOST
 from normstat.stats.engine.line_engine import clean_line
 from normstat.stats.engine.line_prefix import strip_prefix
-from normstat.stats.file_names import words_in_name
+from normstat.stats.file_names import is_document, words_in_name
 from normstat.stats.part_files import is_of_part, is_part_file, without_parts
 from normstat.stats.pattern import join_patterns
 from normstat.stats.readers import READERS, read
@@ -61,8 +61,11 @@ class Trial:
 def guess_spec(data: bytes, name: str = "") -> Spec | None:
     """Return the spec of a file by its first bytes and, where those are ambiguous, by the words of its name.
 
-    Missing: None when no spec reads it, and for counters of a cgroup or a NUMA node, which would become the host's.
+    Missing: None when no spec reads it, for a document about tools, and for counters of a cgroup or a NUMA node, which would become
+    the host's.
     """
+    if is_document(name):
+        return None
     n_bytes = GUESS_BYTES if b"\n" in data[:GUESS_BYTES] else data.find(b"\n") + 1 or GUESS_BYTES
     head = without_parts(_whole_lines(data[:n_bytes], is_all=len(data) <= n_bytes))
     lines = [clean_line(line[:MAX_LINE_LENGTH]) for line in head.split(b"\n")[:GUESS_LINES]]

@@ -38,7 +38,15 @@ from tests.auth.test_throttle import Clock
 
 NEW = {"name": "bob", "role": "viewer", "password": "seven yellow trams"}
 # They take a body and change nothing.
-READ_ONLY = {"draft_spec", "preview_spec", "check_rule", "preview_markdown", "try_alert_route", "check_silence_link"}
+READ_ONLY = {
+    "draft_spec",
+    "preview_spec",
+    "check_rule",
+    "preview_markdown",
+    "try_alert_route",
+    "check_silence_link",
+    "look_at_file",
+}
 # Requests without an account: they are logged in by them, or by an agent's token, or the link is the permission.
 WITHOUT_ACCOUNT = {"log_in", "use_link", "use_silence_link"}
 

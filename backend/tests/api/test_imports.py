@@ -129,7 +129,8 @@ async def test_a_file_is_kept_loaded_and_told_of(operator: httpx.AsyncClient, at
     assert (handed["created_by"], handed["n_bytes"]) == ("operator", len(gzip.compress(VMSTAT)))
     done = await until(operator, handed["id"])
     assert (done["state"], done["message"], done["n_files"]) == ("done", "", 1)
-    assert done["n_bytes"] == done["n_bytes_done"] == len(VMSTAT)
+    # The size of the upload, also after it was unpacked.
+    assert done["n_bytes"] == done["n_bytes_done"] == len(gzip.compress(VMSTAT))
     assert done["finished_at"] >= done["created_at"]
     (file,) = done["files"]
     assert file == {
@@ -137,6 +138,7 @@ async def test_a_file_is_kept_loaded_and_told_of(operator: httpx.AsyncClient, at
         "n_samples": N_SAMPLES, "n_samples_new": N_SAMPLES, "n_rejected": 0, "reasons": [], "note": "", "n_since_boot": 1,
         "first_sample_at": "2026-11-21T10:00:00Z", "last_sample_at": "2026-11-21T10:00:59Z", "missing": [], "position": 0,
         "stream_id": file["stream_id"], "is_undone": False, "artefact": None, "shift_s": 0.0,
+        "modified_at": None, "date_of_change": None, "span_s": None,
     }  # fmt: skip
     assert waiting_files(settings) == []
     again = await loaded(operator, VMSTAT)
@@ -300,6 +302,12 @@ procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
 )
 
 
+DTRACE = b"""
+  java                                                            100
+  oracle                                                            7
+"""
+
+
 async def retry(client: httpx.AsyncClient, import_id: int, **body: object) -> httpx.Response:
     return await client.post(f"/api/v1/imports/{import_id}/retry", json=body)
 
@@ -330,6 +338,40 @@ async def test_a_file_that_lacks_something_is_tried_again_without_its_upload(
     assert waiting_files(settings) == []
 
 
+async def test_the_result_tells_what_follows_from_the_time_of_a_file(operator: httpx.AsyncClient, at_work: None) -> None:
+    changed = "2026-11-21T12:00:15Z"
+    (timeless,) = (await loaded(operator, UNDATED, name="vmstat.out", modified_at=changed))["files"]
+    assert (timeless["modified_at"], timeless["span_s"], timeless["date_of_change"]) == (changed, 3.0, None)
+    past_midnight = MPSTAT.replace("12:00:01", "23:59:57").replace("12:00:02", "23:59:58").replace("12:00:03", "00:00:04").encode()
+    (clocks,) = (await loaded(operator, past_midnight, name="mpstat.out", modified_at="2026-11-22T00:00:05Z"))["files"]
+    assert (clocks["missing"], clocks["date_of_change"], clocks["span_s"]) == (["date"], "2026-11-21", None)
+    (unknown,) = (await loaded(operator, UNDATED + UNDATED, name="later.out"))["files"]
+    assert (unknown["missing"], unknown["modified_at"]) == (["start", "interval_s"], None)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "expected"),
+    [
+        ("vmstat.out", VMSTAT, ("samples", "vmstat_linux", True, [])),
+        ("vmstat.gz", gzip.compress(VMSTAT * 50)[:-20], ("samples", "vmstat_linux", True, [])),
+        ("vmstat.out", UNDATED, ("samples", "vmstat_linux", False, ["start", "interval_s"])),
+        ("out.folded", b"java;run 12\njava;stop 3\n", ("artefact", "folded", False, [])),
+        ("dtrace/README.md", DTRACE, ("unknown", None, False, ["spec"])),
+        ("a.tar", archive_of({"vmstat.out": VMSTAT, "x": b"y"}), ("archive", None, False, [])),
+        ("a.tar", archive_of({"vmstat.out": VMSTAT * 500})[:2000], ("archive", None, False, [])),
+        ("a.zip", b"PK\x03\x04 and so on", ("archive", None, False, [])),
+        ("own.toml", b'name = "own"\n\n[[stats]]\n', ("spec", None, False, [])),
+    ],
+)
+async def test_a_file_is_recognised_by_its_beginning(
+    operator: httpx.AsyncClient, name: str, data: bytes, expected: tuple[object, ...]
+) -> None:
+    answer = await operator.post("/api/v1/imports/look", params={"name": name}, content=data)
+    look = body_of(answer)
+    assert (look["kind"], look["spec"], look["has_samples"], look["missing"]) == expected
+    assert (await operator.get("/api/v1/imports")).json()["imports"] == []
+
+
 async def test_a_file_of_two_hosts_is_loaded_into_each_when_somebody_says_so(operator: httpx.AsyncClient, at_work: None) -> None:
     day = "2026-11-21\t_x86_64_\t(2 CPU)\n\n"
     data = "".join(f"Linux 6.1.0 ({name})\t{day}{MPSTAT}" for name in ("web7", "web8")).encode()
@@ -353,12 +395,6 @@ async def test_a_first_report_that_is_real_is_loaded_when_somebody_says_so(opera
     assert (await retry(operator, given["id"], position=0)).json()["error"]["code"] == "conflict"
     assert (await retry(operator, given["id"], position=7)).status_code == 404
     assert (await retry(operator, 10**9, position=0)).status_code == 404
-
-
-DTRACE = b"""
-  java                                                            100
-  oracle                                                            7
-"""
 
 
 async def test_the_question_of_a_tracer_is_given_with_the_upload_or_with_retry(operator: httpx.AsyncClient, at_work: None) -> None:

@@ -74,7 +74,7 @@ def test_table_and_exit_code(database_url: str, folder: Path, tmp_path: Path) ->
         f"10 10 10 1 vmstat_linux 2026-11-21T12:00:01Z to 2026-11-21T12:00:10Z {inside}/vmstat.out",
         lines[4],
         "1 line is about the time since boot, and no samples",
-        f"not loaded {inside}/notes.txt: nothing that a known tool prints",
+        f"not loaded {inside}/notes.txt: not output of a known tool",
         "2 of 3 files loaded: 12 samples, 12 of them new, 1 rejected line",
     ]
     assert lines[4].startswith("1 x 1 words, 17 values")

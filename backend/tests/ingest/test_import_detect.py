@@ -67,9 +67,9 @@ def times(text: str, found: Look) -> list[str]:
     [
         (b"", "empty"),
         (b"\x7fELF\2\1\1\0\0\0", "not text"),
-        (b"cat  17\ndog   4\n", "might print this, and many others"),
+        (b"cat  17\ndog   4\n", "many tools print text like this"),
         ("procs\n".encode("utf-16"), "UTF-16"),
-        (b"Dear customer,\n\nplease send us vmstat.\n", "nothing that a known tool prints"),
+        (b"Dear customer,\n\nplease send us vmstat.\n", "not output of a known tool"),
     ],
 )
 def test_what_nobody_reads_has_a_word_why(data: bytes, note: str) -> None:

@@ -115,10 +115,13 @@ export interface ArtefactSettings {
   readonly end: EpochMs | null;
   readonly spec: string | null;
   readonly effect: ArtefactEffect | null;
+  readonly zone: string | null;
+  /** When the file was last changed: the time of a text without one. */
+  readonly taken: EpochMs | null;
 }
 
 export function createArtefact(
-  { host, title, question, command, start, end, spec, effect }: ArtefactSettings,
+  { host, title, question, command, start, end, spec, effect, zone, taken }: ArtefactSettings,
   chosen: { readonly name: string; readonly file: Blob },
   onProgress: (n_sent: number) => void,
   signal: AbortSignal,
@@ -133,6 +136,8 @@ export function createArtefact(
     end: end === null ? null : toIso(end),
     spec,
     effect,
+    zone,
+    taken: taken === null ? null : toIso(taken),
     source: "upload",
   };
   return upload("/artefacts", params, chosen.file, onProgress, signal);

@@ -1,10 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { afterEvent, isSending, nextUpload, percentSent, type Upload } from "../logic/upload";
+import type { FileLook } from "../logic/api";
+import {
+  afterEvent,
+  describeLook,
+  isSending,
+  nextUpload,
+  percentSent,
+  planOf,
+  type Upload,
+  type UploadResult,
+} from "../logic/upload";
 import { ApiError } from "./client";
-import type { ImportSettings } from "./imports";
-import { type ChosenFile, UploadQueue } from "./uploads";
+import { type ChosenFile, UploadQueue, type UploadSettings } from "./uploads";
 
-const SETTINGS: ImportSettings = { host: "web1" };
+const SETTINGS: UploadSettings = { host: "web1" };
 
 function chosen(...names: string[]): ChosenFile[] {
   return names.map((name) => ({ name, file: new Blob([name.repeat(10)]) }));
@@ -12,14 +21,20 @@ function chosen(...names: string[]): ChosenFile[] {
 
 /** A server whose answers are controlled by the test. */
 class Server {
-  readonly asked: { readonly name: string; readonly settings: ImportSettings; readonly signal: AbortSignal }[] = [];
-  private readonly answers: { readonly resolve: (made: { id: number }) => void; readonly reject: (error: Error) => void }[] = [];
+  readonly asked: { readonly name: string; readonly settings: UploadSettings; readonly signal: AbortSignal }[] = [];
+  private readonly answers: { readonly resolve: (result: UploadResult) => void; readonly reject: (error: Error) => void }[] = [];
   progress: (n: number) => void = () => undefined;
 
-  readonly send = (settings: ImportSettings, file: ChosenFile, onProgress: (n: number) => void, signal: AbortSignal) => {
+  readonly send = (
+    settings: UploadSettings,
+    file: ChosenFile,
+    _: Upload,
+    onProgress: (n: number) => void,
+    signal: AbortSignal,
+  ) => {
     this.asked.push({ name: file.name, settings, signal });
     this.progress = onProgress;
-    return new Promise<{ id: number }>((resolve, reject) => {
+    return new Promise<UploadResult>((resolve, reject) => {
       this.answers.push({ resolve, reject });
       signal.addEventListener("abort", () => {
         reject(new ApiError(0, "aborted", "stopped", ""));
@@ -28,7 +43,7 @@ class Server {
   };
 
   async accept(id: number): Promise<void> {
-    this.answers.at(-1)?.resolve({ id });
+    this.answers.at(-1)?.resolve({ importId: id, artefactId: null, spec: null });
     await settled();
   }
 
@@ -64,7 +79,7 @@ describe("the upload queue", () => {
     server.progress(5);
     expect(queue.get()[0]?.n_sent).toBe(5);
     await server.accept(7);
-    expect(queue.get()[0]).toMatchObject({ state: "sent", importId: 7 });
+    expect(queue.get()[0]).toMatchObject({ state: "sent", result: { importId: 7 } });
     expect(states(queue)).toEqual({ a: "sent", b: "sending", c: "chosen" });
     await server.accept(8);
     queue.start({ host: "web2" });
@@ -116,6 +131,41 @@ describe("the upload queue", () => {
   });
 });
 
+const look = (change: Partial<FileLook>): FileLook => ({
+  ...{ kind: "samples", spec: "vmstat_linux", has_samples: true, note: "", missing: [] },
+  ...change,
+});
+
+describe("a chosen file", () => {
+  it("is looked at once, one after another", async () => {
+    const asked: string[] = [];
+    const queue = new UploadQueue(new Server().send, ({ name }) => {
+      asked.push(name);
+      return name === "a" ? Promise.reject(new Error("away")) : Promise.resolve(look({ spec: name }));
+    });
+    queue.choose(chosen("a", "b"));
+    await settled();
+    await settled();
+    expect(asked).toEqual(["a", "b"]);
+    expect(queue.get().map(({ look: found }) => found?.spec ?? null)).toEqual([null, "b"]);
+  });
+
+  it("goes where it belongs", () => {
+    const plan = (change: Partial<FileLook> | null, keepsText = false) => {
+      const { isSpec, isArtefact, isImport } = planOf({ look: change === null ? null : look(change), keepsText });
+      return [isSpec && "spec", isArtefact && "artefact", isImport && "import"].filter(Boolean);
+    };
+    expect(plan(null)).toEqual(["import"]);
+    expect(plan({})).toEqual(["import"]);
+    expect(plan({ kind: "artefact", has_samples: false })).toEqual(["artefact"]);
+    expect(plan({ kind: "artefact" })).toEqual(["artefact", "import"]);
+    expect(plan({ kind: "unknown", has_samples: false })).toEqual(["import"]);
+    expect(plan({ kind: "unknown", has_samples: false }, true)).toEqual(["artefact"]);
+    expect(plan({ kind: "spec", has_samples: false })).toEqual(["spec"]);
+    expect(describeLook({ look: look({}), keepsText: false })).toBe("Samples (vmstat_linux)");
+  });
+});
+
 describe("an upload", () => {
   const upload = (change: Partial<Upload>): Upload => ({
     id: 1,
@@ -123,8 +173,11 @@ describe("an upload", () => {
     n_bytes: 100,
     n_sent: 0,
     state: "queued",
-    importId: null,
     problem: "",
+    modifiedAt: null,
+    look: null,
+    keepsText: false,
+    result: null,
     ...change,
   });
 
@@ -146,12 +199,12 @@ describe("an upload", () => {
     const two = afterEvent([], {
       kind: "chosen",
       files: [
-        { name: "a", n_bytes: 1 },
-        { name: "b", n_bytes: 1 },
+        { name: "a", n_bytes: 1, modifiedAt: null },
+        { name: "b", n_bytes: 1, modifiedAt: null },
       ],
     });
     const one = afterEvent(two, { kind: "removed", id: 1 });
-    const more = afterEvent(one, { kind: "chosen", files: [{ name: "c", n_bytes: 1 }] });
+    const more = afterEvent(one, { kind: "chosen", files: [{ name: "c", n_bytes: 1, modifiedAt: null }] });
     expect(more.map(({ id, name }) => [id, name])).toEqual([
       [2, "b"],
       [3, "c"],

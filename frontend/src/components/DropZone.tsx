@@ -7,16 +7,11 @@ import { filesOfDrop, filesOfList } from "./dropped";
 import "./DropZone.css";
 
 interface DropZoneProps {
-  /** What can be dropped. */
-  readonly note?: string;
   readonly onChoose: (files: readonly ChosenFile[]) => void;
 }
 
 /** The zone for dropping files and folders, with file choosers for the keyboard. */
-export function DropZone({
-  note = "Tool output as text, or packed as .gz, .bz2, .xz, .zst, .tar or .zip. OSWatcher archives, sosreport, Explorer and GUDS folders, binary sa files and dim_STAT BatchLOAD files work too. Loading a file twice changes nothing.",
-  onChoose,
-}: DropZoneProps) {
+export function DropZone({ onChoose }: DropZoneProps) {
   const [isOver, setOver] = useState(false);
   const [problem, setProblem] = useState<Error | null>(null);
 
@@ -74,7 +69,8 @@ export function DropZone({
         <Chooser label="Choose a folder" isFolder onChoose={onChoose} />
       </Group>
       <Text fz="sm" className="soft" ta="center" mt={6}>
-        {note}
+        Any tool&rsquo;s output, as text or packed (.gz, .bz2, .xz, .zst, .tar, .zip): also OSWatcher archives, sosreport,
+        Explorer and GUDS folders, sa files, BatchLOAD files, bundles and specs. Loading a file twice changes nothing.
       </Text>
       <ErrorLine error={problem} />
     </div>

@@ -7,20 +7,20 @@ import {
   type ImportOptions,
   inPageWords,
   isComplete,
-  isRequest,
+  isReplaced,
   lacksOptions,
   needsAttention,
   NO_OPTIONS,
-  NO_VALUES,
   optionProblems,
   partFiles,
-  retryRequest,
+  reasonOf,
   sampleWindow,
   sortReasons,
   totalsOf,
   windowToShow,
   withNews,
 } from "./imports";
+import { lackingFiles, missingOf, NO_VALUES, retryProblems, retryRequest } from "./import_retry";
 import { fromApi } from "./time";
 
 function file(change: Partial<ImportedFile> = {}): ImportedFile {
@@ -145,6 +145,13 @@ describe("an import", () => {
     });
   });
 
+  it("is replaced once all its files were tried again", () => {
+    const again = file({ note: "tried again: import 9", n_samples: 0 });
+    expect(isReplaced(item({ files: [again] }))).toBe(true);
+    expect(isReplaced(item({ files: [again, file()] }))).toBe(false);
+    expect(isReplaced(item({ files: [] }))).toBe(false);
+  });
+
   it("describes its result", () => {
     expect(describeImport(item())).toBe("10 samples");
     expect(describeImport(item({ files: [file({ n_samples_new: 0 })] }))).toBe("10 samples, all loaded before");
@@ -153,7 +160,7 @@ describe("an import", () => {
     );
     expect(describeImport(item({ files: [file(), file({ n_samples_new: 4 })] }))).toBe("2 files; 20 samples, 14 of them new");
     expect(describeImport(item({ files: [file()], n_files: 300 }))).toBe("300 files; in the first 1: 10 samples");
-    expect(describeImport(item({ files: [UNREAD] }))).toBe("nothing could be read");
+    expect(describeImport(item({ files: [UNREAD] }))).toBe("no spec knows this");
     expect(describeImport(item({ files: [] }))).toBe("nothing could be read");
     expect(describeImport(item({ files: [], message: "the archive is empty" }))).toBe("the archive is empty");
     expect(describeImport(item({ files: [], state: "queued" }))).toBe("not started yet");
@@ -190,23 +197,51 @@ describe("an import", () => {
     const nothing = { zone: null, date: null, start: null, interval_s: null, spec: null, title: null, first_is_real: null };
     const at = fromApi("2026-11-21T12:00:00Z");
     expect(retryRequest(lacking, values, at)).toEqual({ ...nothing, position: 3, start: "2026-11-21T12:00:00Z", interval_s: 5 });
-    expect(retryRequest(lacking, { ...values, interval_s: "" }, at)).toEqual({ interval: "needed" });
-    expect(Object.keys(retryRequest(lacking, { ...values, interval_s: "five" }, at))).toEqual(["interval"]);
-    expect(Object.keys(retryRequest(lacking, values, null))).toEqual(["start"]);
     const real = retryRequest(file({ missing: ["first_is_real"] }), NO_VALUES, null);
     expect(real).toEqual({ ...nothing, position: 0, first_is_real: true });
-    expect(isRequest(real)).toBe(true);
-    expect(isRequest(retryRequest(lacking, NO_VALUES, null))).toBe(false);
+    const files = [{ item: item(), file: lacking }];
+    expect(missingOf(files)).toEqual(["start", "interval_s"]);
+    expect(retryProblems(files, values, at)).toEqual({});
+    expect(retryProblems(files, { ...values, interval_s: "" }, at)).toEqual({ interval_s: "needed" });
+    expect(Object.keys(retryProblems(files, { ...values, interval_s: "five" }, at))).toEqual(["interval_s"]);
+    expect(Object.keys(retryProblems(files, values, null))).toEqual(["start"]);
+    expect(lackingFiles([item({ files: [lacking, file()] })])).toEqual([]);
+    expect(lackingFiles([item({ files: [lacking, file()], can_retry: true })]).map(({ file: { position } }) => position)).toEqual(
+      [3],
+    );
+  });
+
+  it("takes its times from the last change of the file", () => {
+    const modified_at = "2026-11-22T00:00:15Z";
+    const timeless = file({ missing: ["start", "interval_s"], modified_at, span_s: 3, date_of_change: null });
+    const dayless = file({ position: 1, missing: ["date"], modified_at, span_s: null, date_of_change: "2026-11-21" });
+    const unknown = file({ position: 2, missing: ["date"] });
+    const values = { ...NO_VALUES, usesFileTimes: true, interval_s: "5" };
+    expect(retryRequest(timeless, values, null)).toMatchObject({ start: "2026-11-22T00:00:00Z", interval_s: 5 });
+    expect(retryRequest(dayless, values, null)).toMatchObject({ date: "2026-11-21", start: null });
+    const both = [timeless, dayless].map((each) => ({ item: item(), file: each }));
+    expect(retryProblems(both, values, null)).toEqual({});
+    expect(retryProblems(both, { ...values, usesFileTimes: false }, null)).toEqual({ start: "needed", date: "needed" });
+    expect(retryProblems([...both, { item: item(), file: unknown }], values, null)).toEqual({ date: "needed" });
   });
 
   it("is tried again with the question of its tracer, if it has one", () => {
     const titled = { ...NO_VALUES, start: "2026-11-21 12:00:00", spec: "dtrace", title: " reads by size " };
     const at = fromApi("2026-11-21T12:00:00Z");
-    const lacking = (spec: string | null, ...missing: ImportedFile["missing"]) => ({ position: 0, spec, missing });
+    const lacking = (spec: string | null, ...missing: ImportedFile["missing"]) => file({ spec, missing });
     expect(retryRequest(lacking("dtrace", "start"), titled, at)).toMatchObject({ title: "reads by size" });
     expect(retryRequest(lacking(null, "start", "spec"), titled, at)).toMatchObject({ title: "reads by size", spec: "dtrace" });
     expect(retryRequest(lacking("iostat_linux", "start"), titled, at)).toMatchObject({ title: null });
     expect(retryRequest(lacking("dtrace", "start"), { ...titled, title: " " }, at)).toMatchObject({ title: null });
+  });
+
+  it("says why a file was not loaded, without the options that are asked for beside it", () => {
+    expect(reasonOf({ note: "not loaded: it prints no times: give --start and --interval" })).toBe("it prints no times");
+    expect(
+      describeImport(
+        item({ files: [{ ...UNREAD, spec: "iostat_linux", note: "not loaded: it prints no times: give --start" }] }),
+      ),
+    ).toBe("it prints no times");
   });
 
   it("distinguishes new samples from existing ones", () => {

@@ -1,6 +1,7 @@
 /** Imports of files and their results, in words. */
 
-import type { Import, ImportedFile, ImportPlace, ImportUpdate, MissingOption, ReasonTotal, RetryRequest } from "./api";
+import type { Import, ImportedFile, ImportPlace, ImportUpdate, MissingOption, ReasonTotal } from "./api";
+import type { ArtefactEffect } from "./artefact";
 import { isActive } from "./job";
 import { formatCount } from "./number";
 import { surroundings } from "./range";
@@ -16,12 +17,16 @@ export interface ImportOptions {
   readonly interval: string;
   readonly spec: string;
   readonly title: string;
+  readonly question: string;
+  readonly command: string;
+  readonly effect: ArtefactEffect | null;
   readonly firstIsReal: boolean;
   readonly eachHost: boolean;
 }
 
 export const NO_OPTIONS: ImportOptions = {
-  ...{ host: "", zone: "", date: "", start: "", interval: "", spec: "", title: "" },
+  ...{ host: "", zone: "", date: "", start: "", interval: "", spec: "", title: "", question: "", command: "" },
+  effect: null,
   firstIsReal: false,
   eachHost: false,
 };
@@ -29,7 +34,7 @@ export const NO_OPTIONS: ImportOptions = {
 /** The server's limit of a title. */
 export const MAX_TITLE = 120;
 
-export type OptionProblems = Readonly<Partial<Record<keyof ImportOptions, string>>>;
+export type OptionProblems = Readonly<Partial<Record<keyof ImportOptions | MissingOption, string>>>;
 
 const MAX_INTERVAL_S = 366 * 86_400;
 // The server's rule; ingest/batching.py.
@@ -53,7 +58,7 @@ export function optionProblems(options: ImportOptions, startAt: number | null): 
   } else if (!HOST_NAME.test(host)) {
     problems.host = "letters, digits and . _ : - only, at most 200";
   }
-  const wrongDate = options.date === "" ? null : dateProblem(options.date);
+  const wrongDate = options.date.trim() === "" ? null : dateProblem(options.date.trim());
   if (wrongDate !== null) {
     problems.date = wrongDate;
   }
@@ -65,6 +70,22 @@ export function optionProblems(options: ImportOptions, startAt: number | null): 
     problems.interval = "seconds: a number from 0.001 to a year";
   }
   return problems;
+}
+
+/** Return the options as the requests take them; empty ones are left out. `startAt` is the parsed start. */
+export function toSettings(options: ImportOptions, startAt: EpochMs | null) {
+  const { host, firstIsReal, eachHost, interval, start, effect: _, ...texts } = options;
+  const given = Object.fromEntries(
+    Object.entries(texts).flatMap(([name, text]) => (text.trim() === "" ? [] : [[name, text.trim()]])),
+  ) as Partial<Pick<ImportOptions, "zone" | "date" | "spec" | "title" | "question" | "command">>;
+  return {
+    host: host.trim(),
+    ...given,
+    ...(startAt === null || start.trim() === "" ? {} : { start: startAt }),
+    ...(interval.trim() === "" ? {} : { intervalS: Number(interval) }),
+    ...(firstIsReal ? { firstIsReal } : {}),
+    ...(eachHost ? { eachHost } : {}),
+  };
 }
 
 export function isComplete(problems: OptionProblems): boolean {
@@ -84,11 +105,19 @@ export function withNews(imports: readonly Import[], news: readonly (Import | un
   });
 }
 
+function isTriedAgain({ note }: Pick<ImportedFile, "note">): boolean {
+  return note.startsWith("tried again");
+}
+
+/** Return whether all files of an import were tried again, each by an import of its own. */
+export function isReplaced({ files }: Pick<Import, "files">): boolean {
+  return files.length > 0 && files.every(isTriedAgain);
+}
+
 /** Return whether a finished import needs attention: it loaded nothing, or a file of it lacks something. */
 export function needsAttention(item: Pick<Import, "state" | "is_undo" | "files">): boolean {
   const isLacking = item.files.some(({ missing }) => missing.length > 0);
-  const isTriedAgain = item.files.some(({ note }) => note.startsWith("tried again"));
-  const loadsNothing = item.files.every((file) => file.n_samples === 0 && !hasArtefact(file)) && !isTriedAgain;
+  const loadsNothing = item.files.every((file) => file.n_samples === 0 && !hasArtefact(file)) && !item.files.some(isTriedAgain);
   return item.state === "done" && !item.is_undo && (isLacking || loadsNothing);
 }
 
@@ -126,69 +155,6 @@ export function describePlace({ label, host, shift_s }: ImportPlace, name: strin
 /** Return whether an artefact was made of the file. */
 export function hasArtefact({ artefact }: Pick<ImportedFile, "artefact">): boolean {
   return artefact !== null && artefact !== undefined;
-}
-
-/** What was typed into the fields of a row to try a file again. */
-export type RetryValues = Readonly<Record<Exclude<MissingOption, "first_is_real"> | "title", string>>;
-
-export const NO_VALUES: RetryValues = { start: "", interval_s: "", zone: "", date: "", spec: "", title: "" };
-
-/** The specs of tracers: their output does not say what was asked, so that a title may. */
-const TRACERS: ReadonlySet<string> = new Set(["bcc", "bpftrace", "dtrace", "perf_tools", "systemtap"]);
-
-/** Return whether a title may help to read a file with this spec. */
-export function takesTitle(spec: string | null): boolean {
-  return spec !== null && TRACERS.has(spec);
-}
-
-/** Return the request that tries a file again, or why it cannot be sent. `startAt` is the parsed start. */
-export function retryRequest(
-  file: Pick<ImportedFile, "position" | "missing" | "spec">,
-  values: RetryValues,
-  startAt: EpochMs | null,
-): RetryRequest | OptionProblems {
-  const wants = (option: MissingOption): boolean => file.missing.includes(option);
-  const problems: Partial<Record<keyof ImportOptions, string>> = {
-    ...optionProblems(
-      {
-        ...NO_OPTIONS,
-        host: "x",
-        date: wants("date") ? values.date : "",
-        start: wants("start") ? values.start : "",
-        interval: wants("interval_s") ? values.interval_s : "",
-      },
-      startAt,
-    ),
-  };
-  for (const [option, field] of [
-    ["start", "start"],
-    ["interval_s", "interval"],
-    ["zone", "zone"],
-    ["date", "date"],
-    ["spec", "spec"],
-  ] as const) {
-    if (wants(option) && values[option].trim() === "") {
-      problems[field] = "needed";
-    }
-  }
-  if (!isComplete(problems)) {
-    return problems;
-  }
-  const hasTitle = takesTitle(wants("spec") ? values.spec : file.spec) && values.title.trim() !== "";
-  return {
-    position: file.position,
-    zone: wants("zone") ? values.zone.trim() : null,
-    date: wants("date") ? values.date.trim() : null,
-    start: wants("start") && startAt !== null ? toIso(startAt) : null,
-    interval_s: wants("interval_s") ? Number(values.interval_s) : null,
-    spec: wants("spec") ? values.spec : null,
-    title: hasTitle ? values.title.trim() : null,
-    first_is_real: wants("first_is_real") ? true : null,
-  };
-}
-
-export function isRequest(result: RetryRequest | OptionProblems): result is RetryRequest {
-  return "position" in result;
 }
 
 /** Sums over the files of an import. */
@@ -270,8 +236,10 @@ export function describeImport(item: Import): string {
         ? counted(totals.n_files, "file")
         : `${formatCount(totals.n_read)} of ${counted(totals.n_files, "file")} read`,
     );
-  } else if (totals.n_read === 0 && !isActive(item)) {
-    parts.splice(0, 1, "nothing could be read");
+  } else if (totals.n_samples === 0 && !isActive(item)) {
+    const [file] = item.files;
+    const why = file === undefined ? "" : reasonOf(file);
+    parts.splice(0, 1, why === "" ? (totals.n_read === 0 ? "nothing could be read" : "no samples") : why);
   }
   if (totals.n_rejected > 0) {
     parts.push(counted(totals.n_rejected, "rejected line"));
@@ -329,6 +297,11 @@ export function inPageWords(note: string): string {
 /** Return whether a file lacked something that the form can provide. */
 export function lacksOptions(files: readonly Pick<ImportedFile, "note">[]): boolean {
   return files.some(({ note }) => inPageWords(note) !== note);
+}
+
+/** Return why a file was not loaded, without what to type: the fields beside it ask for that. */
+export function reasonOf({ note }: Pick<ImportedFile, "note">): string {
+  return inPageWords(note.replace(/^not loaded: /, "").replace(/: give --[^;]*|; --spec \S+ loads it/g, ""));
 }
 
 /** Sort the most frequent reasons first. */

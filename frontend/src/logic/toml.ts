@@ -148,3 +148,12 @@ export function renameField(toml: string, index: number, key: string): string {
   }
   return lines.join("\n");
 }
+
+/** Return the name that a spec's text gives; `unnamed` without any, which the server refuses with its reason. */
+export function readNameOfSpec(toml: string): string {
+  const lines = toml.split("\n");
+  const [first] = blocksOf(lines);
+  const top = first === undefined ? [] : lines.slice(first.start, first.end);
+  const raw = top.map((line) => ASSIGNMENT.exec(line)).find((found) => found?.[2] === "name")?.[4];
+  return (raw === undefined ? null : parseValue(raw)) ?? "unnamed";
+}

@@ -175,6 +175,7 @@ ROUTES: Final = (
     ("/api/v1/federate", "federate", "federate"),
     ("/api/v1/live", "live", "follow"),
     ("/api/v1/imports", "imports", "create_import"),
+    ("/api/v1/imports/look", "imports", "look_at_file"),
     ("/api/v1/imports/{id}/retry", "imports", "retry_import"),
     ("/api/v1/imports/{id}/undo", "imports", "undo_import"),
     ("/api/v1/imports/{id}", "imports", "update_import"),

@@ -162,6 +162,7 @@ async def create_artefact(  # noqa: PLR0917 (parameters of a route, given by nam
     spec: Spec = None,
     zone: Zone = None,
     effect: EffectQuery = None,
+    taken: Annotated[Instant | None, Query(description="when the file was last changed: its time if there is no other")] = None,
     source: Annotated[Literal["upload", "api", "cli"], Query(description="where it comes from")] = "api",
 ) -> Artefact:
     """Keep the text in the body as an artefact of a host, and read it. The host is created if needed."""
@@ -171,7 +172,7 @@ async def create_artefact(  # noqa: PLR0917 (parameters of a route, given by nam
         question=question.strip(), command=command.strip(), file_name=name, spec=spec, zone=zone, effect=effect,
     )  # fmt: skip
     async with state.artefact_slots.hold(principal.name), _received(request, state) as path:
-        return await make_artefact(state.sessions, draft, path, now=now_utc())
+        return await make_artefact(state.sessions, draft, path, now=taken or now_utc())
 
 
 @router.post(

@@ -8,6 +8,7 @@ from fastapi import Query, Request
 from pydantic import Field
 from starlette.requests import ClientDisconnect
 
+from normstat.api.http.audit_notes import changes_nothing
 from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, HostQuery, IdPath, Operator, ReadSession, State, WriteSession
 from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import LIMITED, open_to_limited
@@ -27,11 +28,18 @@ from normstat.ingest.imports.change import change_import, undo_change
 from normstat.ingest.imports.import_options import check_options
 from normstat.ingest.imports.import_queue import options_of, remove_file, to_import_row
 from normstat.ingest.imports.import_run import require_host_name
+from normstat.ingest.imports.look_ahead import MAX_LOOK_BYTES, FileLook
 from normstat.runtime.body import NO_NUL, Body, Instant
 from normstat.stats.engine.trace.question_names import MAX_LENGTH
 from normstat.window import LATEST_US, from_us
 
 router = LazyRouter(tags=["imports"])
+RAW_BODY: Final = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
 
 Name = Annotated[
     str, Query(description="name of the file; its words may tell the tool", min_length=1, max_length=1000, pattern=NO_NUL)
@@ -40,6 +48,9 @@ Zone = Annotated[str | None, Query(description="zone of times that do not name t
 Date = Annotated[dt.date | None, Query(description="first day of files with clocks and no days")]
 Start = Annotated[Instant | None, Query(description="instant of the first report of files without times")]
 Interval = Annotated[float | None, Query(description="seconds from one report to the next where no times say it", gt=0)]
+ModifiedAt = Annotated[
+    Instant | None, Query(description="when the file was last changed; the result tells it for files that lack times")
+]
 FirstIsReal = Annotated[bool, Query(description="the first report covers an interval, not the time since boot")]
 EachHost = Annotated[
     bool, Query(description="load the lines of each host named in a file into that host, not only those of the first one")
@@ -59,12 +70,7 @@ Spec = Annotated[str | None, Query(description="the spec that reads it, instead 
     "/imports",
     status_code=202,
     responses=guarded_answers(BadRequest, NotFound, TooLarge, NoSpace, TooManyRequests),
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-        }
-    },
+    openapi_extra=RAW_BODY,
 )
 @open_to_limited(needs_host=True)
 @makes_rows(row_budgets.JOBS)
@@ -80,6 +86,7 @@ async def create_import(  # noqa: PLR0917 (parameters of a route, given by name)
     interval_s: Interval = None,
     spec: Spec = None,
     title: Title = None,
+    modified_at: ModifiedAt = None,
     *,
     first_is_real: FirstIsReal = False,
     each_host: EachHost = False,
@@ -97,7 +104,7 @@ async def create_import(  # noqa: PLR0917 (parameters of a route, given by name)
         is_first_real=first_is_real,
         is_each_host=each_host,
     )
-    queued = await _keep(request, state, to_import_row(host, name, options), principal.name)
+    queued = await _keep(request, state, to_import_row(host, name, options), principal.name, modified_at)
     state.imports.wake()
     return queued
 
@@ -108,14 +115,29 @@ def _require_all_hosts(principal: Principal, *, each_host: bool) -> None:
         raise NotAllowed(f"{LIMITED}; it cannot load a file into each host that the file names")
 
 
-async def _keep(request: Request, state: AppState, row: ImportRow, asked_by: str) -> Import:
+@router.post("/imports/look", responses=guarded_answers(BadRequest, NotFound), openapi_extra=RAW_BODY)
+@open_to_limited()
+@changes_nothing
+async def look_at_file(
+    request: Request, state: State, principal: Operator, name: Name, *, zone: Zone = None, spec: Spec = None
+) -> FileLook:
+    """Tell what a file is by its first bytes, at most 256 KiB: what follows is not read. Nothing is stored."""
+    options = check_options(zone=zone, date=None, start=None, interval_s=None, spec=spec)
+    head = bytearray()
+    async for data in request.stream():
+        head += data[: MAX_LOOK_BYTES - len(head)]
+    async with state.artefact_slots.hold(principal.name):
+        return await asyncio.to_thread(state.imports.look_ahead, bytes(head), name, options)
+
+
+async def _keep(request: Request, state: AppState, row: ImportRow, asked_by: str, modified_at: dt.datetime | None = None) -> Import:
     """Write the body to a file, then the row."""
     announced = request.headers.get("content-length", "")
     file = state.imports.new_file(int(announced) if announced.isdecimal() else None)
     try:
         async for data in request.stream():
             await file.write(data)
-        path = await file.keep()
+        path = await file.keep(modified_at)
     except ClientDisconnect:
         raise BadRequest("The upload was cut off; nothing was loaded") from None
     finally:

@@ -97,16 +97,17 @@ def look_at(head: bytes, path: str, options: ImportOptions, *, is_all: bool, com
     name = "/".join(without_packing(path).split("/")[-2:])
     spec = require_spec(options.spec) if options.spec is not None else _guess(head, name)
     if spec is None:
-        return Look(note="nothing that a known tool prints", missing=(MissingOption.SPEC,))
+        return Look(note="not output of a known tool", missing=(MissingOption.SPEC,))
     if options.spec is None and spec.is_fallback and not _is_plainly(spec, head, name):
         return Look(
-            note=f"{spec.name} might print this, and many others; --spec {spec.name} loads it", missing=(MissingOption.SPEC,)
+            note=f"many tools print text like this, {spec.name} among them; --spec {spec.name} loads it",
+            missing=(MissingOption.SPEC,),
         )
     trial = _Trial(spec, head, command or command_of(path, spec), is_final=is_all)
     timing = Timing(zone=options.zone, is_first_real=options.is_first_real)
     result = trial.read(timing)
     if options.spec is None and not _is_read(result):
-        note = f"nothing that a known tool prints (most of it looks like {spec.name}: --spec {spec.name} loads it)"
+        note = f"not output of a known tool; most of it looks like {spec.name}; --spec {spec.name} loads it"
         return Look(note=note, missing=(MissingOption.SPEC,))
     return _look_at_times(trial, result, timing, options)
 

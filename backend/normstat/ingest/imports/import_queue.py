@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Protocol
 
@@ -36,6 +36,7 @@ from normstat.window import from_us, to_us
 if TYPE_CHECKING:
     from normstat.ingest.imports.import_options import ImportOptions
     from normstat.ingest.imports.import_run import Watch
+    from normstat.ingest.imports.look_ahead import FileLook
     from normstat.records.artefact_keeper import ArtefactKeeper
 
 log = structlog.get_logger()
@@ -194,6 +195,18 @@ class ImportQueue:
         log.info("import_ended", id=row.id, host=row.host, message=message)
         return True
 
+    def look_ahead(self, head: bytes, name: str, options: "ImportOptions") -> "FileLook":
+        """Return what the beginning of a file of that name tells. It blocks."""
+        from normstat.ingest.imports.look_ahead import look_ahead  # noqa: PLC0415
+
+        with tempfile.NamedTemporaryFile(prefix="normstat-look-") as file:
+            file.write(head)
+            file.flush()
+            os.utime(file.name, (time.time(), 0.0))
+            path = Path(file.name)
+            is_bundle = self._other is not None and self._other.takes(path)
+            return look_ahead(path, name, options, self._keeper, is_bundle=is_bundle)
+
     def copy_file(self, path: str) -> Path:
         """Return another file with the content of an upload that was kept, for another try.
 
@@ -281,13 +294,14 @@ class NewFile:
             raise NoSpace(f"The file could not be kept: {error.strerror}; nothing was loaded") from None
         self._waiting.clear()
 
-    async def keep(self) -> Path:
-        """Finish the file; return its path.
+    async def keep(self, modified_at: datetime | None = None) -> Path:
+        """Finish the file, which was last changed at that instant where it came from; return its path. Unknown is the instant 0.
 
         Raises: NoSpace
         """
         await asyncio.to_thread(self._flush)
         self._file.close()
+        os.utime(self._path, (time.time(), 0.0 if modified_at is None else modified_at.timestamp()))
         return self._path.rename(self._path.with_suffix(".file"))
 
     def close(self) -> None:
@@ -304,7 +318,6 @@ class _Progress:
         self._claim = claim
         self._import_id = import_id
         self._files: dict[int, ImportedFile] = {}
-        self._n_bytes: int | None = None
         self._n_bytes_done = 0
         self._noted_at = 0.0
 
@@ -316,7 +329,8 @@ class _Progress:
     async def loading(self, n_bytes: int, n_bytes_done: int, path: str) -> None:
         """Report how much is loaded."""
         del path
-        self._n_bytes, self._n_bytes_done = n_bytes, n_bytes_done
+        # The size of an import stays that of the upload, whatever it unpacks to.
+        self._n_bytes_done = self._claim.n_total * n_bytes_done // n_bytes if n_bytes else self._claim.n_total
         await self._note()
 
     async def done(self, position: int, file: ImportedFile) -> None:
@@ -334,9 +348,8 @@ class _Progress:
         Raises: JobStopped
         """
         files, self._files = self._files, {}
-        total = {} if self._n_bytes is None else {"n_total": self._n_bytes}
         async with open_write_session(self._sessions) as session:
-            await self._claim.report(session, n_done=self._n_bytes_done, **total)
+            await self._claim.report(session, n_done=self._n_bytes_done)
             await import_rows.add_files(session, self._import_id, files)
         self._noted_at = time.monotonic()
 

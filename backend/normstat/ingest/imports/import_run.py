@@ -16,7 +16,7 @@ from normstat.errors import BadRequest, NormstatError, shorten
 from normstat.ingest.import_rows import ImportedFile, list_lengths
 from normstat.ingest.imports.archives import walk_file
 from normstat.ingest.imports.import_options import ImportOptions
-from normstat.ingest.imports.load import Loader, Pieces, empty_result
+from normstat.ingest.imports.load import Loader, Pieces, empty_result, unread_result
 from normstat.ingest.imports.scan import Found, Survey, too_large_note
 from normstat.ingest.imports.unpacking import Budget, Peekable, TooMuch, Unreadable
 from normstat.ingest.transaction import HOST_NAME
@@ -142,8 +142,7 @@ class _Run:
             if file.is_loadable:
                 roots.setdefault(file.root, []).append(position)
             else:
-                name = file.spec.name if file.spec is not None else None
-                await self._watch.done(position, empty_result(file.path, name, file.look.note, file.look.missing))
+                await self._watch.done(position, unread_result(file, self._job.options.zone))
         for root, positions in roots.items():
             await self._load_root(root, positions)
 

@@ -6,6 +6,7 @@ ends early.
 """
 
 import asyncio
+import datetime as dt
 import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,9 +23,10 @@ from normstat.ingest import import_rows
 from normstat.ingest.batching import AgentIdentity, Recording, ingest_request
 from normstat.ingest.import_rows import ImportedFile, LoadedStream, MissingOption
 from normstat.ingest.imports.detect import SINCE_BOOT_NOTE
-from normstat.ingest.imports.scan import Found
+from normstat.ingest.imports.scan import Found, day_of_change
 from normstat.ingest.protocol import Frame, FrameKind
 from normstat.runtime.readable import count_of
+from normstat.stats.engine.times.timeline import require_zone
 from normstat.stats.engine.trace.question_names import command_of_file, titled
 from normstat.stats.engine.trace.trace_layout import TraceLayout
 from normstat.stats.records import Timing
@@ -40,6 +42,7 @@ KEY_DIGITS: Final = 24
 MAX_TRIES: Final = 6
 WAIT_S: Final = 5.0
 ALREADY: Final = "already loaded"
+TIMES: Final = frozenset({MissingOption.START, MissingOption.DATE})
 Moved = Callable[[int], Awaitable[None]]
 IMPORTER: Final = AgentIdentity(host_id=None, token_id=0)
 
@@ -258,6 +261,23 @@ def _missing(found: Found, stream: LoadedStream) -> list[MissingOption]:
     if not stream.n_samples and stream.n_since_boot and MissingOption.FIRST_REAL not in missing:
         missing.append(MissingOption.FIRST_REAL)
     return missing
+
+
+def unread_result(found: Found, zone: str | None) -> ImportedFile:
+    """Return the row of a file that is not loaded, with what is known of its times."""
+    result = empty_result(found.path, None if found.spec is None else found.spec.name, found.look.note, found.look.missing)
+    if found.modified_at is None or not TIMES.intersection(found.look.missing):
+        return result
+    try:
+        modified_at = dt.datetime.fromtimestamp(found.modified_at, dt.UTC)
+    except (OverflowError, ValueError, OSError):
+        return result
+    return replace(
+        result,
+        modified_at=modified_at,
+        date_of_change=day_of_change(found, require_zone(zone or "UTC")) if MissingOption.DATE in found.look.missing else None,
+        span_s=None if found.span_us is None else found.span_us / 1_000_000,
+    )
 
 
 def empty_result(path: str, spec: str | None, note: str, missing: Sequence[MissingOption] = ()) -> ImportedFile:

@@ -23,6 +23,7 @@ from normstat.ingest.imports.detect import (
     NO_DATE_NOTE,
     NOT_LOADED,
     SOME_DAY,
+    SOME_INSTANT_US,
     Look,
     day_of_neighbours,
     look_at,
@@ -62,6 +63,8 @@ class Found:
     `hashes` are those of its first n bytes, by n: at lengths that earlier loads had, and at its own. `look.spec` is None where
     there is nothing to load; `look.note` says why, unless it is an artefact alone (`look.artefact`). `text` is that of files that
     were put together, or of one host of a file with several: they are no member of a root. `host` is that host, "" for others.
+    `n_days` is how often the clocks of a file without days pass midnight; `span_us` the time from the first report to the last of a
+    file without times, with 1 s between two where the interval is unknown, None for others.
     """
 
     path: str
@@ -73,6 +76,7 @@ class Found:
     hashes: dict[int, bytes] = field(default_factory=dict)
     modified_at: float | None = None
     n_days: int = 0
+    span_us: int | None = None
     text: SortedText | HostText | None = None
     host: str = ""
 
@@ -182,7 +186,8 @@ class Survey:
             elif is_batchload(head):
                 yield from self._look_at_sections(root, number, member, member.source)
             else:
-                found = Found(member.path, root, number, Look(), modified_at=member.modified_at)
+                # An upload whose time is unknown has the instant 0.
+                found = Found(member.path, root, number, Look(), modified_at=member.modified_at or None)
                 yield from self._look_at_text(found, member.source, head)
         except (Unreadable, TooMuch, OSError) as trouble:
             yield Found(member.path, root, number, Look(note=str(trouble)))
@@ -273,8 +278,9 @@ class Survey:
     def _content(self, found: Found) -> "_Content":
         if found.spec is None:
             return _Content((), None)
-        counts_days = found.look.needs_date and self._options.takes_date_from_mtime
-        return _Content(self._lengths.get(found.spec.name, ()), _DayCounter(found.spec, found.timing) if counts_days else None)
+        is_open = found.look.needs_date or MissingOption.START in found.look.missing
+        extent = _Extent(found.spec, found.look) if is_open and found.modified_at is not None else None
+        return _Content(self._lengths.get(found.spec.name, ()), extent)
 
     def _look_at_sections(self, root: Path, number: int, member: Member, source: Peekable) -> Iterator[Found]:
         """Yield the sections of a BatchLOAD file, each like a file of its own."""
@@ -294,7 +300,7 @@ class Survey:
                     n_sections += 1
                     name = f"{member.path}#{n_sections} {section.tags['STAT']}"
                     current = _SectionLook(
-                        self, Found(name, root, number, Look(), begin=section.begin, modified_at=member.modified_at)
+                        self, Found(name, root, number, Look(), begin=section.begin, modified_at=member.modified_at or None)
                     )
                 current.feed(section, part)
                 if ends:
@@ -338,7 +344,7 @@ class Survey:
             if day is None:
                 day, how = day_of_neighbours(file.look, folders[file.path.rpartition("/")[0]], tzinfo), "the files beside it"
             if day is None and self._options.takes_date_from_mtime:
-                day, how = _day_of_change(file, tzinfo), "the time of its last change"
+                day, how = day_of_change(file, tzinfo), "the time of its last change"
             if day is None:
                 is_forced = self._options.spec is not None
                 file.look = replace(
@@ -372,8 +378,8 @@ def _join(first: str, second: str) -> str:
     return f"{first}; {second}" if first else second
 
 
-def _day_of_change(file: Found, tzinfo: dt.tzinfo) -> dt.date | None:
-    """Return the file's first day, when its last line was written as it was changed last."""
+def day_of_change(file: Found, tzinfo: dt.tzinfo) -> dt.date | None:
+    """Return the file's first day if its last line was written when it was changed last. Missing: None where that is unknown."""
     if file.modified_at is None:
         return None
     try:
@@ -385,11 +391,11 @@ def _day_of_change(file: Found, tzinfo: dt.tzinfo) -> dt.date | None:
 class _Content:
     """The bytes of one file going by."""
 
-    def __init__(self, lengths: Sequence[int], days: "_DayCounter | None") -> None:
+    def __init__(self, lengths: Sequence[int], extent: "_Extent | None") -> None:
         self._hash = hashlib.sha256()
         self._lengths = sorted(set(lengths))[:MAX_LENGTHS]
         self._next = 0
-        self._days = days
+        self._extent = extent
         self.n_bytes = 0
         self.hashes: dict[int, bytes] = {}
 
@@ -404,17 +410,17 @@ class _Content:
             self._next += 1
         self._hash.update(data[at:])
         self.n_bytes += len(data)
-        if self._days is not None:
-            self._days.feed(data)
+        if self._extent is not None:
+            self._extent.feed(data)
 
     def close(self, found: Found) -> None:
         """Write down what came out."""
         found.end = found.begin + self.n_bytes
         found.hashes = self.hashes | {self.n_bytes: self._hash.digest()}
-        if self._days is not None:
+        if self._extent is not None:
             # The last line may wait for another that goes on.
-            self._days.feed(b"", is_final=True)
-        found.n_days = self._days.n_days if self._days is not None else 0
+            self._extent.feed(b"", is_final=True)
+            found.n_days, found.span_us = self._extent.n_days, self._extent.span_us
 
 
 class _SectionLook:
@@ -457,25 +463,49 @@ class _SectionLook:
         self._head.clear()
 
 
-class _DayCounter:
-    """The number of midnights that the clocks of a file pass: it is read once for that, when its end gives its day."""
+class _Extent:
+    """How long a file without days or without times goes on; it is read once for that."""
 
-    def __init__(self, spec: Spec, timing: Timing) -> None:
+    def __init__(self, spec: Spec, look: Look) -> None:
         self._spec = spec
-        self._timing = replace(timing, date=SOME_DAY)
+        self._timing = replace(look.timing, date=SOME_DAY)
+        self._lacks_start = MissingOption.START in look.missing
+        if self._lacks_start:
+            interval_us = look.timing.interval_us or 1_000_000
+            self._timing = replace(look.timing, start_us=SOME_INSTANT_US, interval_us=interval_us)
+        self._command = look.command
         self._state: State = {}
         self._rest = b""
         self._offset = 0
-        self.n_days = 0
+        self._last_us: int | None = None
 
     def feed(self, data: bytes, *, is_final: bool = False) -> None:
         """Read the next bytes."""
         data = self._rest + data
-        result = read(self._spec, data, state=self._state, offset=self._offset, is_final=is_final, timing=self._timing)
+        result = read(
+            self._spec,
+            data,
+            state=self._state,
+            offset=self._offset,
+            is_final=is_final,
+            timing=self._timing,
+            command=self._command,
+        )
         self._state, self._rest = result.state, data[result.n_taken :]
         self._offset += result.n_taken
-        tzinfo = require_zone(self._timing.zone or "UTC")
         for block in result.blocks:
             times = block.time_us[(block.time_us >= 0) & (block.time_us < LATEST_US)]
             if len(times):
-                self.n_days = max(self.n_days, (from_us(int(times.max())).astimezone(tzinfo).date() - SOME_DAY).days)
+                self._last_us = max(self._last_us or 0, int(times.max()))
+
+    @property
+    def n_days(self) -> int:
+        """How often the clocks pass midnight."""
+        if self._lacks_start or self._last_us is None:
+            return 0
+        return max(0, (from_us(self._last_us).astimezone(require_zone(self._timing.zone or "UTC")).date() - SOME_DAY).days)
+
+    @property
+    def span_us(self) -> int | None:
+        """The time from the first report to the last. Missing: None for a file with times, and without reports."""
+        return self._last_us - SOME_INSTANT_US if self._lacks_start and self._last_us is not None else None

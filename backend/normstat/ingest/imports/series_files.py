@@ -296,7 +296,7 @@ class _Reader:
         try:
             found = load_json_as_printed(data, MAX_VALUES)
         except NotJson as error:
-            raise Unreadable(f"no JSON: {error}") from None
+            raise Unreadable(f"not JSON: {error}") from None
         except TooLarge:
             raise TooMuch(f"more than {MAX_VALUES:,} values: export fewer points at a time, or as CSV") from None
         if self._series:

@@ -25,9 +25,9 @@ import {
   encodeArtefactList,
   encodeArtefactPair,
 } from "../../state/artefacts";
+import { encodeImportsView } from "../../state/url";
 import { ArtefactFilters } from "./ArtefactFilters";
 import { MakeArtefact } from "./MakeArtefact";
-import { UploadDialog } from "./UploadDialog";
 import { counted } from "../../logic/counted";
 import "./artefacts.css";
 
@@ -43,7 +43,6 @@ export function ArtefactsPage() {
   const zone = useZone(view.clock);
   const { remove } = useArtefactDeletion();
   const [selected, setSelected] = useState<readonly Artefact[]>([]);
-  const [isUploading, setUploading] = useState(false);
   const onView = (change: Partial<ArtefactListView>): void => {
     void navigate({ to: "/artefacts", search: encodeArtefactList({ ...view, page: 0, ...change }), replace: true });
   };
@@ -68,14 +67,13 @@ export function ArtefactsPage() {
           </Text>
         </div>
         {mayWrite(me) && (
-          <Button
+          <PageButton
+            to="/imports"
+            search={encodeImportsView({ clock: view.clock, host: view.hosts[0] ?? "", importId: null })}
             leftSection={<IconUpload size={15} aria-hidden />}
-            onClick={() => {
-              setUploading(true);
-            }}
           >
-            Upload…
-          </Button>
+            Import files
+          </PageButton>
         )}
       </Group>
       <ArtefactFilters view={view} tools={list.data?.tools ?? []} zone={zone} problem={times.problem} onView={onView} />
@@ -135,7 +133,7 @@ export function ArtefactsPage() {
               <Table.Th>Host</Table.Th>
               <Table.Th>Tool</Table.Th>
               <Table.Th>Question or command</Table.Th>
-              <Table.Th>Holds</Table.Th>
+              <Table.Th>Contents</Table.Th>
               <Table.Th>By</Table.Th>
               <Table.Th />
             </Table.Tr>
@@ -172,16 +170,6 @@ export function ArtefactsPage() {
           </Table.Tbody>
         </Table>
       </FilteredList>
-      {isUploading && (
-        <UploadDialog
-          zone={zone}
-          clock={view.clock}
-          host={view.hosts[0] ?? ""}
-          onClose={() => {
-            setUploading(false);
-          }}
-        />
-      )}
     </div>
   );
 }

@@ -53,7 +53,7 @@ export function ArtefactTab({ host, state, zone }: ArtefactTabProps) {
             state={{
               kind: "empty",
               title: "No artefacts in this window",
-              next: "Ask a question with normstat-agent ask, upload a file on the page Artefacts, or choose a longer window.",
+              next: "Ask a question with normstat-agent ask, import a file on the page Import, or choose a longer window.",
             }}
           />
         ) : (
@@ -63,7 +63,7 @@ export function ArtefactTab({ host, state, zone }: ArtefactTabProps) {
                 <Table.Th>{`When (${zoneLabel(zone, readNow())})`}</Table.Th>
                 <Table.Th>Tool</Table.Th>
                 <Table.Th>Question or command</Table.Th>
-                <Table.Th>Holds</Table.Th>
+                <Table.Th>Contents</Table.Th>
                 <Table.Th>By</Table.Th>
                 <Table.Th />
               </Table.Tr>

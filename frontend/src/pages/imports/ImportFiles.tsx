@@ -1,10 +1,11 @@
 import { Button, Group, List, Table, Text } from "@mantine/core";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { PageButton, PageLink } from "../../components/PageLink";
 import { mayWrite, useMe } from "../../components/me";
 import { StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { Import, ImportedFile } from "../../logic/api";
+import { lackingFiles } from "../../logic/import_retry";
 import {
   describeSamples,
   inPageWords,
@@ -19,7 +20,7 @@ import { isActive } from "../../logic/job";
 import { formatCount } from "../../logic/number";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import { HostWindowLink } from "./HostWindowLink";
-import { RetryForm } from "./RetryForm";
+import { CompleteForm } from "./CompleteForm";
 import { counted } from "../../logic/counted";
 import { nodes } from "../../components/nodes";
 
@@ -51,8 +52,10 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
   }
   const { read, unread } = partFiles(item.files);
   const window = sampleWindow(item.files);
+  const lacking = mayWrite(me) ? lackingFiles([item]) : [];
   return (
     <>
+      {lacking.length > 1 && <CompleteForm files={lacking} zone={zone} />}
       {read.length > 0 && (
         <Table aria-label={`Files of ${item.name}`} verticalSpacing={4}>
           <Table.Thead>
@@ -68,7 +71,11 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
           </Table.Thead>
           <Table.Tbody>
             {read.slice(0, limit).map((file) => (
-              <FileRow key={`${file.path} ${file.spec ?? ""}`} host={item.host} file={file} clock={clock} />
+              <FileRow key={`${file.path} ${file.spec ?? ""}`} host={item.host} file={file} clock={clock}>
+                {lacking.length > 1 && lacking.some((each) => each.file === file) && (
+                  <CompleteForm files={[{ item, file }]} zone={zone} />
+                )}
+              </FileRow>
             ))}
           </Table.Tbody>
         </Table>
@@ -93,15 +100,9 @@ export function ImportFiles({ item, clock }: ImportFilesProps) {
           {`${counted(item.n_files - item.files.length, "more file")} ${isActive(item) ? "to come" : "not listed"}.`}
         </Text>
       )}
-      {item.files
-        .filter(({ missing }) => missing.length > 0 && item.can_retry && mayWrite(me))
-        .slice(0, limit)
-        .map((file) => (
-          <RetryForm key={file.position} item={item} file={file} zone={zone} />
-        ))}
       {lacksOptions(item.files) && !item.can_retry && !item.is_undo && (
         <Text fz="sm" mt="sm">
-          {nodes`Choose the incomplete files again, open ${<i>If files lack a date, time zone, tool or question, or hold several hosts</i>} above, fill in what is missing, and load them again. Samples that are already stored are not added twice.`}
+          {nodes`Choose the incomplete files again, open ${<i>Times and tool, for all files that lack them</i>} above, fill in what is missing, and load them again. Samples that are already stored are not added twice.`}
         </Text>
       )}
       {window !== null && (
@@ -173,9 +174,11 @@ interface FileRowProps {
   readonly host: string;
   readonly file: ImportedFile;
   readonly clock: Clock;
+  /** Beside the note: what the file lacks. */
+  readonly children: ReactNode;
 }
 
-function FileRow({ host, file, clock }: FileRowProps) {
+function FileRow({ host, file, clock, children }: FileRowProps) {
   const window = sampleWindow([file]);
   return (
     <Table.Tr>
@@ -208,6 +211,7 @@ function FileRow({ host, file, clock }: FileRowProps) {
             Show the artefact
           </PageLink>
         )}
+        {children}
       </Table.Td>
     </Table.Tr>
   );

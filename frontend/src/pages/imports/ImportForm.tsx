@@ -1,23 +1,22 @@
-import { Autocomplete, Button, Collapse, Group, Paper, Stack, Text } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
+import { Autocomplete, Button, Collapse, Group, Paper, Select, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { type SyntheticEvent, useState } from "react";
-import type { ImportSettings } from "../../api/imports";
-import { hostsQuery, specsQuery } from "../../api/queries";
-import { uploadQueue, useUploads } from "../../api/uploads";
-import { type ImportOptions, isComplete, NO_OPTIONS, optionProblems } from "../../logic/imports";
+import { useState } from "react";
+import { hostsQuery } from "../../api/queries";
+import { type UploadSettings, uploadQueue, useUploads } from "../../api/uploads";
+import { EFFECTS } from "../../logic/artefact";
 import { hostOfBundle, isBundleName } from "../../logic/bundle";
+import { counted } from "../../logic/counted";
+import { type ImportOptions, isComplete, NO_OPTIONS, optionProblems, toSettings } from "../../logic/imports";
 import { formatBytes } from "../../logic/number";
-import { toIso } from "../../logic/time";
-import { bytesOf } from "../../logic/upload";
+import { bytesOf, planOf } from "../../logic/upload";
 import { parseInstant, type Zone } from "../../logic/zone";
 import { listZones, readNow } from "../../state/clock";
 import { DropZone } from "../../components/DropZone";
+import { nodes } from "../../components/nodes";
 import { TimeOptions } from "./TimeOptions";
 import { ChosenFiles } from "./Uploads";
-import { counted } from "../../logic/counted";
-import { nodes } from "../../components/nodes";
 
 interface ImportFormProps {
   readonly host: string;
@@ -25,109 +24,117 @@ interface ImportFormProps {
   readonly onHost: (host: string) => void;
 }
 
-/** Choose files, their host, and what the files do not state themselves. */
+/** Choose files of any kind, their host, and what the files do not state themselves. */
 export function ImportForm({ host, zone, onHost }: ImportFormProps) {
-  const [own, setOwn] = useState<ImportOptions>(NO_OPTIONS);
-  const [isTried, setTried] = useState(false);
-  const [areOptionsOpen, optionsOpen] = useDisclosure(false);
+  const [areOptionsOpen, setOptionsOpen] = useState<boolean | null>(null);
   const hosts = useQuery(hostsQuery).data?.hosts ?? [];
-  const specs = useQuery(specsQuery).data?.specs ?? [];
   const chosen = useUploads().filter(({ state }) => state === "chosen");
-  const bundle = chosen.find(({ name }) => isBundleName(name))?.name ?? null;
-
-  const options = { ...own, host };
-  const isZoneKnown = own.zone === "" || listZones().includes(own.zone);
-  const startZone = own.zone !== "" && isZoneKnown ? own.zone : zone;
-  const startAt = parseInstant(own.start, startZone, readNow());
-  const all = {
-    ...optionProblems(options, startAt),
-    ...(isZoneKnown ? {} : { zone: "unknown time zone; choose one from the list" }),
-  };
-  // Empty fields are not errors before the first attempt to submit.
-  const shown = isTried
-    ? all
-    : Object.fromEntries(Object.entries(all).filter(([key]) => options[key as keyof ImportOptions] !== ""));
-
-  const submit = (event: SyntheticEvent): void => {
-    event.preventDefault();
-    setTried(true);
-    if (!isComplete(all)) {
-      if (Object.keys(all).some((key) => key !== "host")) {
-        optionsOpen.open();
+  const bundle = chosen.find(({ name, look }) => look?.kind === "bundle" || isBundleName(name))?.name ?? null;
+  const isZoneKnown = (values: ImportOptions): boolean => values.zone === "" || listZones().includes(values.zone);
+  const startZoneOf = (values: ImportOptions): Zone => (values.zone !== "" && isZoneKnown(values) ? values.zone : zone);
+  const startOf = (values: ImportOptions) => parseInstant(values.start, startZoneOf(values), readNow());
+  const form = useForm<ImportOptions>({
+    initialValues: { ...NO_OPTIONS, host },
+    validateInputOnChange: true,
+    validate: (values) => ({
+      ...optionProblems(values, startOf(values)),
+      ...(isZoneKnown(values) ? {} : { zone: "unknown time zone; choose one from the list" }),
+    }),
+    onValuesChange: (values, before) => {
+      if (values.host !== before.host) {
+        onHost(values.host);
       }
-      return;
-    }
-    const settings: ImportSettings = {
-      host: host.trim(),
-      ...(own.zone === "" ? {} : { zone: own.zone }),
-      ...(own.date === "" ? {} : { date: own.date }),
-      ...(startAt === null || own.start.trim() === "" ? {} : { start: toIso(startAt) }),
-      ...(own.interval.trim() === "" ? {} : { intervalS: Number(own.interval) }),
-      ...(own.spec === "" ? {} : { spec: own.spec }),
-      ...(own.title.trim() === "" ? {} : { title: own.title.trim() }),
-      ...(own.firstIsReal ? { firstIsReal: true } : {}),
-      ...(own.eachHost ? { eachHost: true } : {}),
-    };
+    },
+  });
+  const { values } = form;
+  const lacksTimes = chosen.some(({ look }) => look?.kind === "samples" && look.missing.length > 0);
+  const isOpen = areOptionsOpen ?? (lacksTimes || !isComplete(optionProblems({ ...values, host: "x" }, startOf(values))));
+  const hasArtefacts = chosen.some((upload) => planOf(upload).isArtefact);
+  const load = (): void => {
+    const settings: UploadSettings = { ...toSettings(values, startOf(values)), effect: values.effect };
     uploadQueue.start(settings);
-    setTried(false);
   };
-
   return (
     <Paper className="card" p="md" mb="md">
-      <form onSubmit={submit} noValidate aria-label="Load files">
+      <form onSubmit={form.onSubmit(load)} noValidate aria-label="Load files">
         <Stack gap="sm">
           <Autocomplete
             size="xs"
-            w={460}
+            maw={460}
             label="Host"
             description="host on which the files were recorded; a new host is created if needed"
             placeholder="web1"
             required
             data={hosts.map(({ name }) => name)}
             limit={50}
-            value={host}
-            error={shown.host}
-            onChange={onHost}
+            {...form.getInputProps("host")}
           />
           <DropZone
-            note={`Tool output as text, or packed as .gz, .bz2, .xz, .zst, .tar or .zip. OSWatcher archives, sosreport, Explorer and GUDS folders, binary sa files and dim_STAT BatchLOAD files work too. Loading a file twice changes nothing. Bundles of another normstat, too.`}
             onChoose={(files) => {
               uploadQueue.choose(files);
               const told = files.map(({ name }) => hostOfBundle(name)).find((name) => name !== null) ?? null;
-              if (told !== null && host.trim() === "") {
-                onHost(told);
+              if (told !== null && values.host.trim() === "") {
+                form.setFieldValue("host", told);
               }
             }}
           />
           <ChosenFiles uploads={chosen} />
-          <BundleNote name={bundle} host={host.trim()} isHere={hosts.some(({ name }) => name === host.trim())} />
+          <BundleNote name={bundle} host={values.host.trim()} isHere={hosts.some(({ name }) => name === values.host.trim())} />
           <div>
             <Button
               variant="subtle"
               color="gray"
               size="compact-sm"
-              aria-expanded={areOptionsOpen}
-              leftSection={
-                areOptionsOpen ? <IconChevronDown size={15} aria-hidden /> : <IconChevronRight size={15} aria-hidden />
-              }
-              onClick={optionsOpen.toggle}
+              aria-expanded={isOpen}
+              leftSection={isOpen ? <IconChevronDown size={15} aria-hidden /> : <IconChevronRight size={15} aria-hidden />}
+              onClick={() => {
+                setOptionsOpen(!isOpen);
+              }}
             >
-              If files lack a date, time zone, tool or question, or hold several hosts
+              Times and tool, for all files that lack them
             </Button>
-            <Collapse expanded={areOptionsOpen}>
+            <Collapse expanded={isOpen}>
               <div style={{ paddingTop: 8 }}>
-                <TimeOptions
-                  options={options}
-                  problems={shown}
-                  specs={specs}
-                  startZone={startZone}
-                  onChange={(change) => {
-                    setOwn({ ...own, ...change });
-                  }}
-                />
+                <TimeOptions form={form} startZone={startZoneOf(values)} />
               </div>
             </Collapse>
           </div>
+          {hasArtefacts && (
+            <Group gap="sm" align="flex-start" role="group" aria-label="About the artefacts">
+              <Textarea
+                size="xs"
+                w={340}
+                label="Question"
+                description="what was asked: a sentence, or the program's text"
+                placeholder="Which lock do the writers wait for?"
+                autosize
+                minRows={1}
+                maxRows={6}
+                maxLength={20_000}
+                {...form.getInputProps("question")}
+              />
+              <TextInput
+                size="xs"
+                w={300}
+                label="Command"
+                description="names the tool, and how long it watched"
+                placeholder="lockstat -kIW sleep 10"
+                spellCheck={false}
+                maxLength={20_000}
+                {...form.getInputProps("command")}
+              />
+              <Select
+                size="xs"
+                w={220}
+                label="Observer effect"
+                description="how much the tool slowed down what it watched"
+                placeholder="as known of the tool"
+                clearable
+                data={[...EFFECTS]}
+                {...form.getInputProps("effect")}
+              />
+            </Group>
+          )}
           <Group gap="sm">
             <Button type="submit" disabled={chosen.length === 0}>
               {chosen.length === 0 ? "Load" : `Load ${counted(chosen.length, "file")} (${formatBytes(bytesOf(chosen))})`}

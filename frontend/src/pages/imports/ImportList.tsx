@@ -1,5 +1,5 @@
 import { api } from "../../api/client";
-import { ActionIcon, Group, Progress, Table, Text, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Group, Progress, Table, Text, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconChevronDown, IconChevronRight, IconHandStop, IconPencil, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
@@ -13,6 +13,8 @@ import { ErrorLine, PendingView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { Import } from "../../logic/api";
 import { isBundleName } from "../../logic/bundle";
+import { counted } from "../../logic/counted";
+import { lackingFiles } from "../../logic/import_retry";
 import { canUndo, describeImport, describeShift, needsAttention, sampleWindow } from "../../logic/imports";
 import { describeProgress, isActive, percentDone, progressInBytes } from "../../logic/job";
 import { formatBytes } from "../../logic/number";
@@ -20,6 +22,7 @@ import { fromApi } from "../../logic/time";
 import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
 import { ChangeImportDialog } from "./ChangeImportDialog";
+import { CompleteForm } from "./CompleteForm";
 import { HostWindowLink } from "./HostWindowLink";
 import { ImportFiles } from "./ImportFiles";
 import { nodes } from "../../components/nodes";
@@ -155,13 +158,14 @@ function ImportRow({ item, isOpen, clock, onToggle, onForget, onGone }: ImportRo
       <Table.Td>
         <JobState state={item.state} attention={attentionOf(item)} />
       </Table.Td>
-      <Table.Td maw={440}>
+      <Table.Td maw={520}>
         {item.state === "running" && <ImportProgress item={item} />}
         <Text fz="sm" {...(item.state === "failed" ? { c: "var(--bad)" } : {})}>
           {describeImport(item)}
         </Text>
+        {mayWrite(me) && <Lacking item={item} zone={zone} onOpen={isOpen ? null : onToggle} />}
       </Table.Td>
-      <Table.Td>
+      <Table.Td miw={165}>
         {window === null ? <span className="soft">none</span> : <HostWindowLink host={item.host} window={window} clock={clock} />}
         {item.shift_s !== 0 && (
           <Text fz="xs" className="soft">
@@ -188,6 +192,19 @@ function ImportRow({ item, isOpen, clock, onToggle, onForget, onGone }: ImportRo
           ))}
       </Table.Td>
     </Table.Tr>
+  );
+}
+
+/** What the one file of an import lacks, to be given here; several files are completed in the list of files. */
+function Lacking({ item, zone, onOpen }: { readonly item: Import; readonly zone: Zone; readonly onOpen: (() => void) | null }) {
+  const lacking = isActive(item) ? [] : lackingFiles([item]);
+  if (lacking.length === 1) {
+    return <CompleteForm files={lacking} zone={zone} />;
+  }
+  return lacking.length === 0 || onOpen === null ? null : (
+    <Button size="compact-xs" variant="default" onClick={onOpen}>
+      {`Complete ${counted(lacking.length, "file")}`}
+    </Button>
   );
 }
 

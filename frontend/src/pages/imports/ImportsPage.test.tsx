@@ -50,3 +50,41 @@ test("an import gets another host and date, and its last change is undone", asyn
     expect(server.asked("POST /imports/{id}/undo-change")).toHaveLength(1);
   });
 });
+
+test("files without times are completed in their rows, or all at once by the times of the files", async ({ server }) => {
+  const lacking = (id: number, name: string): Import => ({
+    ...LOADED,
+    ...{ id, name, label: "", shift_s: 0, earlier: null, can_retry: true },
+    files: LOADED.files.map((file) => ({
+      ...file,
+      ...{ path: name, stats: [], n_reports: 0, n_samples: 0, n_samples_new: 0, first_sample_at: null, last_sample_at: null },
+      ...{ note: "not loaded: it prints no times: give --start and --interval", missing: ["start", "interval_s"] },
+      ...{ modified_at: "2026-11-21T10:00:10Z", span_s: 2 },
+    })),
+  });
+  server.on("GET /hosts", { hosts: [] });
+  server.on("GET /specs", { specs: [] });
+  server.on("GET /imports", { imports: [lacking(7, "a.txt"), lacking(8, "b.txt")] });
+  server.on("POST /imports/{id}/retry", { ...LOADED, state: "queued" });
+  const user = openPage("/imports?tz=utc");
+  const row = await screen.findByRole("row", { name: /a\.txt/ });
+  within(row).getByText("it prints no times");
+  const own = within(within(row).getByRole("form", { name: "Complete a.txt" }));
+  await user.type(own.getByLabelText("First report at (UTC)"), "2026-11-21 09:00:00");
+  await user.click(own.getByRole("button", { name: "Retry a.txt" }));
+  own.getByText("needed");
+  await user.type(own.getByLabelText("Seconds between reports"), "5");
+  await user.click(own.getByRole("button", { name: "Retry a.txt" }));
+  const all = within(screen.getByRole("region", { name: "Files to complete" }));
+  await user.click(all.getByRole("checkbox", { name: "Use the files' times for all" }));
+  await user.type(all.getByLabelText("Seconds between reports"), "5");
+  await user.click(all.getByRole("button", { name: "Retry 2 files" }));
+  await waitFor(() => {
+    const starts = server.asked("POST /imports/{id}/retry").map(({ path, body }) => [path, (body as { start: string }).start]);
+    expect(starts).toEqual([
+      ["/api/v1/imports/7/retry", "2026-11-21T09:00:00Z"],
+      ["/api/v1/imports/7/retry", "2026-11-21T10:00:00Z"],
+      ["/api/v1/imports/8/retry", "2026-11-21T10:00:00Z"],
+    ]);
+  });
+});

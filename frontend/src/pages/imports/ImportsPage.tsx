@@ -1,8 +1,9 @@
-import { Group, Text, Title } from "@mantine/core";
+import { Group, Paper, Text, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
+import { ARTEFACT_KEYS } from "../../api/artefacts";
 import { importQuery, importsQuery } from "../../api/queries";
 import { useUploads } from "../../api/uploads";
 import { IgnoredNote } from "../../components/IgnoredNote";
@@ -11,9 +12,12 @@ import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
-import { withNews } from "../../logic/imports";
+import { counted } from "../../logic/counted";
+import { describeMissing, lackingFiles, lacksTimes, missingOf } from "../../logic/import_retry";
+import { isReplaced, withNews } from "../../logic/imports";
 import { isActive } from "../../logic/job";
 import { decodeImportsView, encodeImportsView, encodeListView, type ImportsView } from "../../state/url";
+import { CompleteForm } from "./CompleteForm";
 import { ImportForm } from "./ImportForm";
 import { ImportList } from "./ImportList";
 import { Uploads } from "./Uploads";
@@ -42,10 +46,14 @@ export function ImportsPage() {
       .map(({ id }) => ({ ...importQuery(id), retry: false })),
     combine: (answers) => answers.map(({ data }) => data),
   });
-  const shown = withNews(listed, news);
+  // An import whose files were all tried again is replaced by those tries.
+  const shown = withNews(listed, news).filter((item) => item.id === view.importId || !isReplaced(item));
   const nActive = shown.filter(isActive).length;
+  const lacking = lackingFiles(shown.filter((item) => !isActive(item))).filter(({ file }) => lacksTimes(file));
   useEffect(() => {
-    void client.invalidateQueries({ queryKey: importsQuery.queryKey });
+    for (const queryKey of [importsQuery.queryKey, ["specs"], ...ARTEFACT_KEYS]) {
+      void client.invalidateQueries({ queryKey });
+    }
   }, [client, nSent]);
   useEffect(() => {
     // An import ended: there may be new hosts and stats.
@@ -61,7 +69,8 @@ export function ImportsPage() {
         Import
       </Title>
       <Text fz="sm" className="soft" mb="sm">
-        Load recorded tool output as samples of a host, as if an agent had sent it.
+        Drop any file: recorded output becomes samples of its host, the answer of a tracer or profiler an artefact. Bundles and
+        specs are loaded too.
       </Text>
       {mayWrite(me) ? (
         <ImportForm
@@ -77,6 +86,15 @@ export function ImportsPage() {
         </Text>
       )}
       <Uploads uploads={uploads} />
+      {mayWrite(me) && lacking.length > 1 && (
+        <Paper className="card" p="md" mb="md" component="section" aria-label="Files to complete">
+          <Text
+            fz="sm"
+            fw={600}
+          >{`${counted(lacking.length, "file")} lack their times: ${describeMissing(missingOf(lacking))}`}</Text>
+          <CompleteForm files={lacking} zone={zone} />
+        </Paper>
+      )}
       <Group gap="sm" align="baseline" mb={6}>
         <Title order={2}>Loaded</Title>
         <PageLink to="/jobs" search={encodeListView({ clock: view.clock, filter: "" })} fz="sm">

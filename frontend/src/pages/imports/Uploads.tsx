@@ -1,10 +1,12 @@
-import { ActionIcon, Button, Group, Progress, Table, Text, Title } from "@mantine/core";
+import { ActionIcon, Button, Checkbox, Group, Progress, Table, Text, Title } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { uploadQueue } from "../../api/uploads";
 import { ScrollCard } from "../../components/ScrollCard";
-import { formatBytes } from "../../logic/number";
-import { percentSent, type Upload } from "../../logic/upload";
+import { PageLink } from "../../components/PageLink";
 import { counted } from "../../logic/counted";
+import { describeMissing } from "../../logic/import_retry";
+import { formatBytes } from "../../logic/number";
+import { describeLook, percentSent, type Upload, type UploadResult } from "../../logic/upload";
 
 const SHOWN = 8;
 
@@ -16,22 +18,8 @@ export function ChosenFiles({ uploads }: { readonly uploads: readonly Upload[] }
   const shown = uploads.slice(0, SHOWN);
   return (
     <ul className="chosen-files" aria-label="Chosen files">
-      {shown.map(({ id, name, n_bytes }) => (
-        <li key={id}>
-          <span className="mono chosen-name" title={name}>
-            {name}
-          </span>
-          <span className="soft">{formatBytes(n_bytes)}</span>
-          <ActionIcon
-            size="sm"
-            aria-label={`Remove ${name}`}
-            onClick={() => {
-              uploadQueue.remove(id);
-            }}
-          >
-            <IconX size={14} />
-          </ActionIcon>
-        </li>
+      {shown.map((upload) => (
+        <ChosenFile key={upload.id} upload={upload} />
       ))}
       {uploads.length > SHOWN && (
         <li>
@@ -53,16 +41,60 @@ export function ChosenFiles({ uploads }: { readonly uploads: readonly Upload[] }
   );
 }
 
-/** Files that are being uploaded, and failed uploads. */
+/** A chosen file: what it is, and what it lacks. */
+function ChosenFile({ upload }: { readonly upload: Upload }) {
+  const { id, name, n_bytes, look, keepsText } = upload;
+  // An artefact without a time has that of its file.
+  const missing = look?.kind === "samples" ? look.missing : [];
+  return (
+    <li>
+      <span className="mono chosen-name" title={name}>
+        {name}
+      </span>
+      <span className="soft">{formatBytes(n_bytes)}</span>
+      <span>
+        {describeLook(upload)}
+        {missing.length > 0 && <span className="soft">{`; lacks ${describeMissing(missing)}`}</span>}
+      </span>
+      <span>
+        {look?.kind === "unknown" && (
+          <Checkbox
+            size="xs"
+            label="Keep its text as an artefact"
+            aria-label={`Keep the text of ${name} as an artefact`}
+            checked={keepsText}
+            onChange={(event) => {
+              uploadQueue.keepText(id, event.currentTarget.checked);
+            }}
+          />
+        )}
+      </span>
+      <ActionIcon
+        size="sm"
+        aria-label={`Remove ${name}`}
+        onClick={() => {
+          uploadQueue.remove(id);
+        }}
+      >
+        <IconX size={14} />
+      </ActionIcon>
+    </li>
+  );
+}
+
+/** Files that are being uploaded, failed uploads, and what became an artefact or a spec. */
 export function Uploads({ uploads }: { readonly uploads: readonly Upload[] }) {
-  const shown = uploads.filter(({ state }) => state === "sending" || state === "queued" || state === "failed");
+  const shown = uploads.filter(
+    ({ state, result }) =>
+      state === "sending" || state === "queued" || state === "failed" || result?.artefactId != null || result?.spec != null,
+  );
   if (shown.length === 0) {
     return null;
   }
   return (
-    <section aria-label="Uploading" style={{ marginBottom: 16 }}>
+    <section aria-label="Uploads" style={{ marginBottom: 16 }}>
       <Title order={2} mb={6}>
-        Uploading
+        Uploads
       </Title>
       <ScrollCard label="Uploads">
         <Table aria-label="Uploads">
@@ -86,7 +118,8 @@ export function Uploads({ uploads }: { readonly uploads: readonly Upload[] }) {
 }
 
 function UploadRow({ upload }: { readonly upload: Upload }) {
-  const { id, name, n_bytes, state, problem } = upload;
+  const { id, name, n_bytes, state, problem, result } = upload;
+  const isOver = state === "failed" || state === "sent";
   return (
     <Table.Tr>
       <Table.Td className="mono">{name}</Table.Td>
@@ -96,6 +129,8 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
           <Text fz="sm" c="var(--bad)" role="alert">
             {`Not sent: ${problem}`}
           </Text>
+        ) : result !== null ? (
+          <Became result={result} />
         ) : state === "queued" ? (
           <span className="soft">waiting for earlier files</span>
         ) : (
@@ -122,15 +157,33 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
           <Button
             size="compact-xs"
             variant="default"
-            aria-label={`${state === "failed" ? "Dismiss" : "Stop"}: ${name}`}
+            aria-label={`${isOver ? "Dismiss" : "Stop"}: ${name}`}
             onClick={() => {
               uploadQueue.remove(id);
             }}
           >
-            {state === "failed" ? "Dismiss" : "Stop"}
+            {isOver ? "Dismiss" : "Stop"}
           </Button>
         </Group>
       </Table.Td>
     </Table.Tr>
+  );
+}
+
+/** Links to what a sent file became; an import is in the list below. */
+function Became({ result: { artefactId, spec } }: { readonly result: UploadResult }) {
+  return (
+    <Group gap="sm">
+      {artefactId !== null && (
+        <PageLink fz="sm" to="/artefacts/$artefact" params={{ artefact: String(artefactId) }}>
+          {`Artefact ${String(artefactId)}`}
+        </PageLink>
+      )}
+      {spec !== null && (
+        <PageLink fz="sm" to="/specs/$spec" params={{ spec }}>
+          {`Spec ${spec}`}
+        </PageLink>
+      )}
+    </Group>
   );
 }
