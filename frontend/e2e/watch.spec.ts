@@ -107,7 +107,7 @@ test("a rule is copied, edited, tried on the past and only then enabled", async 
   const before = await text.inputValue();
   await text.fill(before.replace("Kernel mutexes", "Spinning CPUs").replace("value = 500", "value = 800"));
   await page.getByRole("button", { name: "Check" }).click();
-  await expect(page.getByRole("status").filter({ hasText: "“Spinning CPUs” can be read." })).toBeVisible();
+  await expect(page.getByRole("status").filter({ hasText: "“Spinning CPUs” is valid." })).toBeVisible();
   await page.getByRole("button", { name: "Save" }).click();
 
   await expect(page.getByRole("heading", { name: "Spinning CPUs" })).toBeVisible();
@@ -161,7 +161,7 @@ test.describe("on a phone", () => {
       ["/watch?tab=rules", page.getByRole("table", { name: "Rules" })],
       ["/watch?tab=mutes", page.getByRole("heading", { name: "New mute" })],
       ["/watch/rules/mutex", page.getByRole("heading", { name: "Kernel mutexes" })],
-      ["/watch/new-rule", page.getByRole("textbox", { name: "Rule, in TOML" })],
+      ["/watch/new-rule", page.getByRole("textbox", { name: "Title" })],
     ] as const;
     for (const [path, shown] of paths) {
       await page.goto(path);

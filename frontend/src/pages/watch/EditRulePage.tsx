@@ -1,30 +1,27 @@
 import { api } from "../../api/client";
 import { Button, Group, Paper, Stack, Text, Textarea, Title } from "@mantine/core";
+import { useForm } from "@mantine/form";
 import { useDocumentTitle } from "@mantine/hooks";
+import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { ruleQuery } from "../../api/watch";
 import { ErrorLine, PendingView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
+import { formatRule, NEW_RULE, parseRule, type RuleForm, ruleProblems } from "../../logic/rule_form";
 import { copyOfRule, ruleNameOf } from "../../logic/rule_text";
 import { clockOf, encodeClock } from "../../state/zone_choice";
 import { UnsavedChanges } from "../../components/UnsavedChanges";
 import { BacktestPanel } from "./BacktestPanel";
+import { RuleFields } from "./RuleFields";
 import { Explanation } from "./RulePage";
 import "./watch.css";
 
 /** Writes a rule. */
 export function NewRulePage() {
   useDocumentTitle(`New rule · normstat`);
-  return (
-    <RuleEditor
-      title="New rule"
-      given={
-        'format = 1\nname = "my-rule"\ntitle = "Busy CPUs"\nsubsystem = "cpu"\nversion = 1\nof = "cpu"\nabout = "What it means when this happens."\nsource = "Who says so"\n\n[inputs]\nidle = { meaning = "cpu.idle", unit = "%" }\n\n[limits]\nidle = { value = 5, unit = "%", source = "a first guess" }\n\n[[states]]\nstate = "amber"\nwhen = "idle < limit.idle"\nfor = "1 min"\naction = "What to do."\nexplanation = "The CPU has been busy for a minute."\n\n[[states]]\nstate = "green"\naction = "Nothing to do."\n'
-      }
-    />
-  );
+  return <RuleEditor title="New rule" given={formatRule(NEW_RULE)} />;
 }
 
 /** Edits a rule of a user's own, or a copy of a built-in one. */
@@ -51,8 +48,22 @@ function RuleEditor({ title, given }: { readonly title: string; readonly given: 
   const zone = useZone(clock);
   const [toml, setToml] = useState(given);
   const [isSaved, setSaved] = useState(false);
+  const [isSimple, setSimple] = useState(() => parseRule(given) !== null);
+  const [isTextOpen, setTextOpen] = useState(!isSimple);
   const name = ruleNameOf(toml);
   const checking = useMutation({ mutationFn: () => api.POST("/rules/check", { body: { toml } }) });
+  // The text is what is saved: the form writes it, and reads it again when it was edited by hand.
+  const form = useForm<RuleForm>({ initialValues: parseRule(given) ?? NEW_RULE, validate: ruleProblems });
+  const { values, setValues } = form;
+  const written = useRef(values);
+  const isFromText = useRef(false);
+  useEffect(() => {
+    if (written.current !== values && !isFromText.current) {
+      setToml(formatRule(values));
+    }
+    written.current = values;
+    isFromText.current = false;
+  }, [values]);
   const saving = useMutation({
     mutationFn: () => api.PUT("/rules/{rule}", { body: { toml }, params: { path: { rule: name } } }),
     onSuccess: async () => {
@@ -61,51 +72,82 @@ function RuleEditor({ title, given }: { readonly title: string; readonly given: 
       await navigate({ to: "/watch/rules/$rule", params: { rule: name }, search: encodeClock(clock), ignoreBlocker: true });
     },
   });
+  const ifComplete = (action: () => void) => () => {
+    if (!isSimple || !form.validate().hasErrors) {
+      action();
+    }
+  };
   return (
     <div className="page page-narrow">
       <Stack gap="md">
-        <div>
-          <Title order={1}>{title}</Title>
-          <Text fz="sm" className="soft">
-            docs/rules.md explains the format. Change the name to save a copy.
-          </Text>
-        </div>
+        <Title order={1}>{title}</Title>
         <Paper className="card" p="md">
-          <Textarea
-            aria-label="Rule, in TOML"
-            size="xs"
-            autosize
-            minRows={16}
-            maxRows={36}
-            spellCheck={false}
-            styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
-            value={toml}
-            onChange={(event) => {
-              setToml(event.currentTarget.value);
-              checking.reset();
+          {isSimple ? (
+            <RuleFields form={form} />
+          ) : (
+            <Text fz="sm" role="status">
+              This rule has several inputs or conditions that the form cannot show. Edit it as text; docs/rules.md explains the
+              format.
+            </Text>
+          )}
+          <Button
+            mt="sm"
+            variant="subtle"
+            color="gray"
+            size="compact-sm"
+            aria-expanded={isTextOpen}
+            leftSection={isTextOpen ? <IconChevronDown size={15} aria-hidden /> : <IconChevronRight size={15} aria-hidden />}
+            onClick={() => {
+              setTextOpen(!isTextOpen);
             }}
-          />
+          >
+            Text (TOML)
+          </Button>
+          {isTextOpen && (
+            <Textarea
+              mt="xs"
+              aria-label="Rule, in TOML"
+              size="xs"
+              autosize
+              minRows={16}
+              maxRows={36}
+              spellCheck={false}
+              styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+              value={toml}
+              onChange={(event) => {
+                const text = event.currentTarget.value;
+                const parsed = parseRule(text);
+                setToml(text);
+                setSimple(parsed !== null);
+                if (parsed !== null) {
+                  isFromText.current = true;
+                  setValues(parsed);
+                }
+                checking.reset();
+              }}
+            />
+          )}
           <Group gap="xs" mt="sm">
             <Button
               variant="default"
               loading={checking.isPending}
-              onClick={() => {
+              onClick={ifComplete(() => {
                 checking.mutate();
-              }}
+              })}
             >
               Check
             </Button>
             <Button
               loading={saving.isPending}
-              onClick={() => {
+              onClick={ifComplete(() => {
                 saving.mutate();
-              }}
+              })}
             >
               Save
             </Button>
             {checking.data && (
               <Text fz="sm" role="status">
-                {`“${checking.data.title}” can be read.`}
+                {`“${checking.data.title}” is valid.`}
               </Text>
             )}
           </Group>
