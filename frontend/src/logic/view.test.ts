@@ -3,9 +3,12 @@ import type { HostMetric, StatInfo, ViewInfo, ViewPanel } from "./api";
 import { type InstanceChoice, planSections } from "./panel";
 import { madeField, madePanel, madeStat } from "./stat_fixture";
 import {
+  BOOKMARKS,
+  bookmarksOf,
   chooseViews,
   describePanel,
   formatViewFile,
+  isSamePanel,
   metricsOfView,
   moveItem,
   parseViewFile,
@@ -181,5 +184,23 @@ describe("lists and files", () => {
 
   it("describe a panel of an unknown stat by its name", () => {
     expect(describePanel(STATS, { title: "", width: "half", sources: [source("gone", "x")] })).toBe("gone");
+  });
+});
+
+describe("bookmarks", () => {
+  const bookmarks = { key: "bookmarks", name: BOOKMARKS, created_by: "anna", may_change: true, is_shared: false } as ViewInfo;
+  const panel: ViewPanel = { title: "Busy", width: "half", height: null, sources: [source("iostat", "util", [])] };
+
+  it("are the view of that name that is one's own", () => {
+    expect(bookmarksOf([{ ...bookmarks, created_by: "bob" }, { ...bookmarks, is_shared: true }, bookmarks], "anna")).toBe(
+      bookmarks,
+    );
+    expect(bookmarksOf([bookmarks], "bob")).toBeNull();
+  });
+
+  it("are found whatever their size", () => {
+    expect(isSamePanel(panel, { ...panel, width: "full", height: 300 })).toBe(true);
+    expect(isSamePanel(panel, { ...panel, title: "Else" })).toBe(false);
+    expect(isSamePanel(panel, { ...panel, sources: [source("iostat", "mixed", [])] })).toBe(false);
   });
 });

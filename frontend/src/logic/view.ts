@@ -139,6 +139,22 @@ export function moveItem<T>(items: readonly T[], from: number, to: number): read
   return [...rest.slice(0, to), moved, ...rest.slice(to)];
 }
 
+/** The name of the view of an account's own bookmarks. */
+export const BOOKMARKS = "Bookmarks";
+
+/** Return the view of an account's bookmarks. Missing: null before the first one. */
+export function bookmarksOf(views: readonly ViewInfo[], account: string): ViewInfo | null {
+  const isOwn = (view: ViewInfo): boolean => view.may_change && !view.is_shared && view.created_by === account;
+  return views.find((view) => view.name === BOOKMARKS && isOwn(view)) ?? null;
+}
+
+/** Return whether two panels draw the same, whatever their size. */
+export function isSamePanel(a: ViewPanel, b: ViewPanel): boolean {
+  const told = ({ title, sources }: ViewPanel): string =>
+    JSON.stringify([title, ...sources.map(({ stat, panel, fields, instances }) => [stat, panel ?? "", fields, instances])]);
+  return told(a) === told(b);
+}
+
 // --- files ---
 
 const FORMAT = "normstat-view";

@@ -15,12 +15,14 @@ import { DEFAULT_LOOK, LEGEND_LINE, USUAL_HEIGHT } from "../../logic/look";
 import { referencesOf } from "../../logic/reference";
 import { describeBlock, instancesIn, isBlockEmpty } from "../../logic/series";
 import { HEATMAP_MARGINS, PANEL_MARGINS, plotWidth, requestWidth } from "../../logic/surface";
+import type { ViewPanel } from "../../logic/api";
 import { toIso, type Window } from "../../logic/time";
 import { toViewPanel } from "../../logic/view";
 import { formatInstant } from "../../logic/zone";
 import { PIXELS_PER_COLUMN } from "../../plot/heatmap";
 import { usePlots } from "../../plot/Plot";
 import { BalanceGraph } from "./BalanceGraph";
+import { BookmarkButton } from "./BookmarkButton";
 import { ExpectedForm } from "./ExpectedForm";
 import type { GraphContext } from "./graph";
 import { HeatmapGraph } from "./HeatmapGraph";
@@ -114,11 +116,13 @@ function PanelContent({ plan: given, graph, onChoose, onRemove, isNear }: NearPa
     setDialog(null);
   }, []);
   const taken = useTaken(plan, graph, asked, source);
+  const bookmark = useMemo(() => toViewPanel(given, graph.looks), [given, graph.looks]);
 
   return (
     <>
       <PanelHead
         plan={plan}
+        bookmark={bookmark}
         host={graph.host}
         asked={asked}
         note={block.data && !isBlockEmpty(block.data) ? describeBlock(block.data) : ""}
@@ -160,7 +164,7 @@ function PanelContent({ plan: given, graph, onChoose, onRemove, isNear }: NearPa
       <PanelGrip plan={plan} graph={graph} />
       <Suspense fallback={null}>
         {dialog === "look" && <PanelLookDialog plan={plan} graph={graph} onClose={close} />}
-        {dialog === "view" && <AddToViewDialog panel={toViewPanel(given, graph.looks)} host={graph.host} onClose={close} />}
+        {dialog === "view" && <AddToViewDialog panel={bookmark} host={graph.host} onClose={close} />}
         {dialog === "report" && (
           <AddToReportDialog
             note={graphNote(plan, graph.host, toIso(graph.window.start), toIso(graph.window.end))}
@@ -205,6 +209,8 @@ function requestedWidth(plan: PanelPlan, width: number): number {
 
 interface PanelHeadProps {
   readonly plan: PanelPlan;
+  /** The panel as a view has it. */
+  readonly bookmark: ViewPanel;
   readonly host: string;
   readonly asked: Window;
   readonly note: string;
@@ -218,7 +224,7 @@ interface PanelHeadProps {
 
 /** Menus cost more to render than lines, so they wait until the window is stable. */
 const PanelHead = memo(function PanelHead(props: PanelHeadProps) {
-  const { plan, host, asked, note, isFull, onChoose, onOpen, onFull, onTake, onRemove } = props;
+  const { plan, bookmark, host, asked, note, isFull, onChoose, onOpen, onFull, onTake, onRemove } = props;
   return (
     <Group className="panel-head" gap={6} wrap="nowrap">
       <Tooltip label={`${plan.stat.title} (${plan.stat.name})`}>
@@ -229,6 +235,7 @@ const PanelHead = memo(function PanelHead(props: PanelHeadProps) {
         {note}
       </Text>
       <PanelHelp stat={plan.stat} fields={plan.fields} />
+      <BookmarkButton title={plan.title} panel={bookmark} />
       <PanelMenu
         plan={plan}
         host={host}
