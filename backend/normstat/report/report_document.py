@@ -30,6 +30,7 @@ from normstat.report.note_models import (
     TextNote,
 )
 from normstat.report.report_rows import ReportInfo, StoredNote
+from normstat.report.report_templates import without_placeholders
 from normstat.runtime.readable import format_instant, to_iso
 
 MISSING: Final = "Nothing is frozen of this note yet. Freeze it on the report's page."
@@ -54,13 +55,21 @@ def build_document(
             ("Author", report.author),
             ("Last change", f"{format_instant(report.updated_at.replace(microsecond=0))} by {report.updated_by}"),
         ],
-        sections=[to_section(note, frozen.get(note.id)) for note in notes],
+        sections=[to_section(note, frozen.get(note.id)) for note in notes if not _is_unwritten(note)],
         files=files,
         made_by=who,
         made_at=format_instant(now),
         address=f"{base}/reports/{report.id}" if base else "",
         base=base,
     )
+
+
+def _is_unwritten(note: StoredNote) -> bool:
+    """Return whether a note has nothing but what its template says to write there."""
+    content = NOTE.validate_python(note.content)
+    if not isinstance(content, TextNote) or not content.markdown.strip() or content.comment.strip():
+        return False
+    return not without_placeholders(content.markdown)
 
 
 def to_section(note: StoredNote, frozen: bytes | None) -> ReportSection:
@@ -81,7 +90,7 @@ def live_blocks(content: ReportNoteContent) -> list[Block]:
     """Return the blocks of a note of which nothing is frozen: text, files, and links."""
     match content:
         case TextNote():
-            return [TextBlock(content.markdown)]
+            return [TextBlock(without_placeholders(content.markdown))]
         case TableNote():
             return csv_blocks(content.csv)
         case ImageNote():

@@ -64,9 +64,16 @@ async def test_a_template_is_filled_ordered_and_exported(operator: httpx.AsyncCl
     assert_envelope(await operator.put(f"{REPORTS}/{report}/order", json=short), 400, "bad_request")
     moved = await operator.put(f"{REPORTS}/{report}/order", json={"revision": seen, "notes": order})
     assert [each["id"] for each in moved.json()["notes"]] == order
+    cause = next(each for each in found["notes"] if each["note"]["title"] == "Cause")
+    written = text("[What caused it, and how we know. What we ruled out.]\n\nA [full](https://x.test) disk.", "Cause")
+    address = f"{REPORTS}/{report}/notes/{cause['id']}"
+    body_of(await operator.put(address, json={"revision": cause["revision"], "note": written}))
     page = await page_of(operator, report)
     assert "<strong>Größe</strong> 12 µs" in page
-    assert page.index("Afterwards") < page.index("In front")
+    assert page.index("Cause") < page.index("In front")
+    # What the template says to write, and nobody wrote, is not of the report.
+    assert "A <a " in page
+    assert not [word for word in ("Afterwards", "What happened", "[What", "how we know") if word in page]
     pdf = await operator.get(f"{REPORTS}/{report}/export.pdf")
     assert (pdf.content[:5], pdf.headers["content-type"]) == (b"%PDF-", "application/pdf")
     assert_envelope(await operator.post(REPORTS, json={"title": "x", "template": "nothing"}), 404, "not_found")

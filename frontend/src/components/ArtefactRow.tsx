@@ -2,7 +2,7 @@ import { ActionIcon, Badge, Group, Table, Text, Tooltip } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Artefact } from "../logic/api";
-import { describeEffect, describeLength, nameOf, orderParts, surroundingsOf } from "../logic/artefact";
+import { describeEffect, describeLength, describeParts, nameOf, surroundingsOf } from "../logic/artefact";
 import { formatCount } from "../logic/number";
 import { fromApi } from "../logic/time";
 import type { Zone } from "../logic/zone";
@@ -11,16 +11,6 @@ import { DEFAULT_HOST_VIEW, encodeHostView } from "../state/url";
 import type { Clock } from "../state/zone_choice";
 import { Instant } from "./Instant";
 import { PageLink } from "./PageLink";
-import { counted } from "../logic/counted";
-
-const KINDS = {
-  table: (n: number) => counted(n, "row"),
-  stacks: (n: number) => counted(n, "stack"),
-  histogram: (n: number) => counted(n, "distribution"),
-  log: (n: number) => counted(n, "log event"),
-};
-
-const MAX_PARTS = 3;
 
 interface ArtefactRowProps {
   readonly artefact: Artefact;
@@ -38,7 +28,6 @@ export function ArtefactRow({ artefact, zone, clock, mark, hasHost = true, onDel
   const at = fromApi(artefact.start);
   const name = nameOf(artefact);
   const around = encodeHostView({ ...DEFAULT_HOST_VIEW, clock, range: { kind: "fixed", window: surroundingsOf(artefact) } });
-  const parts = orderParts(artefact.parts);
   return (
     <Table.Tr>
       {mark !== undefined && <Table.Td>{mark}</Table.Td>}
@@ -75,15 +64,7 @@ export function ArtefactRow({ artefact, zone, clock, mark, hasHost = true, onDel
         )}
       </Table.Td>
       <Table.Td>
-        <Text fz="sm">
-          {parts.length === 0
-            ? "text only"
-            : parts
-                .slice(0, MAX_PARTS)
-                .map(({ kind, n_rows }) => KINDS[kind as keyof typeof KINDS](n_rows))
-                .join(", ")}
-          {parts.length > MAX_PARTS && " …"}
-        </Text>
+        <Text fz="sm">{describeParts(artefact.parts)}</Text>
         {artefact.n_rejected > 0 && (
           <Text fz="xs" c="var(--warn)">
             {`${formatCount(artefact.n_rejected)} rejected`}

@@ -2,12 +2,14 @@ import { describe, expect, it } from "vitest";
 import type { ArtefactTable, HistogramBucket } from "./api";
 import {
   describeEffect,
+  describeParts,
   formatIntervalShare,
   groupings,
   inTime,
   isRanked,
   leadOf,
   nameOf,
+  paretoBars,
   readable,
   rowsOfShare,
   shareOfInterval,
@@ -165,4 +167,20 @@ it("IOzone's table becomes a surface; what was not run is missing", () => {
       [null, 30],
     ],
   });
+});
+
+describe("the bars above a table", () => {
+  it("have the names of its rows, without what all of them share", () => {
+    const rows = LOCKS.rows.map((row) => ({ ...row, key: ["Mutex block", ...row.key.slice(1)] }));
+    expect(paretoBars({ ...LOCKS, rows }, 5)).toEqual([
+      { name: "libc_malloc_lock · deflate+0x29c", value: 15_126_580, width: 1, cumulative: 0.75 },
+      { name: "other · main", value: 5_000_000, width: 5_000_000 / 15_126_580, cumulative: 1 },
+    ]);
+    expect(paretoBars(LOCKS, 1)).toHaveLength(1);
+  });
+});
+
+it("says what an artefact has by the kinds of its parts", () => {
+  expect(describeParts([{ kind: "table" }, { kind: "histogram" }, { kind: "table" }])).toBe("2 tables, 1 histogram");
+  expect(describeParts([])).toBe("text only");
 });

@@ -1,5 +1,6 @@
 /** Artefacts: what tools printed once to answer a question. Their parts in the order in which they tell most, and words for them. */
 
+import { counted } from "./counted";
 import type { Artefact, ArtefactPartInfo, ArtefactTable, ArtefactTableColumn, ArtefactTableRow } from "./api";
 import { formatShare, formatValue, formatWithUnit } from "./number";
 import { describeDuration, type EpochMs, fromApi, toDurationMs, toEpochMs, type Window } from "./time";
@@ -19,6 +20,20 @@ const TIME_UNITS: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1
 export function orderParts(parts: readonly ArtefactPartInfo[]): readonly ArtefactPartInfo[] {
   const isAbout = ({ stat }: ArtefactPartInfo): number => Number(ABOUT_THE_RUN.test(stat));
   return [...parts].sort((a, b) => isAbout(a) - isAbout(b) || a.position - b.position);
+}
+
+const PART_WORDS: Readonly<Record<string, string>> = {
+  table: "table",
+  stacks: "stack profile",
+  histogram: "histogram",
+  log: "log",
+};
+
+/** Say what an artefact has: `2 tables, 1 histogram`. */
+export function describeParts(parts: readonly Pick<ArtefactPartInfo, "kind">[]): string {
+  const kinds = [...new Set(parts.map(({ kind }) => kind))];
+  const said = kinds.map((kind) => counted(parts.filter((part) => part.kind === kind).length, PART_WORDS[kind] ?? kind));
+  return said.length === 0 ? "text only" : said.join(", ");
 }
 
 /** Return whether the rows of a table share a whole, so that the costliest one and its share say something. */
@@ -45,9 +60,9 @@ export function describeEffect({ effect, tool }: Pick<Artefact, "effect" | "tool
   if (effect === "heavy") {
     return STOPPING.has(tool)
       ? `${name} stops the process twice at each system call. Its times and the host's numbers are not normal in this window; calls and errors are right.`
-      : `${name} traced enough events to slow down what it watched several times. Its times and the host's numbers are not normal in this window.`;
+      : `${name} traced enough events to slow down what it observed several times over. Its times and the host's numbers are not normal in this window.`;
   }
-  return effect === "light" ? `${name} costs some percent of CPU time while it watches.` : "";
+  return effect === "light" ? `${name} uses a few percent of CPU time while it runs.` : "";
 }
 
 /** Tools that stop a process twice at each call. */
@@ -224,23 +239,27 @@ export function parseSeconds(text: string): number | null {
   return value > 0 ? value : null;
 }
 
-/** The bars of a Pareto picture: values, cumulative shares and ranks of the first rows that are no sum of others. */
-export interface ParetoRows {
-  readonly values: readonly (number | null)[];
-  readonly cumulative: readonly (number | null)[];
-  readonly labels: readonly string[];
+/** A bar of a Pareto picture: `width` is its part of the longest one, 0 to 1. */
+export interface ParetoBar {
+  readonly name: string;
+  readonly value: number;
+  readonly width: number;
+  /** The share of this row and all above it. Missing: null where there is no whole. */
+  readonly cumulative: number | null;
 }
 
-/** Return the first rows of a table as the bars of a Pareto picture. */
-export function paretoRows(table: ArtefactTable, most: number): ParetoRows {
+/** Return the first rows of a table, without those that are sums of others, as the bars of a Pareto picture. */
+export function paretoBars(table: ArtefactTable, most: number): readonly ParetoBar[] {
   const at = orderPlace(table);
-  const rows = table.rows
-    .map((row, number) => ({ row, label: String(number + 1) }))
-    .filter(({ row }) => !row.is_total)
-    .slice(0, most);
-  return {
-    values: rows.map(({ row }) => row.values[at] ?? null),
-    cumulative: rows.map(({ row }) => row.cumulative),
-    labels: rows.map(({ label }) => label),
-  };
+  const rows = table.rows.filter(({ is_total }) => !is_total).slice(0, most);
+  // What all rows have in common tells none of them from another.
+  const filled = shownKeys(table.key_names, rows);
+  const distinct = filled.filter((place) => new Set(rows.map(({ key }) => key[place])).size > 1);
+  const shown = distinct.length === 0 ? filled : distinct;
+  const longest = largestOf(rows, at);
+  return rows.map(({ key, values, cumulative }) => {
+    const value = values[at] ?? 0;
+    const name = shown.map((place) => key[place] ?? "").filter((part) => part !== "");
+    return { name: name.join(" · "), value, width: longest > 0 ? Math.max(0, value) / longest : 0, cumulative };
+  });
 }

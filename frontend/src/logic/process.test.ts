@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { ListedProcess, ProcessLife, StatInfo } from "./api";
-import { formatQuantity, formatQuantityRange, lifeWindow, processOf, processPanels, tableRowsOf, visibleRows } from "./process";
+import {
+  formatQuantity,
+  formatQuantityRange,
+  lifeWindow,
+  processOf,
+  processPanels,
+  sortByQuantity,
+  tableRowsOf,
+  visibleRows,
+} from "./process";
 import { toEpochMs } from "./time";
 
 const AT = "2026-11-22T00:00:00Z";
@@ -115,4 +124,12 @@ test("a process has a graph for each quantity of each stat", () => {
     ["CPU", ["cpu_pct", "usr_pct"], { kind: "only", names: ["7/java"] }],
     ["Memory", ["rss_kb"], { kind: "only", names: ["7/java"] }],
   ]);
+});
+
+test("rows are in the order of the column that says so, those without a value last", () => {
+  const rows = [1, null, 3].map((mean, pid) => ({ ...listed(`${String(pid)}/x`, "x", pid), mean: [0, mean] }));
+  const fields = [{ quantity: "cpu" }, { quantity: "memory" }];
+  expect(sortByQuantity(rows, fields, "memory").map(({ pid }) => pid)).toEqual([2, 0, 1]);
+  expect(sortByQuantity(rows, fields, "threads")).toBe(rows);
+  expect(sortByQuantity(rows, fields, null)).toBe(rows);
 });

@@ -165,6 +165,17 @@ export function tableRowsOf(
   });
 }
 
+/** Return processes with most of a quantity first; in their order if their tool does not tell it. Those without a value come last. */
+export function sortByQuantity(
+  rows: readonly ListedProcess[],
+  fields: readonly Pick<ProcessField, "quantity">[],
+  quantity: string | null,
+): readonly ListedProcess[] {
+  const at = fields.findIndex((field) => field.quantity === quantity);
+  const valueOf = (row: ListedProcess): number => row.mean[at] ?? Number.NEGATIVE_INFINITY;
+  return at < 0 ? rows : [...rows].sort((a, b) => (valueOf(a) === valueOf(b) ? 0 : valueOf(b) - valueOf(a)));
+}
+
 /** Return which rows are on the screen, and some around them: [first, last). */
 export function visibleRows(n: number, rowHeight: number, top: number, height: number, margin = 12): readonly [number, number] {
   const first = Math.max(0, Math.min(n, Math.floor(top / rowHeight) - margin));

@@ -276,7 +276,7 @@ function Rows({ table, first, isRanked: hasShares, duration_s, label, onView }: 
             <Table.Tr>
               <Table.Th />
               <Table.Th colSpan={keys.length + table.columns.length}>
-                {`Total ${ordering.title}: ${readable(table.total, ordering.unit)}`}
+                {`${/^total/i.test(ordering.title) ? "Sum of" : "Total"} ${ordering.title}: ${readable(table.total, ordering.unit)}`}
               </Table.Th>
               <Table.Th className="number">100 %</Table.Th>
               <Table.Th />

@@ -4,8 +4,8 @@ import { type ReactNode, useState } from "react";
 import { processesQuery } from "../../api/processes";
 import { PendingView, StateView } from "../../components/StateView";
 import { useSettled } from "../../components/useSettled";
-import { tableRowsOf } from "../../logic/process";
-import type { Window } from "../../logic/time";
+import { sortByQuantity, tableRowsOf } from "../../logic/process";
+import { DAY, type Window } from "../../logic/time";
 import type { ProcessListView } from "../../state/url";
 import type { ProcessesProps } from "./Processes";
 import { ProcessTable } from "./ProcessTable";
@@ -32,7 +32,11 @@ export function ProcessList({ host, state, zone, window: shown, children }: Proc
   const isByProcess = !hasCommands;
   // A tool may print processes without sums by command.
   const processes = useQuery({
-    ...processesQuery({ ...query, by: "process", command: view.open, search: isByProcess ? asked : "", stat: null, sort: null }),
+    ...processesQuery({
+      ...{ ...query, by: "process", command: view.open, stat: null },
+      // Those under a command are sorted here: another stat tells them, which may lack the column.
+      ...(isByProcess ? { search: asked } : { search: "", sort: null }),
+    }),
     enabled: isByProcess || view.open !== null,
   });
   const list = isByProcess ? processes : commands;
@@ -40,8 +44,10 @@ export function ProcessList({ host, state, zone, window: shown, children }: Proc
     return <PendingView query={list} what="processes" />;
   }
   const { data } = list;
-  const opened = processes.data?.rows ?? [];
-  const rows = tableRowsOf(data.rows, isByProcess ? null : view.open, opened);
+  const opened = sortByQuantity(processes.data?.rows ?? [], processes.data?.fields ?? [], data.sort);
+  // By the means that the table shows: the server ranks by sums over the window, of which it sends the largest.
+  const sorted = sortByQuantity(data.rows, data.fields, data.sort);
+  const rows = tableRowsOf(sorted, isByProcess ? null : view.open, opened);
   const sources = data.stats.filter(({ is_command }) => is_command === hasCommands);
   return (
     <>
@@ -96,6 +102,7 @@ export function ProcessList({ host, state, zone, window: shown, children }: Proc
           open={isByProcess ? null : view.open}
           isStale={list.isPlaceholderData}
           zone={zone}
+          hasDates={shown.end - shown.start > DAY}
           onSort={(sort) => {
             change({ sort });
           }}

@@ -202,7 +202,7 @@ function Notes({ report, baseline, scheme }: NotesProps) {
     report.baseline === null
       ? "No baseline to compare with: save one, and normal values stand beside these."
       : report.baseline.note === ""
-        ? `Beside each value: p50 to p95 of ${report.normal_of === "command" ? "all processes of the command" : "the process"} in baseline ${baseline}${report.baseline.is_seasonal ? ", same hours of the day" : ""}; ▲ above it.`
+        ? `Beside each value: p50 to p95 in baseline ${baseline}${report.normal_of === "command" ? ", where the command has one process" : ""}${report.baseline.is_seasonal ? ", same hours of the day" : ""}; ▲ above it.`
         : `${report.baseline.note}.`,
     n_found > rows.length ? `The first ${String(rows.length)} of ${counted(n_found, "process", "processes")}.` : "",
     n_users_unread > 0 ? `Users of ${counted(n_users_unread, "process", "processes")} were not read.` : "",
@@ -223,7 +223,7 @@ function NoProcesses({ report, instant, zone, onInstant }: ProcessSheetProps & {
       isCompact
       state={
         report.stat !== null
-          ? { kind: "empty", title: "No process did anything in this report", next: "Go to the report before or after." }
+          ? { kind: "empty", title: "All processes were idle in this report", next: "Go to the report before or after." }
           : {
               kind: "empty",
               title: `No tool listed processes in the hour before ${formatClock(zone, instant.at)}`,

@@ -4,8 +4,8 @@ import { Instant } from "../../components/Instant";
 import type { ListedProcess, ProcessField } from "../../logic/api";
 import { formatValue } from "../../logic/number";
 import { formatQuantity, processTitle, quantityTitle, type TableRow } from "../../logic/process";
-import { fromApi } from "../../logic/time";
-import type { Zone } from "../../logic/zone";
+import { fromApi, wholeSecond } from "../../logic/time";
+import { formatClock, formatInstant, type Zone } from "../../logic/zone";
 import { useVisibleRows } from "./useVisibleRows";
 
 // All rows have one height, so that those on the screen are found without measuring.
@@ -20,6 +20,8 @@ interface ProcessTableProps {
   readonly open: string | null;
   readonly isStale: boolean;
   readonly zone: Zone;
+  /** Whether the window is longer than a day, so that times need their dates. */
+  readonly hasDates: boolean;
   readonly onSort: (quantity: string) => void;
   readonly onOpen: (command: string | null) => void;
   readonly onShow: (process: ListedProcess) => void;
@@ -82,7 +84,7 @@ interface RowProps extends ProcessTableProps {
   readonly number: number;
 }
 
-function ProcessTableRow({ row, number, fields, childFields, open, zone, onOpen, onShow }: RowProps) {
+function ProcessTableRow({ row, number, fields, childFields, open, zone, hasDates, onOpen, onShow }: RowProps) {
   const { process, isChild } = row;
   const isOpen = !isChild && process.command === open;
   const own = isChild ? childFields : fields;
@@ -122,12 +124,17 @@ function ProcessTableRow({ row, number, fields, childFields, open, zone, onOpen,
           </td>
         );
       })}
-      <td>
-        <Instant at={fromApi(process.first_sample_at)} zone={zone} />
-      </td>
-      <td>
-        <Instant at={fromApi(process.last_sample_at)} zone={zone} />
-      </td>
+      {[process.first_sample_at, process.last_sample_at].map((at, end) => (
+        <td key={end}>
+          {hasDates ? (
+            <Instant at={fromApi(at)} zone={zone} />
+          ) : (
+            <time dateTime={at} title={formatInstant(zone, fromApi(at))}>
+              {formatClock(zone, wholeSecond(fromApi(at)))}
+            </time>
+          )}
+        </td>
+      ))}
     </tr>
   );
 }

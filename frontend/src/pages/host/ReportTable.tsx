@@ -168,11 +168,19 @@ function ValueCell({ field, value, normal, place }: ValueCellProps) {
     return <td className="number">{formatQuantity(value, unit)}</td>;
   }
   const isAbove = isAboveNormal(normal, place);
-  const processes = normal.n_processes === 1 ? "" : `, ${counted(normal.n_processes, "process", "processes")} in sum`;
-  const total = formatQuantity(normal.totals[place] ?? null, unit);
-  const title = `${normal.name}${processes}: ${total}; in the baseline p50 ${formatQuantity(band.p50, unit)}, p95 ${formatQuantity(band.p95, unit)}`;
+  const range = `in the baseline p50 ${formatQuantity(band.p50, unit)}, p95 ${formatQuantity(band.p95, unit)}`;
+  if (normal.n_processes > 1) {
+    // The range is that of the whole command: beside one of its processes it would be compared with the wrong number.
+    const total = formatQuantity(normal.totals[place] ?? null, unit);
+    const whole = `${counted(normal.n_processes, "process", "processes")} of ${normal.name} together: ${total}; ${range}`;
+    return (
+      <td className="number" title={whole}>
+        {formatQuantity(value, unit)}
+      </td>
+    );
+  }
   return (
-    <td className="number" title={title} data-above={isAbove}>
+    <td className="number" title={`${normal.name}: ${formatQuantity(value, unit)}; ${range}`} data-above={isAbove}>
       <b>{formatQuantity(value, unit)}</b>
       {isAbove && (
         <span role="img" aria-label="above normal">
