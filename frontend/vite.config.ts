@@ -12,7 +12,11 @@ const FORMS =
   /[\\/]node_modules[\\/](?:react-number-format|klona|fast-deep-equal|@mantine[\\/]form|@mantine[\\/]core[\\/]esm[\\/]components[\\/](?:Autocomplete|MultiSelect|NumberInput|PasswordInput|Switch|TagsInput|Textarea|Combobox[\\/]use-pills-reorder))[\\/]/;
 
 const DIALOGS =
-  /[\\/]src[\\/]components[\\/](?:\w+(?:Dialog|Editor|Filters|Form)|AgainstChoice|EventTable|NameAndNote|useServerForm)\.tsx?/;
+  /[\\/]src[\\/]components[\\/](?:(?!Confirm)\w+(?:Dialog|Editor|Filters|Form)|AgainstChoice|EventTable|NameAndNote|useServerForm)\.tsx?/;
+
+// What neither the header nor a host's page shows before something is opened, and several other pages do.
+const LATER =
+  /[\\/]src[\\/](?:components[\\/](?:flame[\\/]|(?:SecondFactor|EventTableRow|ShareButton|ArtefactRow|LineContext|ReparseButton|AddToReport|DivisorChoice|DeleteButton|CopyBox|JobState|useArtefactDeletion)\.tsx?)|logic[\\/](?:experiment|flame\w*|picture|toml|specs|use_matrix|share_link)\.ts|state[\\/](?:flame|experiment|events)\.ts|api[\\/](?:artefacts|artefact_diff|flames|processes|reports|accounts|experiments|use)\.ts|plot[\\/]image\.ts)/;
 
 export default defineConfig({
   plugins: [react(), trimPlotly(), trimStyles(), nameHostPage(), inlineFirst(), packFiles()],
@@ -31,21 +35,21 @@ export default defineConfig({
         // page uses is in that page's.
         codeSplitting: {
           groups: [
-            // Parts of forms that the header has too.
-            { name: "base", test: /[\\/]ActionIcon[\\/]|[\\/]get-env[\\/]/, priority: 4 },
             {
               name: "library",
               test: (id) => /[\\/]node_modules[\\/]/.test(id) && !PLOTLY.test(id) && !FORMS.test(id),
               minShareCount: 2,
               priority: 3,
             },
-            { name: "forms", test: FORMS, minShareCount: 2, priority: 2 },
+            { name: "forms", test: FORMS, minShareCount: 2, priority: 2, includeDependenciesRecursively: false },
             {
               name: "shared",
-              test: (id) => /[\\/]src[\\/](?:api|components|logic|plot|state)[\\/]/.test(id) && !DIALOGS.test(id),
+              test: (id) =>
+                /[\\/]src[\\/](?:api|components|logic|plot|state)[\\/]/.test(id) && !DIALOGS.test(id) && !LATER.test(id),
               minShareCount: 2,
               priority: 1,
             },
+            { name: "later", test: LATER, minShareCount: 2, priority: 0, includeDependenciesRecursively: false },
           ],
         },
       },

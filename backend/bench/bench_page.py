@@ -2,10 +2,13 @@
 
     python -m bench.bench_page [--rounds 5] [--before CHECKOUT]
 
-A server with a replayed hour and this host live, as the page tests have it. Each round opens the page with an empty cache: the time
-is from the start of the navigation to the first graph drawn, the bytes are those on the wire until all graphs in sight are drawn.
-The keys are those that move and zoom; the time is from the key to the next frame (Event Timing API). `--before` measures the page
-and the server of another checkout with a built page in the same run, on the same database, in turns with this one.
+A server with a replayed hour and this host live, as the page tests have it. Each round opens the page with an empty cache: the
+time is from the start of the navigation to the first graph drawn, the bytes are those on the wire until all graphs in sight are
+drawn. The keys are those that move and zoom; the time is from the key to the next frame (Event Timing API). Then the incident is
+selected on a graph, and its answer opened: from the end of the drag to the first sentence, and from the click to the answer,
+whose comparison is in the cache. `n_long_tasks` counts the tasks of all that which blocked the page for more than 200 ms.
+`--before` measures the page and the server of another checkout with a built page in the same run, on the same database, in turns
+with this one.
 """
 
 import argparse
@@ -25,6 +28,7 @@ from tests.e2e.page import BROWSERS, environment_of, filled_server, find_browser
 from tests.e2e.product import CHECKOUT, Server
 
 FIGURES: Final = (
+    ("heading_ms", "ms"),
     ("first_graph_ms", "ms"),
     ("all_graphs_ms", "ms"),
     ("wire_kb", "kB"),
@@ -34,6 +38,10 @@ FIGURES: Final = (
     ("n_requests", ""),
     ("key_to_frame_p50_ms", "ms"),
     ("key_to_frame_max_ms", "ms"),
+    ("selection_to_sentence_ms", "ms"),
+    ("incident_from_cache_ms", "ms"),
+    ("long_task_max_ms", "ms"),
+    ("n_long_tasks", ""),
 )
 
 

@@ -1,8 +1,12 @@
-/** Opens a host's page with an empty cache and moves it by keys; the figures are in backend/bench/bench_page.py. */
+/**
+ * Opens a host's page with an empty cache, moves it by keys, selects an incident and opens it; the figures are in
+ * backend/bench/bench_page.py.
+ */
 
 import { writeFileSync } from "node:fs";
-import { type Browser, type BrowserContext, test } from "@playwright/test";
-import { HOST, range, WHOLE } from "./story";
+import { type Browser, type BrowserContext, type Page, test } from "@playwright/test";
+import { dragOver, drawnPanel, shareOf } from "./fixture";
+import { HOST, INCIDENT, range, WHOLE } from "./story";
 
 interface Target {
   readonly url: string;
@@ -11,10 +15,33 @@ interface Target {
 
 type Figures = Record<string, number>;
 
-/** Runs in the page: notes when graphs are drawn, and how long each key takes to the next frame. */
+/** Runs in the page: notes the first heading, graphs drawn, long tasks, and how long each key and click takes. */
 function watch(): void {
-  const noted = { drawn: [] as number[], keys: [] as number[] };
+  const noted = {
+    drawn: [] as number[],
+    keys: [] as number[],
+    tasks: [] as number[],
+    heading: 0,
+    asked: 0,
+    sentence: 0,
+    answer: 0,
+  };
   Object.assign(window, { noted });
+  const look = (): void => {
+    const now = performance.now();
+    noted.heading ||= document.querySelector("h1") === null ? 0 : now;
+    if (noted.asked > 0) {
+      noted.sentence ||= document.querySelector(".mark-differences li, .mark-differences > p:not(.soft)") === null ? 0 : now;
+      noted.answer ||= document.querySelector("main .lead") === null ? 0 : now;
+    }
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+  addEventListener("click", () => (noted.asked = performance.now()), { capture: true });
+  addEventListener("pointerup", () => (noted.asked = performance.now()), { capture: true });
+  new PerformanceObserver((list) => {
+    noted.tasks.push(...list.getEntries().map(({ duration }) => duration));
+  }).observe({ type: "longtask", buffered: true });
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       if (entry.name === "normstat:drawn") {
@@ -35,6 +62,32 @@ function watch(): void {
 interface Noted {
   readonly drawn: readonly number[];
   readonly keys: readonly number[];
+  readonly tasks: readonly number[];
+  readonly heading: number;
+  readonly asked: number;
+  readonly sentence: number;
+  readonly answer: number;
+}
+
+const readNoted = (page: Page): Promise<Noted> => page.evaluate(() => (window as unknown as { noted: Noted }).noted);
+
+/** Select the incident on a graph, and open it: how long until its sentence, and until the whole answer is there. */
+async function openIncident(page: Page, earlier: readonly number[]): Promise<Figures> {
+  const { surface } = await drawnPanel(page, "mpstat_linux.cpu");
+  await dragOver(page, surface, shareOf(INCIDENT.start, WHOLE), shareOf(INCIDENT.end, WHOLE), true);
+  await page.waitForFunction(() => (window as unknown as { noted: Noted }).noted.sentence > 0, undefined, { polling: 50 });
+  const selected = await readNoted(page);
+  // The answer of the second way there is in the page's cache.
+  await page.getByRole("region", { name: "Selection" }).getByRole("link", { name: /^Open/ }).click();
+  await page.waitForFunction(() => (window as unknown as { noted: Noted }).noted.answer > 0, undefined, { polling: 50 });
+  const opened = await readNoted(page);
+  const tasks = [...earlier, ...opened.tasks];
+  return {
+    selection_to_sentence_ms: selected.sentence - selected.asked,
+    incident_from_cache_ms: opened.answer - opened.asked,
+    long_task_max_ms: Math.max(0, ...tasks),
+    n_long_tasks: tasks.filter((duration) => duration > 200).length,
+  };
 }
 
 const KEYS = ["ArrowLeft", "ArrowLeft", "ArrowRight", "+", "ArrowLeft", "-", "ArrowRight", "+", "-", "ArrowRight"];
@@ -72,18 +125,21 @@ async function measure(
     undefined,
     { polling: 100 },
   );
-  const { drawn } = await page.evaluate(() => (window as unknown as { noted: Noted }).noted);
+  const { drawn, heading } = await readNoted(page);
   const loaded = { ...bytes };
   const n_loaded = n_requests;
   for (const key of KEYS) {
     await page.keyboard.press(key);
     await page.waitForTimeout(400);
   }
-  const { keys } = await page.evaluate(() => (window as unknown as { noted: Noted }).noted);
+  const { keys, tasks } = await readNoted(page);
   const all = [...keys, ...Array<number>(Math.max(0, KEYS.length - keys.length)).fill(16)].sort((a, b) => a - b);
+  await page.goto(`${url}/hosts/${HOST}?${range(WHOLE)}`);
+  const incident = await openIncident(page, tasks);
   await context.close();
   const kb = (n: number | undefined): number => (n ?? 0) / 1000;
   return {
+    heading_ms: heading,
     first_graph_ms: drawn[0] ?? Number.NaN,
     all_graphs_ms: drawn.at(-1) ?? Number.NaN,
     wire_kb: kb(Object.values(loaded).reduce((sum, each) => sum + each, 0)),
@@ -93,6 +149,7 @@ async function measure(
     n_requests: n_loaded,
     key_to_frame_p50_ms: all[Math.floor(all.length / 2)] ?? Number.NaN,
     key_to_frame_max_ms: all.at(-1) ?? Number.NaN,
+    ...incident,
   };
 }
 
