@@ -40,7 +40,7 @@ test("locks are listed, read with the costliest first, and compared", async ({ p
   await links.last().click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(question.question);
   await expect(page.getByRole("row").filter({ hasText: "deflate+0x29c" }).first()).toContainText("15,135,086");
-  await expect(page.getByRole("region", { name: "What follows" })).toContainText("libc_malloc_lock");
+  await expect(page.getByRole("region", { name: "Suggestions" })).toContainText("libc_malloc_lock");
   await expectAccessible(page);
   await showIn(page, "dark");
   await expectAccessible(page);

@@ -14,7 +14,7 @@ test("any metric can be asked about, and chips list every other series with both
   const rows = answer.locator("tbody tr");
   await expect(rows.first()).toContainText("%util");
   await expect(rows.filter({ hasText: "sdb" }).first()).toContainText("unusual");
-  await expect(rows.filter({ hasText: "sda" }).first()).toContainText("times its natural variability");
+  await expect(rows.filter({ hasText: "sda" }).first()).toContainText("x its normal variation");
   for (const row of await rows.all()) {
     await expect(row).toContainText(/util/);
   }

@@ -97,6 +97,6 @@ test("an experiment leads with what saturates; a run is excluded, one is deleted
   await boxes.nth(4).check();
   const compare = page.getByRole("region", { name: "Compare two runs" });
   await expect(compare.getByRole("link", { name: "What is different" })).toHaveAttribute("href", /baseline_window=.*incident=/);
-  await compare.getByRole("link", { name: "Over each other" }).click();
+  await compare.getByRole("link", { name: "Overlaid" }).click();
   await expect(page).toHaveURL(/\/graph\?.*run=bench1%402026-11-22/);
 });

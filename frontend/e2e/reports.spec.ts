@@ -89,7 +89,7 @@ test.describe("two editors", () => {
     expect((await request.put(`/api/v1/reports/${String(id)}`, { headers: OURS, data: theirs })).status()).toBe(200);
     await dialog.getByRole("button", { name: "Save" }).click();
     await expect(dialog.getByText("Changed by another user: load again")).toBeVisible();
-    await dialog.getByRole("button", { name: /^Load again/ }).click();
+    await dialog.getByRole("button", { name: /^Reload and/ }).click();
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("Theirs");
   });
 });

@@ -37,7 +37,7 @@ test("a report is shared by a link that opens without a login, until it is revok
   const path = address.slice(address.indexOf("/shared#"));
   await stranger.goto(path);
   await expect(stranger.getByRole("heading", { name: "Shared with the vendor" })).toBeVisible();
-  await expect(stranger.getByText(/^Shared by .*, to be seen until .* UTC$/)).toBeVisible();
+  await expect(stranger.getByText(/^Shared by .*, valid until .* UTC$/)).toBeVisible();
   await expect(stranger.frameLocator("iframe").getByText("The mutex of malloc")).toBeVisible();
   expect(stranger.url()).not.toContain("nss_");
   expect(refused).toEqual([]);

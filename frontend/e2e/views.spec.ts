@@ -91,7 +91,7 @@ test("panels are saved as a view, edited, opened with another view, exported, de
 
   await row.getByRole("button", { name: "Delete My switches" }).click();
   await expect(row).toBeHidden();
-  // Nothing was sent yet.
+  // Nothing sent yet.
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(row).toBeVisible();
   await row.getByRole("button", { name: "Delete My switches" }).click();

@@ -297,7 +297,7 @@ async def put_all(target: BundleTarget, section: BundleSection, put: Any, one: s
             host_id = await _require_host_id(session, target)
             n_new = sum([int(await put(session, host_id, row)) for row in rows])
     except (KeyError, TypeError, ValueError, OverflowError, zstandard.ZstdError):
-        raise BadRequest(f"The section {section.name} of the bundle has a row that is no {one}; it was left out") from None
+        raise BadRequest(f"The section {section.name} of the bundle has an invalid row ({one}); it was left out") from None
     note = target.provenance if n_new else "already here"
     target.told(section_result(section.name, count_of(len(rows), one), note, n=len(rows), n_new=n_new))
 

@@ -143,7 +143,7 @@ def show(
             typer.echo(line)
     if not parts:
         typer.echo(
-            f"\nNo reader knows this text of {count_of(known.n_bytes, 'byte')}; `normstat artefact get {known.id}` prints it."
+            f"\nNo parser recognises this text of {count_of(known.n_bytes, 'byte')}; `normstat artefact get {known.id}` prints it."
         )
 
 

@@ -40,7 +40,7 @@ def reparse(
     scope = ReparseScope(host=host, stream_id=stream, spec=spec, is_outdated_only=outdated)
     is_chosen = scope != ReparseScope()
     if is_chosen == everything:
-        typer.echo("normstat: say what to read again: --stream, --spec, --host, --outdated, or several of them, or --all", err=True)
+        typer.echo("normstat: choose what to reparse: --stream, --spec, --host, --outdated, or several of them, or --all", err=True)
         raise typer.Exit(2)
     settings = load_settings()
     # The final message says how a stream failed.
@@ -55,7 +55,7 @@ def reparse(
         typer.echo("normstat: stopped; streams that were not done keep their old samples", err=True)
         raise typer.Exit(130) from None
     typer.echo(
-        f"{ended.n_streams_done} of {count_of(ended.n_streams, 'stream')} read again: "
+        f"{ended.n_streams_done} of {count_of(ended.n_streams, 'stream')} reparsed: "
         f"{count_of(ended.n_samples_before, 'sample')} before, {ended.n_samples_after} after, "
         f"{count_of(ended.n_rejected_after, 'line')} rejected"
     )

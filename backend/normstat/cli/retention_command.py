@@ -78,7 +78,7 @@ def set_(
         await retention_rules.put_rules(session, [*rules, check_body(RetentionRulePut, members)], updated_by=CREATED_BY)
 
     run_in_session(put)
-    typer.echo("the rule is set; `normstat retention run`, or the next night, removes what it lets go")
+    typer.echo("the rule is set; `normstat retention run`, or the next night, deletes what it no longer keeps")
 
 
 @app.command()

@@ -88,7 +88,7 @@ def columns(
         print_table([("stat", "column", "first sent by", "since"), *rows])
         return
     if stat is None:
-        raise typer.BadParameter("say of which stat: normstat stat columns STAT --remove KEY")
+        raise typer.BadParameter("name the stat: normstat stat columns STAT --remove KEY")
     for key in remove:
         run_in_session(partial(extra_columns.remove_extra_column, stat=stat, key=key))
         typer.echo(f"Removed {key} of {stat}. If a host sends it again, it comes back")

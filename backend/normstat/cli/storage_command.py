@@ -61,7 +61,7 @@ def _show_usage() -> None:
         f"{format_bytes(record.disk.total_bytes)}; full {full}"
     )
     if record.is_before_sealing:
-        typer.echo("Samples of the first days are rows. Sealed, a day after their end, they take a small part of that.")
+        typer.echo("Samples of the last days are stored as rows. Packed, a day later, they take a fraction of that.")
     if record.stats:
         typer.echo()
         print_table(

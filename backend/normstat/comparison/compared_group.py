@@ -1,7 +1,7 @@
 """A host group as baseline: what its other hosts did in the window of the incident.
 
 Each host is one period of the baseline. So the level is the median over the hosts, and what differs between them anyway is part of
-the natural variability: a host is unusual when it differs from the others by more than they differ among themselves.
+the normal variation: a host is unusual when it differs from the others by more than they differ among themselves.
 """
 
 from collections.abc import Collection, Mapping, Sequence

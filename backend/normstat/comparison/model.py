@@ -27,7 +27,7 @@ Subsystem = Literal["cpu", "memory", "disk", "network", "process", "system", "ot
 
 @dataclass(frozen=True, slots=True)
 class ChangeRatios(Documented):
-    """The change ratio of each kind of change: how many times its natural variability the series moved in that respect."""
+    """The change ratio of each kind of change: how many times its normal variation the series moved in that respect."""
 
     value: float
     """Level: quantiles, trend."""
@@ -62,7 +62,7 @@ class Finding(Documented):
     change: float
     """Signed change in the incident, as `kind` measures it."""
     change_ratio: float
-    """How many times its natural variability the series moved: |change| / change_scale."""
+    """How many times its normal variation the series moved: |change| / change_scale."""
     significance: float
     """Minus the decimal logarithm of the chance of such a change in a normal window."""
     certainty: Literal["sure", "likely"]
@@ -123,7 +123,7 @@ class FindingGroup(Documented):
     is_worse: bool | None
     """Whether the change is for the worse. Null: more of it is neither better nor worse."""
     change_ratio: float
-    """How many times its natural variability the strongest member moved."""
+    """How many times its normal variation the strongest member moved."""
     significance: float
     """Minus the decimal logarithm of the chance of such a change in a normal window."""
     certainty: Literal["sure", "likely"]
@@ -247,7 +247,7 @@ class MutedFinding(Documented):
     instance: str
     """Name of the instance; empty for stats without instances."""
     change_ratio: float
-    """How many times its natural variability the series moved."""
+    """How many times its normal variation the series moved."""
     significance: float
     """Minus the decimal logarithm of the chance of such a change in a normal window."""
 

@@ -42,9 +42,7 @@ def explain(rows: SeriesRows, row: int, verdict: SeriesVerdict) -> str:
     if verdict == "insufficient_data":
         return _explain_insufficient(rows, row, field)
     both = _both(rows, row, field)
-    moved = (
-        f"{_subject(int(rows.kind[row]))} changed by {format_ratio(float(rows.change_ratio[row]))} times its natural variability"
-    )
+    moved = f"{_subject(int(rows.kind[row]))} changed by {format_ratio(float(rows.change_ratio[row]))}x its normal variation"
     share = float(rows.explained_by_load[row])
     if verdict == "likely" and share >= MIN_EXPLAINED:
         return f"{both} {moved}, but the load of the host explains {round(100 * share)} % of the shift."

@@ -79,7 +79,7 @@ class AskedSeries(Documented):
     ratio: float | None
     """Median of the incident divided by that of the baseline. Null: a side has no sample, or a median is not above zero."""
     change_ratio: float | None
-    """How many times its natural variability the series moved, by its most significant kind of change. Null: not scored."""
+    """How many times its normal variation the series moved, by its most significant kind of change. Null: not scored."""
     significance: float | None
     """Minus the decimal logarithm of the chance of such a change in a normal window. Null: not scored."""
     explained_by_load: float | None

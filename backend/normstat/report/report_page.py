@@ -181,7 +181,7 @@ def _span(windows: Sequence[Window]) -> str:
 def _findings(record: Comparison) -> Markup:
     shown = record.groups[:MAX_GROUPS]
     if not shown:
-        return tag("section", tag("h2", "Findings"), tag("p", "No series changed more than its natural variability."))
+        return tag("section", tag("h2", "Findings"), tag("p", "No series changed more than its normal variation."))
     legend = (
         "Each graph shows the lowest and highest value of the incident over time (solid) over the band of the baseline (p5 to p95, "
         "median dashed). Beside it, the distribution of values: baseline left, incident right."

@@ -102,7 +102,7 @@ def _share(where: str, raw: Mapping[str, object], stat: dict[str, object], find_
     shared = {str(field.get("key")): {**_renamed(field, rules), **own_source} for field in _tables(base.get("fields"))}
     for key in _texts(where, "without", raw):
         if shared.pop(key, None) is None:
-            raise SpecError(f"{where}without: {shorten(key)} is no field of {name}")
+            raise SpecError(f"{where}without: {shorten(key)} is not a field of {name}")
     own = stat.get("fields", [])
     for field in _tables(own):
         key = str(field.get("key"))

@@ -33,7 +33,7 @@ def parse_toml(text: str) -> dict[str, object]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as trouble:
         # TOMLDecodeError is a ValueError; so is what `int` says of very many digits.
-        raise SpecError(f"The spec is no TOML: {trouble}") from trouble
+        raise SpecError(f"The spec is not TOML: {trouble}") from trouble
 
 
 def _require_simple(text: str) -> None:

@@ -39,7 +39,7 @@ def find_name(toml: str) -> str:
     """
     name = parse_toml(toml).get("name")
     if not isinstance(name, str) or not name:
-        raise SpecError("name: is missing or no text")
+        raise SpecError("name: is missing or not text")
     return name
 
 

@@ -50,7 +50,7 @@ async def enable_rule(session: AsyncSession, name: str, *, is_enabled: bool, by:
         if booked.problem:
             raise Conflict(f"Rule {name} cannot be read: {booked.problem}", {"rule": name})
         if not await backtest_rows.has_finished(session, name, booked.toml):
-            raise Conflict(f"Rule {name} has no backtest of its present text; run one first, then enable it", {"rule": name})
+            raise Conflict(f"Rule {name} has no backtest of its current text; run one first, then enable it", {"rule": name})
     change = "enabled" if is_enabled else "disabled"
     toml = None if booked.is_builtin else booked.toml
     await watch_rule_rows.save_rule(

@@ -168,7 +168,7 @@ async def test_the_command_is_added_and_changed_afterwards(normstat: Commands, t
         (FOLDED, ["78.6%  55", "21.4%  15"]),
         (DISTRIBUTION, [f"|{'#' * 40}| 10", f"|{'#' * 20}{' ' * 20}| 5"]),
         (SLIDES, ["39599109884679  0", "39615543851385  3"]),
-        (b"nothing that a tool prints\n", ["No reader knows this text of 27 bytes", "`normstat artefact get 1`"]),
+        (b"nothing that a tool prints\n", ["No parser recognises this text of 27 bytes", "`normstat artefact get 1`"]),
     ],
     ids=["stacks", "histogram", "log", "unknown"],
 )

@@ -45,7 +45,7 @@ async def test_mistakes_are_said_and_nothing_is_added(normstat: Commands, tmp_pa
     for text, words in (
         (APP_USER.replace('kind = "gauge"', 'kind = "speed"', 1), "kind: 'speed' is none of"),
         (APP_USER.replace("app_user", "mpstat_linux"), "built-in"),
-        ("x = [", "no TOML"),
+        ("x = [", "not TOML"),
     ):
         file.write_text(text)
         code, out, err = await normstat("stat", "add", file)

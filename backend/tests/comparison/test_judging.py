@@ -142,7 +142,7 @@ def test_a_change_back_from_before_is_no_change_and_the_other_way_is() -> None:
 
 @pytest.mark.parametrize("factor", [8.0, 60.0])
 def test_what_moves_at_its_new_level_as_it_did_right_before_is_not_unusual(factor: float) -> None:
-    """Eight times the level moves eight times as far: that is natural there, whatever the baseline's natural variability."""
+    """Eight times the level moves eight times as far: that is natural there, whatever the baseline's normal variation."""
     noise = make_noise(290)
     noise[20:30] = np.round(1000 + noise[20:30])
     baseline, before, incident = noise[:, :200].copy(), noise[:, 200:280].copy(), noise[:, 280:].copy()

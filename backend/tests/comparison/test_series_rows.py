@@ -59,7 +59,7 @@ def test_util_finds_every_disk_whatever_its_verdict() -> None:
     assert busy.difference == pytest.approx(80, abs=1)
     assert busy.is_disjoint
     assert "no sample of the incident is within that range" in busy.reason
-    assert busy.reason.endswith("times its natural variability; fewer than 1 in 1,000,000 normal windows change as much.")
+    assert busy.reason.endswith("x its normal variation; fewer than 1 in 1,000,000 normal windows change as much.")
     calm = found["sda"]
     assert calm.significance is not None
     assert calm.significance < 4.7
@@ -196,7 +196,7 @@ def test_a_load_that_explains_a_change_is_said() -> None:
     [explained] = ask_series([rows], SeriesQuestion(verdicts=["likely"])).series
     assert (explained.instance, explained.field) == ("sdb", "util_pct")
     assert explained.explained_by_load == pytest.approx(0.92)
-    assert explained.reason.endswith(" times its natural variability, but the load of the host explains 92 % of the shift.")
+    assert explained.reason.endswith("x its normal variation, but the load of the host explains 92 % of the shift.")
     assert ask_series([rows], SeriesQuestion(verdicts=["unchanged"])).n_matched == 3
     # A range that the baseline never touched is not unchanged where the load does not explain it either.
     rows = rows_of(replace(by_load, explained_by_load=np.zeros(len(scored.series), np.float32)))

@@ -89,12 +89,11 @@ def test_a_sentence_is_whole() -> None:
     change = Change(READS, "level", BASELINE, HIGH, 19)
     assert describe_change("device sda r/s (iostat)", change, 1234.5, by_load=False) == (
         "device sda r/s (iostat) rose from 5.50 /s to 24.50 /s, outside the range of the baseline (2.00 to 9.00 /s);"
-        " more than 1,000 times its natural variability (300 and 60 samples)."
+        " more than 1,000x its normal variation (300 and 60 samples)."
     )
     told = describe_change("x", Change(READS, "level", BASELINE, side(np.array([6.0])), 0.5), 4.26, by_load=True)
     assert told == (
-        "x rose from 5.50 /s to 6.00 /s, which the load of the host does not explain;"
-        " 4.3 times its natural variability (300 and 1 sample)."
+        "x rose from 5.50 /s to 6.00 /s, which the load of the host does not explain; 4.3x its normal variation (300 and 1 sample)."
     )
 
 

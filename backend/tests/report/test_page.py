@@ -207,7 +207,7 @@ def test_links_lead_to_what_is_there() -> None:
 def test_nothing_unusual_is_said_as_clearly() -> None:
     reader = read(render_report(comparison(), COVER))
     assert "No unusual change in 1,310 series." in reader.text
-    assert "No series changed more than its natural variability." in reader.text
+    assert "No series changed more than its normal variation." in reader.text
     assert reader.elements["svg"] == 0
 
 

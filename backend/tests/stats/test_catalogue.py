@@ -154,7 +154,7 @@ def test_fields_and_defaults_of_a_file_go_for_its_stats() -> None:
         ('like = "short"', 'like = "vmstat_linux"', "short.toml: stats[1].like: 'vmstat_linux' is no other stat"),
         ('like = "short"', "like = 7", "stats[1].like: 7 is no other stat"),
         ('like = "short"', 'like = "short_json"', "stats[1].like: 'short_json' is built on itself"),
-        ('without = ["bb"]', 'without = ["zz"]', "stats[1].without: 'zz' is no field of short"),
+        ('without = ["bb"]', 'without = ["zz"]', "stats[1].without: 'zz' is not a field of short"),
         ('without = ["bb"]', 'without = "bb"', "stats[1].without: must be a list of texts"),
         ('like = "short"\n', "", "stats[1].without: only a stat with `like` can lack fields"),
         ("defaults = {", "defaults = { help = '?',", "stats[0].defaults: 'help' is none of group, unit"),

@@ -95,7 +95,7 @@ def test_the_patterns_of_users_are_linear() -> None:
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [
-        ("(?P<m>x)", "lines[0].pattern: 'm' is no field of rows"),
+        ("(?P<m>x)", "lines[0].pattern: 'm' is not a field of rows"),
         ("x", "lines[0].pattern: names no field"),
         ("((?P<n>x)", "lines[0].pattern: "),
     ],

@@ -32,11 +32,11 @@ LONG = MAX_BYTES // 2
         ("x" * LONG + " = 1", "a word of more than 200 characters"),
         ("x = 1979-05-27T07:32:00." + "9" * LONG, "a word of more than 200 characters"),
         ("# " + "x" * MAX_BYTES, "more than 256 KiB"),
-        ("x = ", "is no TOML: "),
-        ('x = "never ends', "is no TOML: "),
-        ("x = '''never ends", "is no TOML: "),
-        ('"""' * (LONG // 3), "is no TOML: "),
-        ('"""\\"""' * (LONG // 7), "is no TOML: "),
+        ("x = ", "is not TOML: "),
+        ('x = "never ends', "is not TOML: "),
+        ("x = '''never ends", "is not TOML: "),
+        ('"""' * (LONG // 3), "is not TOML: "),
+        ('"""\\"""' * (LONG // 7), "is not TOML: "),
     ],
 )
 def test_what_could_cost_much_is_refused(text: str, complaint: str) -> None:

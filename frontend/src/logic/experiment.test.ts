@@ -76,9 +76,7 @@ describe("what a model says", () => {
       detail: "Knee at 1.98 (95 % interval 1.9 – 2.05). R² 0.99, 9 runs.",
       tone: "limit",
     });
-    expect(describeFit(fit("bottleneck"), "workers", LEVELS).text).toBe(
-      "Nothing is full up to workers=4: it grows in proportion",
-    );
+    expect(describeFit(fit("bottleneck"), "workers", LEVELS).text).toBe("No limit up to workers=4: it scales linearly");
   });
 
   it("says the serial share and how much faster it can get", () => {
@@ -99,7 +97,7 @@ describe("what a model says", () => {
     const usl = fit("usl", { parameters, peak_x: 96.52, max_speedup: 20.9 });
     expect(describeFit(usl, "load", []).text).toBe("Fastest with load=96.5 (20.9 times as fast as 1); more makes it slower");
     const power = fit("power", { parameters: [{ name: "slope", value: 2, low: 1.9, high: 2.1 }] });
-    expect(describeFit(power, "size", []).text).toBe("Grows with size to the power 2: twice as much costs 4.00 times as much");
+    expect(describeFit(power, "size", []).text).toBe("Grows with size to the power 2: doubling size costs 4.00 times as much");
   });
 
   it("says why there is no model", () => {

@@ -6,10 +6,10 @@ import { counted } from "./counted";
 import { type DurationMs, type EpochMs, fromApi, SECOND, toDurationMs, type Window } from "./time";
 
 const verdictFalls = (factor: string, slope: string, doubling: string) =>
-  `Falls with ${factor} to the power ${slope}: twice as much leaves ${doubling} of it`;
+  `Falls with ${factor} to the power ${slope}: doubling ${factor} leaves ${doubling} of it`;
 
 const verdictPower = (factor: string, slope: string, doubling: string) =>
-  `Grows with ${factor} to the power ${slope}: twice as much costs ${doubling} times as much`;
+  `Grows with ${factor} to the power ${slope}: doubling ${factor} costs ${doubling} times as much`;
 
 export type Tone = "good" | "limit" | "plain";
 
@@ -80,11 +80,7 @@ export function describeFit(fit: ScalingFit, factor: string, levels: readonly Ru
       const knee = parameter(fit, "knee");
       const peak = fit.peak_x;
       if (peak === null || knee === null) {
-        return {
-          text: `Nothing is full up to ${factor}=${formatDigits(last)}: it grows in proportion`,
-          detail: quality,
-          tone: "good",
-        };
+        return { text: `No limit up to ${factor}=${formatDigits(last)}: it scales linearly`, detail: quality, tone: "good" };
       }
       // The first level that was measured at the knee or beyond it.
       const full = levels.find(({ x }) => x !== null && x >= peak * 0.95);

@@ -136,7 +136,7 @@ describe("a ribbon", () => {
   });
 
   it("says in words what it shows, the worst first", () => {
-    expect(describeRibbon("0033--")).toBe("Last hour: 2 min very unusual, 2 min within natural variability, 2 min no samples");
+    expect(describeRibbon("0033--")).toBe("Last hour: 2 min very unusual, 2 min within normal variation, 2 min no samples");
   });
 });
 

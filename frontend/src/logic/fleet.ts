@@ -24,11 +24,11 @@ export type Cell = "0" | "1" | "2" | "3" | "unjudged" | "none" | "unread";
 
 const CELLS: Readonly<Record<string, Cell>> = { "0": "0", "1": "1", "2": "2", "3": "3", "?": "unjudged", ".": "unread" };
 export const CELL_WORDS: Readonly<Record<Cell, string>> = {
-  "0": "within natural variability",
+  "0": "within normal variation",
   "1": "slightly unusual",
   "2": "unusual",
   "3": "very unusual",
-  unjudged: "samples, but no normal to compare with",
+  unjudged: "samples, but no baseline to compare with",
   none: "no samples",
   unread: "not read yet",
 };

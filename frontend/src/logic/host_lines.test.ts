@@ -107,7 +107,7 @@ describe("lines of several hosts", () => {
     const sum = line("", [5, null, 3], { across: "sum", n_hosts: [2, 0, 1] });
     const block = decode([sum], { n_hosts: 2, resolution: "steps", step_ms: 1000 });
     expect(describeMissing(block)).toMatch(
-      /^In 1 of 2 steps some hosts have no samples, and only the others count \(at the fewest 1 of 2\)/,
+      /^In 1 of 2 steps some hosts have no samples and only the others are counted \(at least 1 of 2\)/,
     );
     expect(hostsAt(block.lines[0]!, toEpochMs(T0 + 2100), 500)).toBe(1);
     expect(hostsAt(block.lines[0]!, toEpochMs(T0 + 1000), 500)).toBeNull();

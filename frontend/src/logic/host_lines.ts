@@ -140,7 +140,7 @@ export function describeMissing(block: HostLines): string {
     return "";
   }
   const fewest = Math.min(...counts);
-  return `In ${formatCount(nPartial)} of ${counted(counts.length, "step")} some hosts have no samples, and only the others count (at the fewest ${formatCount(fewest)} of ${formatCount(block.n_hosts)}).`;
+  return `In ${formatCount(nPartial)} of ${counted(counts.length, "step")} some hosts have no samples and only the others are counted (at least ${formatCount(fewest)} of ${formatCount(block.n_hosts)}).`;
 }
 
 /** Return the number of hosts in the point at an instant; null outside of the points, and for the line of one host. */

@@ -38,7 +38,7 @@ describe("an overlay", () => {
     expect(describeOverlay(yesterday, 2, null, false)).toBe("dashed: yesterday, the same time of day");
     expect(describeOverlay(other, 2, null, false)).toBe("dashed: web2");
     expect(describeOverlay(other, 0, null, false)).toBe("no samples of this panel on web2 in this window");
-    expect(describeOverlay(other, 0, "There is no host 'web2'", false)).toBe("nothing of web2: There is no host 'web2'");
+    expect(describeOverlay(other, 0, "There is no host 'web2'", false)).toBe("no data of web2: There is no host 'web2'");
     expect(describeOverlay(yesterday, 0, null, true)).toBe("yesterday …");
   });
 });

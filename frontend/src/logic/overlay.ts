@@ -68,7 +68,7 @@ export function overlayPieces({ times, values }: LegendEntry["series"]): readonl
 export function describeOverlay(overlay: Overlay, nLines: number, trouble: string | null, isLoading: boolean): string {
   const name = overlayName(overlay);
   if (trouble !== null) {
-    return `nothing of ${name}: ${trouble}`;
+    return `no data of ${name}: ${trouble}`;
   }
   if (nLines === 0) {
     return isLoading ? `${name} …` : `no samples of this panel ${overlay.kind === "host" ? `on ${name} in this window` : name}`;

@@ -43,7 +43,7 @@ const REPORT: ProcessReport = {
 describe("the report says when it was made and what it covers", () => {
   test.each([
     [{}, "pidstat (Linux) at 06:58:57, covers 5 s"],
-    [{ interval_s: null }, "pidstat (Linux) at 06:58:57, the first report of its run: it does not say what time it covers"],
+    [{ interval_s: null }, "pidstat (Linux) at 06:58:57, the first report of its run; its interval is unknown"],
     [{ is_of_interval: false }, "pidstat (Linux) at 06:58:57, as it was then"],
     [{ reported_at: null }, null],
   ])("%o", (change, expected) => {

@@ -34,7 +34,7 @@ export function describeReport(report: ProcessReport, zone: Zone): string | null
     return `${at}, as it was then`;
   }
   return interval_s === null
-    ? `${at}, the first report of its run: it does not say what time it covers`
+    ? `${at}, the first report of its run; its interval is unknown`
     : `${at}, covers ${describeDuration(toDurationMs(interval_s * SECOND))}`;
 }
 

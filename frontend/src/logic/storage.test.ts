@@ -55,7 +55,7 @@ describe("when the disk is full", () => {
   it("tells that rows of the first days are going to be sealed, unless the disk is full before that", () => {
     const first = [12, 3].map((days) => forecastOf(storage({ days_until_full: days, is_before_sealing: true })));
     expect(first.map(({ level }) => level)).toEqual(["calm", "urgent"]);
-    expect(first[0]?.note).toMatch(/Sealed/);
+    expect(first[0]?.note).toMatch(/Packed, a day later/);
     expect(first[1]?.note).toMatch(/Free space/);
   });
 

@@ -40,7 +40,7 @@ export function forecastOf({ disk, growth_bytes_per_day, days_until_full, is_bef
       return {
         level: "calm",
         text,
-        note: "Samples of the first days are rows. Sealed, a day after their end, they take a small part of that, and the disk lasts longer.",
+        note: "Samples of the last days are stored as rows. Packed, a day later, they take a fraction of that, so the disk lasts longer.",
       };
     }
     const advice = "Free space, add disk, or set retention rules below. Agents keep their data while the disk is full.";
@@ -54,7 +54,7 @@ export function forecastOf({ disk, growth_bytes_per_day, days_until_full, is_bef
     ? {
         level: "unknown",
         text: "unknown yet",
-        note: "Growth is known an hour after the first measurement, and sure after a week.",
+        note: "The growth rate is known an hour after the first measurement and reliable after a week.",
       }
     : { level: "calm", text: "never at this rate", note: "The database has not grown in the last week." };
 }

@@ -1,6 +1,6 @@
 """Findings of series on one side only: a new process, a new error counter, a disk that is gone.
 
-Such a series has no natural variability of its own. It is measured by what comes and goes in the baseline anyway: the largest
+Such a series has no normal variation of its own. It is measured by what comes and goes in the baseline anyway: the largest
 instance of its stat that was there for a part of the baseline only. What is no larger than that, or too small to matter, is no
 finding.
 """

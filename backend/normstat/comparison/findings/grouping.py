@@ -135,7 +135,7 @@ def _describe(stat: str, field: Field, findings: Sequence[Finding], n_parts: int
     ratios = most if least == most else f"{least} to {most}"
     who = name_instance(stat, strongest.instance) if strongest.instance else "the strongest"
     subject = name_group(stat, field, n_parts, n_instances)
-    return f"{subject} changed together: {who} {describe_kind(change)}; {ratios} times their natural variability."
+    return f"{subject} changed together: {who} {describe_kind(change)}; {ratios}x their normal variation."
 
 
 def _relate(groups: list[FindingGroup]) -> list[FindingGroup]:

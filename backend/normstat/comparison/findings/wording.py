@@ -112,7 +112,7 @@ def describe_change(subject: str, change: Change, change_ratio: float, *, by_loa
     """Return the sentence of a finding: what changed, from what to what, and how large that is."""
     load = ", which the load of the host does not explain" if by_load else ""
     basis = f"{change.baseline.n:,} and {count_of(change.incident.n, 'sample')}"
-    return f"{subject} {describe_kind(change)}{load}; {format_ratio(change_ratio)} times its natural variability ({basis})."
+    return f"{subject} {describe_kind(change)}{load}; {format_ratio(change_ratio)}x its normal variation ({basis})."
 
 
 def describe_kind(change: Change) -> str:

@@ -47,7 +47,7 @@ def describe_series(key: KeyField, instance: str, value: float, normal: SeriesNo
 
 def describe_calm(n_series: int, baseline: str) -> str:
     """Return the sentence of a host as it normally is."""
-    return f"as in {baseline}: {n_series} key metrics within their natural variability"
+    return f"as in {baseline}: {n_series} key metrics within their normal variation"
 
 
 def describe_last_days(windows: Sequence[Window]) -> str:

@@ -36,7 +36,7 @@ class FleetLine(Documented):
     """A letter for each minute: 0-9, A-Z, a-z are 62 heights from 0 to `top`, - is a minute without samples."""
 
     level: int
-    """How unusual it is now: 0 within natural variability, 1 from a change ratio of 1, 2 from 3, 3 from 10."""
+    """How unusual it is now: 0 within normal variation, 1 from a change ratio of 1, 2 from 3, 3 from 10."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.floating]
 # The last minutes of the window, which say how a host is now.
 RECENT_MINUTES: Final = 5
-# A cell of a ribbon is as unusual as the change ratio says: up to 1 is within natural variability.
+# A cell of a ribbon is as unusual as the change ratio says: up to 1 is within normal variation.
 LEVELS: Final = (1.0, 3.0, 10.0)
 NO_DATA: Final = "-"
 NOT_JUDGED: Final = "?"

@@ -351,7 +351,7 @@ class _RuleReader:
             if each.fact:
                 self._check_is_counted(each.name, entries)
         if any(state.when is None for state in states[:-1]) or states[-1].when is not None:
-            self._refuse("the last state, and no other, is without 'when': it holds where no condition does")
+            self._refuse("only the last state has no 'when': it holds where no condition does")
         used = {name for state in states if state.when is not None for name in state.when.limits}
         if unused := sorted({limit.name for limit in limits} - used):
             self._refuse(f"no condition uses limit.{unused[0]}")

@@ -214,7 +214,7 @@ def test_a_good_rule_is_read() -> None:
         ('"30 s"', '"30 days"', "states[1].when: '30 days' is not a duration"),
         ('state = "amber"', 'state = "orange"', "states[1]: state 'orange' must be one of white"),
         ('when = "busy > limit.busy"\n', "", "states[1]: 'for' needs a 'when'"),
-        ('action = "Nothing."', 'when = "busy > 1"\naction = "Nothing."', "the last state, and no other, is without 'when'"),
+        ('action = "Nothing."', 'when = "busy > 1"\naction = "Nothing."', "only the last state has no 'when'"),
         ('of = "disk"', "", "a value for each instance"),
     ],
 )

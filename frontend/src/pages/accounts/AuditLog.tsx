@@ -38,7 +38,7 @@ export function AuditLog({ zone, filter, onlyRefused, onFilter }: AuditLogProps)
         />
         <Checkbox
           mb={8}
-          label="Only what was refused"
+          label="Refused only"
           checked={onlyRefused}
           onChange={(event) => {
             onFilter({ onlyRefused: event.currentTarget.checked });

@@ -32,7 +32,7 @@ export function Sessions({ account, zone }: SessionsProps) {
     <Stack gap="md">
       <Text fz="sm" className="soft">
         {account === null
-          ? "Where your account is logged in. If you do not know one of these, end it and change your password."
+          ? "Where your account is logged in. If you do not recognise one of these, end it and change your password."
           : `Where ${account} is logged in. To keep the account out, disable it or set a new password.`}
       </Text>
       <ErrorLine error={ending.error ?? endingAll.error} />

@@ -49,9 +49,9 @@ export function AlertList({ zone, clock, hasRoutes }: AlertListProps) {
             isCompact
             state={{
               kind: "empty",
-              title: "Nothing was sent yet",
+              title: "Nothing sent yet",
               next: hasRoutes
-                ? "Messages appear here with what their receivers said."
+                ? "Messages appear here with the answers of their receivers."
                 : "Messages appear here once a route sends.",
             }}
           />

@@ -54,7 +54,7 @@ test("without channels the tab says what to do first", async ({ server }) => {
   answerNoChannels(server);
   openPage("/rules?tab=alerts");
   expect((await screen.findByRole("note")).textContent).toContain("Add a channel and test it");
-  screen.getByText(/There is no channel yet/);
+  screen.getByText(/No channels yet/);
   screen.getByRole("button", { name: "New channel" });
   expect(screen.queryByRole("button", { name: "New route" })).toBeNull();
 });

@@ -54,7 +54,7 @@ export function ChannelList({ channels: { channels, scripts, n_waiting, waiting_
             ? null
             : {
                 kind: "empty",
-                title: "There is no channel yet",
+                title: "No channels yet",
                 next: mayChange
                   ? "Add one: a mail server, a chat, a webhook, an Alertmanager or a script."
                   : "An administrator can add one.",

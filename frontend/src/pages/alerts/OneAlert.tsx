@@ -40,7 +40,7 @@ export function OneAlert({ id, zone, clock }: OneAlertProps) {
           state={{
             kind: "empty",
             title: `There is no alert ${String(id)}`,
-            next: "Alerts are deleted some time after they are over.",
+            next: "Alerts are deleted some time after they end.",
           }}
         />
       ) : alert.data === undefined ? (

@@ -53,7 +53,7 @@ export function RouteList({ routes, channels, zone }: RouteListProps) {
             ? null
             : {
                 kind: "empty",
-                title: "There is no route yet",
+                title: "No routes yet",
                 next:
                   channels.length === 0
                     ? "A route needs a channel to send to."
@@ -141,7 +141,7 @@ function RouteRow({ route, channels, mayChange, isFirst, isLast, onEdit, onMove 
             <EditDelete
               name={name}
               deleteTitle={`Delete the route ${name}?`}
-              deleteText={`It sends nothing more, not even the end of its open alerts (${formatCount(route.n_open)}).`}
+              deleteText={`It stops sending, including the end of its open alerts (${formatCount(route.n_open)}).`}
               onEdit={() => {
                 onEdit(route);
               }}

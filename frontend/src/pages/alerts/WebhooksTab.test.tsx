@@ -62,7 +62,7 @@ test("a viewer reads what webhooks are for, and has no buttons", async ({ server
   server.on("GET /watch", madeWatch());
   server.on("GET /webhooks", { webhooks: [], topics: TOPICS });
   openPage("/rules?tab=webhooks");
-  await screen.findByText(/There is no webhook yet/);
+  await screen.findByText(/No webhooks yet/);
   screen.getByText(/An administrator can add one\./);
   screen.getByText(/docs\/webhooks\.md/);
   expect(screen.queryByRole("button", { name: "New webhook" })).toBeNull();

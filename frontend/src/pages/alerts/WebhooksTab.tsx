@@ -116,7 +116,7 @@ function Webhooks({ list: { webhooks, topics }, zone, clock, webhook, onSaved }:
             : webhook === null
               ? {
                   kind: "empty",
-                  title: "There is no webhook yet",
+                  title: "No webhooks yet",
                   next: mayChange
                     ? "Add one to tell a chat bot, a deployment or a ticket system when an event is noted or a baseline changes."
                     : "A webhook tells a chat bot, a deployment or a ticket system of changes. An administrator can add one.",
@@ -127,7 +127,7 @@ function Webhooks({ list: { webhooks, topics }, zone, clock, webhook, onSaved }:
                   next: "It was deleted. The others are under All webhooks.",
                 }
         }
-        columns={["Name", "Reaches", "Told of", "Deliveries", "State"]}
+        columns={["Name", "Reaches", "Sends", "Deliveries", "State"]}
       >
         {shown.map((each) => (
           <WebhookRow

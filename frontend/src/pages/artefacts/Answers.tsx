@@ -12,7 +12,7 @@ interface AnswersProps {
 }
 
 /** What follows from an artefact and the series of its host, each with its formula and sources; what to act on first. */
-export function Answers({ artefact, title = "What follows" }: AnswersProps) {
+export function Answers({ artefact, title = "Suggestions" }: AnswersProps) {
   const found = useQuery(artefactAnswersQuery(artefact.id));
   return (
     <section className="card answers" aria-label={title}>

@@ -123,8 +123,8 @@ function Diff({ view, before, after, onView }: DiffProps) {
       {stacks !== null && <FlameDiff before={stacks.before} after={stacks.after} />}
       {data.diff.table !== null && <DiffTable table={data.diff.table} query={query} view={view} onView={onView} />}
       {data.diff.histogram !== null && <DiffHistogram diff={data.diff.histogram} query={query} view={view} onView={onView} />}
-      <Answers artefact={data.after} title="What follows from after" />
-      {before !== after && <Answers artefact={data.before} title="What follows from before" />}
+      <Answers artefact={data.after} title="Suggestions for the second" />
+      {before !== after && <Answers artefact={data.before} title="Suggestions for the first" />}
     </>
   );
 }

@@ -134,7 +134,7 @@ export function ArtefactHead({ artefact, zone, clock }: ArtefactHeadProps) {
           {window === null ? <Instant at={at} zone={zone} /> : formatWindow(zone, window)} {zoneLabel(zone, at)}
           {artefact.duration_s !== null
             ? ` (watched for ${describeLength(artefact.duration_s)})`
-            : ` (how long it watched is not known; set it with Change, Edit to see shares of the time)`}
+            : ` (duration unknown: set it with Change, Edit to see shares of the time)`}
         </dd>
         <dt>Tool</dt>
         <dd>

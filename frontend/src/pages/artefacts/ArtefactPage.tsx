@@ -113,8 +113,11 @@ function Parts({ artefact, view, zone, onPart }: PartsProps) {
         <StateView
           state={{
             kind: "empty",
-            title: artefact.tool === "" ? "No reader knows this text" : `Nothing was read from this output of ${artefact.tool}`,
-            next: "It is kept as it came, below. If you know its tool, choose Change, Read the text again.",
+            title:
+              artefact.tool === ""
+                ? "No parser recognises this text"
+                : `Nothing could be parsed from this output of ${artefact.tool}`,
+            next: "It is kept as it came, below. If you know its tool, choose Change, Reparse.",
           }}
         />
       </section>

@@ -17,7 +17,7 @@ const TABLE = {
   per_second: "per second",
   share: "share of each side",
   raw: "as printed",
-  search: "Words of the key",
+  search: "Filter rows",
   csv: "CSV",
   label: "Rows by difference",
   difference: "Difference",
@@ -31,7 +31,7 @@ const TABLE = {
   disappearedHelp: "no longer listed",
   more: "more",
   less: "less",
-  none: "No row has these words",
+  none: "No row matches",
   noneNext: "Clear the search to see every row.",
   summary: (rows: number, appeared: string, disappeared: string) =>
     `${counted(rows, "row")}, the largest difference first; ${appeared} not listed before, ${disappeared} no longer listed.`,
@@ -59,10 +59,7 @@ export function DiffTable({ table, query, view, onView }: DiffTableProps) {
         {`${counted(table.n_rows, "row")}, the largest difference first; ${formatCount(table.n_appeared)} not listed before, ${formatCount(table.n_disappeared)} no longer listed.`}
       </Text>
       {table.rows.length === 0 ? (
-        <StateView
-          isCompact
-          state={{ kind: "empty", title: "No row has these words", next: "Clear the search to see every row." }}
-        />
+        <StateView isCompact state={{ kind: "empty", title: "No row matches", next: "Clear the search to see every row." }} />
       ) : (
         <Rows table={table} />
       )}
@@ -122,7 +119,7 @@ function Controls({ table, query, view, onView }: DiffTableProps) {
       <TextInput
         size="xs"
         w={200}
-        label="Words of the key"
+        label="Filter rows"
         leftSection={<IconSearch size={14} aria-hidden />}
         maxLength={200}
         value={view.search}

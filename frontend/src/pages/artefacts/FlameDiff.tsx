@@ -130,9 +130,9 @@ function scaleText({ scale }: FlameDiffView): string {
     case "duration":
       return `Compared by duration: the baseline ran ${formatScore(scale.before_s ?? 0)} s, the incident ${formatScore(scale.after_s ?? 0)} s; baseline values are scaled by their ratio.`;
     case "total":
-      return "Compared by total: shares of each run, because a duration is unknown or you chose so.";
+      return "Compared by total: shares of each run, because a duration is unknown or this was chosen.";
     default:
-      return "Values as printed: runs of different length differ by their length alone.";
+      return "Values as printed: runs of different length differ for that reason alone.";
   }
 }
 
@@ -202,11 +202,7 @@ function Functions({ before, after, view, onView, column }: FunctionsProps) {
   }
   const { functions, n_functions } = found.data;
   if (functions.length === 0) {
-    return (
-      <StateView
-        state={{ kind: "empty", title: "No function has these words", next: "Clear the search to see all functions." }}
-      />
-    );
+    return <StateView state={{ kind: "empty", title: "No function matches", next: "Clear the search to see all functions." }} />;
   }
   return (
     <>

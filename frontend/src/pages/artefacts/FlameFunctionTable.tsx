@@ -24,11 +24,7 @@ export function FlameFunctionTable({ reference, view, onView, column }: FlameFun
   }
   const { functions, n_functions, whole } = found.data;
   if (functions.length === 0) {
-    return (
-      <StateView
-        state={{ kind: "empty", title: "No function has these words", next: "Clear the search to see all functions." }}
-      />
-    );
+    return <StateView state={{ kind: "empty", title: "No function matches", next: "Clear the search to see all functions." }} />;
   }
   return (
     <>

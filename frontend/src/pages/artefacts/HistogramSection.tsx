@@ -60,7 +60,7 @@ export function HistogramSection({ artefact, part, zone, view, onView }: Section
             searchable
             limit={200}
             data={[
-              { value: "all", label: `all ${String(all.length)}, beside each other` },
+              { value: "all", label: `all ${String(all.length)}, side by side` },
               ...all.map(({ key, total }, row) => ({ value: String(row), label: `${nameOfKey(key)} (${formatCount(total)})` })),
             ]}
             value={chosen === undefined ? "all" : String(all.indexOf(chosen))}

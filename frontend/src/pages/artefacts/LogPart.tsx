@@ -69,7 +69,7 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
               {`${formatCount(shown.n_events)} of ${formatCount(shown.n_all_events)} events`}
               {shown.n_lanes > shown.lanes.length &&
                 ` in ${String(shown.lanes.length)} of ${String(shown.n_lanes)} lanes, those that wait longest first`}
-              {shown.n_backwards > 0 && ` (${String(shown.n_backwards)} were printed after a later one)`}
+              {shown.n_backwards > 0 && ` (${String(shown.n_backwards)} printed out of order)`}
             </Text>
             <Button.Group>
               <Button
@@ -145,7 +145,7 @@ export function LogPart({ artefact, part, view, onView }: LogPartProps) {
       {latencies.data === undefined ? (
         <PendingView query={latencies} isCompact />
       ) : latencies.data.summary === null || latencies.data.pair === null ? (
-        <Text fz="sm">The log has no pair of events that is known, such as lock and unlock, and no durations.</Text>
+        <Text fz="sm">The log has no known pair of events, such as lock and unlock, and no durations.</Text>
       ) : (
         <>
           <Select

@@ -80,7 +80,7 @@ function ChosenRuns({ first, second, view, onView }: ChosenRunsProps) {
             length,
           })}
         >
-          Over each other
+          Overlaid
         </PageButton>
       )}
       {before !== undefined && after !== undefined && (

@@ -126,7 +126,7 @@ export function GraphBar({ state, hosts, groups, tags, metrics }: GraphBarProps)
           hidePickedOptions
           limit={300}
           maxValues={MAX_METRICS}
-          nothingFoundMessage="No metric of these hosts has these words"
+          nothingFoundMessage="No metric of these hosts matches"
           data={withChosen(metricOptions(known, nAsked), chosen)}
           value={[...chosen]}
           onChange={(next) => {

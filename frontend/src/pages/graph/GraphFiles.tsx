@@ -20,7 +20,7 @@ export function GraphFiles({ graph, kind }: GraphFilesProps) {
     import("./saveGraphPicture")
       .then(({ saveGraphPicture }) => saveGraphPicture({ ...graph, scheme }, kind, format))
       .catch((reason: unknown) => {
-        setProblem(`No picture: ${reason instanceof Error ? reason.message : String(reason)}`);
+        setProblem(`The picture could not be drawn: ${reason instanceof Error ? reason.message : String(reason)}`);
       });
   };
   const item = (format: "png" | "svg", scheme: Scheme, label: string) => (

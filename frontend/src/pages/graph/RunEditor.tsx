@@ -22,7 +22,7 @@ export function RunEditor({ view, hosts, zone, onChange }: RunEditorProps) {
   };
   return (
     <fieldset className="graph-runs">
-      <legend>Runs, beside each other from their starts</legend>
+      <legend>Runs, aligned at their starts</legend>
       {runs.map((run, index) => (
         <Group key={`${String(index)} ${run.host} ${String(run.start)}`} gap={6} align="flex-end">
           <Select
@@ -90,7 +90,7 @@ export function RunEditor({ view, hosts, zone, onChange }: RunEditorProps) {
           }}
         />
         <Text fz="xs" className="soft">
-          {"The same host may have several runs: yesterday's beside today's."}
+          {"The same host may have several runs, such as yesterday's and today's."}
         </Text>
       </Group>
     </fieldset>

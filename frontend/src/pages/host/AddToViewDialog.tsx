@@ -49,7 +49,7 @@ export function AddToViewDialog({ panel, host, onClose }: AddToViewDialogProps) 
       <Modal opened onClose={onClose} title={`Add ${title} to a view`}>
         <Stack gap="sm">
           <Text fz="sm" role="status">
-            {`${saved.name} has ${title} now, as its last panel.`}
+            {`Added ${title} to ${saved.name}.`}
           </Text>
           <Group justify="flex-end" gap="xs">
             <Button

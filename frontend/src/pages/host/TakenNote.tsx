@@ -36,7 +36,7 @@ export function useTaken(plan: PanelPlan, graph: GraphContext, window: Window, d
       import("./savePicture")
         .then(({ savePicture }) => savePicture({ client, plan, graph, source, scheme, format }))
         .catch((reason: unknown) => {
-          setError(`No picture: ${reason instanceof Error ? reason.message : String(reason)}`);
+          setError(`The picture could not be drawn: ${reason instanceof Error ? reason.message : String(reason)}`);
         });
     }
   };

@@ -187,7 +187,7 @@ function VerdictCell({ host, hasTools, onMark }: FleetRowProps) {
       <span className="fleet-word">
         {word}
         {host.verdict === "judged" && host.level > 0 && host.change_ratio !== null && (
-          <Tooltip label="Change ratio: how many times its natural variability the most unusual key metric is outside its band">
+          <Tooltip label="Change ratio: how many times its normal variation the most unusual key metric is outside its band">
             <span className="soft fleet-ratio"> ×{host.change_ratio >= 100 ? "100+" : host.change_ratio.toFixed(1)}</span>
           </Tooltip>
         )}

@@ -17,7 +17,7 @@ export function FleetTime({ at, now, zone, onChange }: FleetTimeProps) {
   const [isOpen, setOpen] = useState(at !== null);
   if (!isOpen && at === null) {
     return (
-      <Tooltip label="How did the hosts look at another time?">
+      <Tooltip label="Show the hosts as they were at another time">
         <ActionIcon
           aria-label="Go back in time"
           variant="default"

@@ -18,7 +18,7 @@ export function ConflictAlert({ error, onLoad }: ConflictAlertProps) {
       <Group justify="space-between" gap="xs">
         <span>{error.message}</span>
         <Button size="compact-sm" variant="default" onClick={onLoad}>
-          Load again; drops your change
+          Reload and discard your change
         </Button>
       </Group>
     </Alert>

@@ -15,7 +15,7 @@ export function parseLink(text: string): NoteContent | string {
   try {
     url = new URL(text.trim(), "http://normstat.invalid");
   } catch {
-    return "This is no address. Paste the address of a page of normstat.";
+    return "This is not an address. Paste the address of a page of normstat.";
   }
   const [, page = "", name = ""] = url.pathname.split("/");
   const search = parseSearch(url.search);

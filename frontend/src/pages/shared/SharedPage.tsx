@@ -65,7 +65,7 @@ function Content({ content }: { readonly content: SharedContent }) {
           {content.title}
         </Title>
         <Text fz="sm" className="soft">
-          {`Shared by ${content.shared_by}, to be seen until ${utcMinute(content.expires_at)}`}
+          {`Shared by ${content.shared_by}, valid until ${utcMinute(content.expires_at)}`}
         </Text>
       </header>
       <iframe title={content.title} sandbox={CONTENT_MAY} referrerPolicy="no-referrer" srcDoc={content.html} />

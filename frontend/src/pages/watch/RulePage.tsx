@@ -128,7 +128,7 @@ function RuleButtons({ detail, clock }: { readonly detail: RuleDetail; readonly 
               await onSuccess();
             }}
           >
-            It stops watching. Its episodes and its history stay.
+            It is no longer evaluated. Its episodes and history are kept.
           </DeleteButton>
         )}
       </Group>
@@ -148,7 +148,7 @@ export function Explanation({ text }: { readonly text: RuleReading }) {
     <Paper className="card" p="md">
       <Text mb="xs">{text.about}</Text>
       <Text fz="sm" className="soft" mb="md">
-        {`Source: ${text.source}.`} {`An episode has ended when nothing was bad for ${describeSeconds(text.ends_after_s)}.`}
+        {`Source: ${text.source}.`} {`An episode ends after ${describeSeconds(text.ends_after_s)} without a bad state.`}
       </Text>
       <ScrollCard label="States">
         <Table aria-label="States" className="watch-table">
@@ -231,8 +231,8 @@ function RuleHosts({ detail, zone }: { readonly detail: RuleDetail; readonly zon
           isCompact
           state={{
             kind: "empty",
-            title: "It has not judged a host yet",
-            next: "A rule that watches judges each host with recent samples within seconds.",
+            title: "It has not evaluated any host yet",
+            next: "An enabled rule evaluates each host with recent samples within seconds.",
           }}
         />
       ) : (
@@ -242,7 +242,7 @@ function RuleHosts({ detail, zone }: { readonly detail: RuleDetail; readonly zon
               <Table.Tr>
                 <Table.Th>Host</Table.Th>
                 <Table.Th>State</Table.Th>
-                <Table.Th>Judged until</Table.Th>
+                <Table.Th>Evaluated until</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -285,7 +285,7 @@ function RuleHistory({ detail, zone }: { readonly detail: RuleDetail; readonly z
       </Title>
       {detail.changes.length === 0 ? (
         <Text fz="sm" className="soft">
-          It is as it came with normstat.
+          Unchanged since installation.
         </Text>
       ) : (
         <Table aria-label="Changes">

@@ -24,7 +24,7 @@ export function RuleTable({ clock }: { readonly clock: Clock }) {
     <>
       <Group justify="space-between" mb="sm">
         <Text fz="sm" className="soft" maw={760}>
-          A rule says from which value on something needs attention, and what to do then. Each is held against all samples as they
+          A rule says at which level something needs attention, and what to do then. Rules are evaluated on all samples as they
           arrive.
         </Text>
         {mayWrite(me) && (

@@ -47,7 +47,7 @@ class KnownLine:
         """Require that the groups name fields, and at least one."""
         for name in self._names:
             if name not in self._fields and not name.startswith(INSTANCE):
-                raise ValueError(f"pattern: {name!r} is no field of {self.stat.name}")
+                raise ValueError(f"pattern: {name!r} is not a field of {self.stat.name}")
         if not self.columns:
             raise ValueError("pattern: names no field")
 

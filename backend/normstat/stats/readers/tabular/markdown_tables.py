@@ -108,7 +108,7 @@ class MarkdownTable:
         keys = {known.key for known in self.stat.fields}
         for key in (*self.needed, *self.nanoseconds, *self.nanoseconds.values()):
             if key not in keys:
-                raise ValueError(f"needed or nanoseconds: {key!r} is no field of {self.stat.name}")
+                raise ValueError(f"needed or nanoseconds: {key!r} is not a field of {self.stat.name}")
 
     @functools.cached_property
     def known(self) -> Mapping[str, tuple[Field, str]]:
