@@ -135,6 +135,8 @@ describe("a distribution", () => {
   });
 
   it("names buckets with their unit, and finds quantiles", () => {
+    const powers = [512, 1024].map((low) => ({ label: String(low), low, high: null }));
+    expect([bucketName(powers, 0, ""), bucketName(powers, 1, "")]).toEqual(["512 – 1,024", "1024"]);
     expect([bucketName(DECADES, 8, "s"), bucketName([{ label: "64 -> 127", low: 64, high: 127 }], 0, "us")]).toEqual([
       "≥ 10 s",
       "64 -> 127 us",

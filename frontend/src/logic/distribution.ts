@@ -74,8 +74,12 @@ export function bucketName(buckets: Buckets, place: number, unit: string): strin
   }
   const { label, low } = bucket;
   const high = upperEnd(buckets, place);
-  if (unit === "" || (low === null && high === null)) {
+  if (low === null && high === null) {
     return label;
+  }
+  if (unit === "") {
+    // A lower end alone does not say where the bucket ends.
+    return LOW_END.test(label) && high !== null ? `${label} – ${formatValue(high, Number.isInteger(high) ? 0 : 3)}` : label;
   }
   if (PLAIN.test(label) && !LOW_END.test(label)) {
     return `${label} ${unit}`;
