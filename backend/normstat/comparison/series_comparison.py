@@ -1,4 +1,4 @@
-"""Compare series without units: which of them changed more than their natural variability."""
+"""Compare series without units: which of them changed more than their normal variation."""
 
 import re
 from collections.abc import Sequence
@@ -42,8 +42,8 @@ def compare_arrays(
 def unusual_of(scores: WindowScores) -> BoolArray:
     """Return which series are unusual: their change is rare and strong, or very rare. Shape: -> (n_series,)
 
-    A move of a few times the natural variability is not chance, even where the baseline is too short to say how rare it is. A
-    series that never moved has no natural variability, so its first move is judged by how rare it is alone. One that moved no more
+    A move of a few times the normal variation is not chance, even where the baseline is too short to say how rare it is. A
+    series that never moved has no normal variation, so its first move is judged by how rare it is alone. One that moved no more
     than it usually does is not strong because the load of the host moved.
     """
     has_moved = scores.change_ratios[: method.LOAD].max(axis=0, initial=0) >= 1
