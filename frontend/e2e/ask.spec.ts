@@ -39,7 +39,7 @@ test("any metric can be asked about, and chips list every other series with both
   const chips = page.getByRole("group", { name: "Which series" });
   await chips.getByRole("button", { name: /^unchanged [1-9]/ }).click();
   const unchanged = page.getByRole("table", { name: "Unchanged series" });
-  await expect(unchanged.locator("tbody tr").first()).toContainText("A change is unusual from");
+  await expect(unchanged.locator("tbody tr").first()).toContainText("A strong change is unusual from");
   for (const colorScheme of SCHEMES) {
     await showIn(page, colorScheme);
     await expectAccessible(page);

@@ -157,6 +157,6 @@ test("a panel is taken along as a picture and as its lines; a range is typed, or
   await expect(page).toHaveURL(/from=2026-11-20T06:59:00Z&to=2026-11-20T07:09:00Z/);
   await open.click();
   await page.getByRole("button", { name: "18 November 2026" }).click();
-  await page.getByRole("button", { name: "Show", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Show", exact: true }).click();
   await expect(page).toHaveURL(/from=2026-11-18T00:00:00Z&to=2026-11-19T00:00:00Z/);
 });

@@ -118,7 +118,7 @@ test("a login provider lets in whose groups have a role, and leads to the page a
   await guest.getByPlaceholder("sub").fill("olga");
   await guest.getByRole("button", { name: "Authorize" }).click();
   await expect(guest.getByRole("heading", { name: "Incidents" })).toBeVisible();
-  await expect(guest).toHaveURL(/\/events/);
+  await expect(guest).toHaveURL(/\/incidents\?show=event/);
   await guest.goto("/accounts");
   await expect(guest.getByText("has your password and second factor")).toBeVisible();
   await guest.getByRole("tab", { name: "Sessions" }).click();

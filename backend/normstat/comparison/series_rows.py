@@ -12,14 +12,14 @@ from typing import Final, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from normstat.comparison.findings.classify import SeriesIdentity, add_levels, choose_kinds, round_all
+from normstat.comparison.findings.classify import SeriesIdentity, choose_kinds, round_all
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import ScoredSeries, StatPair
 from normstat.comparison.series_comparison import likely_of, unusual_of
 from normstat.comparison.unscored_series import MIN_BASELINE, MIN_INCIDENT
 from normstat.profiles.stored_profile import LoadedProfile
 from normstat.runtime import work_budget
-from normstat.scoring.summary import MIDDLE, Float32Array, FloatArray, IntArray, Summary, are_disjoint
+from normstat.scoring.summary import MIDDLE, Float32Array, FloatArray, IntArray, Summary, add_levels, are_disjoint
 from normstat.stats.spec import Field
 
 SeriesVerdict = Literal["unusual", "likely", "unchanged", "appeared", "disappeared", "insufficient_data", "muted"]

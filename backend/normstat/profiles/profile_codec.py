@@ -13,7 +13,7 @@ from normstat.scoring.change_scale import VALUE, Ends, NaturalChange, SeriesStat
 from normstat.scoring.host_profile import HostProfile, WindowModel, window_model_at
 from normstat.scoring.load_model import LoadModel
 from normstat.scoring.significance import Calibration
-from normstat.scoring.summary import PROBABILITIES, Float32Array, FloatArray, IntArray, Summary
+from normstat.scoring.summary import PROBABILITIES, Float32Array, FloatArray, IntArray, Summary, add_levels
 
 # Increase it with every change of how profiles are built.
 PROFILE_METHOD: Final = 4
@@ -100,9 +100,9 @@ def make_band(stats: tuple[StatSeries, ...], profile: HostProfile) -> Band:
     places = np.array(BAND) * (len(PROBABILITIES) - 1)
     low = places.astype(np.intp)
     part = places - low
-    functions = profile.baseline.quantiles.astype(np.float64)
-    distances = functions[:, low] * (1 - part) + functions[:, np.minimum(low + 1, functions.shape[1] - 1)] * part
-    return Band(stats, profile.series_stats.level[:, None] + distances, profile.baseline.n)
+    values = add_levels(profile.baseline.quantiles, profile.series_stats.level[:, None])
+    quantiles = values[:, low] * (1 - part) + values[:, np.minimum(low + 1, values.shape[1] - 1)] * part
+    return Band(stats, quantiles, profile.baseline.n)
 
 
 def make_scales(profile: HostProfile, covered_s: float) -> Float32Array:

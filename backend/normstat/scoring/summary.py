@@ -28,6 +28,11 @@ MIN_PRESENT: Final = 0.5
 # A window has parts: a change that begins in its middle is a full shift of the later parts.
 N_PARTS: Final = 4
 
+# Relative error of a distance in four bytes.
+RESOLUTION: Final = 1e-7
+# The largest power of ten that a float holds exactly.
+MAX_EXACT: Final = 22
+
 Float32Array = npt.NDArray[np.float32]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -287,3 +292,14 @@ def _weighted(values: Sequence[Float32Array], counts: IntArray) -> Float32Array:
 
 def _extreme(values: Sequence[Float32Array], pick: np.ufunc) -> Float32Array:
     return np.asarray(pick.reduce(np.stack(values), axis=0), np.float32)
+
+
+def add_levels(distances: Float32Array, levels: FloatArray) -> FloatArray:
+    """Return values from distances, without the digits that four bytes do not hold, so that zero is zero again."""
+    wide = distances.astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exponent = np.ceil(np.log10(np.abs(wide) * RESOLUTION))
+    exponent = np.clip(np.nan_to_num(exponent, neginf=-MAX_EXACT), -MAX_EXACT, MAX_EXACT)
+    factor = 10.0 ** np.abs(exponent)
+    values = wide + levels
+    return np.asarray(np.where(exponent < 0, np.rint(values * factor) / factor, np.rint(values / factor) * factor), np.float64)

@@ -28,6 +28,7 @@ from normstat.scoring.change_scale import (
 from normstat.scoring.host_profile import HostProfile, WindowScores
 from normstat.scoring.significance import LOAD, UNUSUAL
 from normstat.scoring.summary import (
+    MAX_EXACT,
     MIDDLE,
     N_QUANTILES,
     PROBABILITIES,
@@ -35,6 +36,7 @@ from normstat.scoring.summary import (
     FloatArray,
     IntArray,
     Summary,
+    add_levels,
 )
 from normstat.stats.spec import Field, Kind, Worse
 
@@ -67,10 +69,6 @@ END_SIGNIFICANCE_SHARE: Final = 0.5
 NEUTRAL_KINDS: Final = frozenset({"movement", "missing", "frozen", "rhythm"})
 # Significant digits of results: more than any tool prints, fewer than floating-point noise.
 SIGNIFICANT: Final = 9
-# Relative error of a distance in four bytes.
-RESOLUTION: Final = 1e-7
-# The largest power of ten that a float holds exactly.
-MAX_EXACT: Final = 22
 # A side without samples.
 NO_VALUES: Final = SideValues(0, None, None, None, None, None, None, None, None)
 
@@ -210,17 +208,6 @@ def to_values(summary: Summary, levels: FloatArray) -> list[SideValues]:
     mean = add_levels(summary.mean, levels)
     rounded = round_all(np.column_stack([mean, quantiles[:, MIDDLE], p5, p95, p99, quantiles[:, 0], quantiles[:, -1], quantiles]))
     return [_to_side(n, row) for n, row in zip(summary.n.tolist(), rounded.tolist(), strict=True)]
-
-
-def add_levels(distances: Float32Array, levels: FloatArray) -> FloatArray:
-    """Return values from distances, without the digits that four bytes do not hold, so that zero is zero again."""
-    wide = distances.astype(np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        exponent = np.ceil(np.log10(np.abs(wide) * RESOLUTION))
-    exponent = np.clip(np.nan_to_num(exponent, neginf=-MAX_EXACT), -MAX_EXACT, MAX_EXACT)
-    factor = 10.0 ** np.abs(exponent)
-    values = wide + levels
-    return np.asarray(np.where(exponent < 0, np.rint(values * factor) / factor, np.rint(values / factor) * factor), np.float64)
 
 
 def _to_side(n: int, row: list[float]) -> SideValues:

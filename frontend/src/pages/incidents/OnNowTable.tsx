@@ -55,7 +55,7 @@ export function OnNowTable({ watch, host, zone, clock, onAllHosts }: OnNowTableP
         {on.length === 0 ? (
           <NothingOn summary={summary} zone={zone} clock={clock} />
         ) : shown.length === 0 ? (
-          <StateView state={{ kind: "empty", title: `Nothing is on at ${host}` }} />
+          <StateView state={{ kind: "empty", title: `Nothing active on ${host}` }} />
         ) : (
           <Table aria-label="Active" className="watch-table watch-cards watch-now">
             <Table.Thead>
@@ -228,12 +228,12 @@ function NothingOn({ summary, zone, clock }: NothingOnProps) {
     <StateView
       state={{
         kind: "empty",
-        title: "Nothing is on",
+        title: "Nothing active",
         next: (
           <>
             {summary.last_on_at === null
-              ? nodes`Nothing has been on since watching began at ${<Instant at={fromApi(summary.since)} zone={zone} />}.`
-              : nodes`Nothing has been on since ${<Instant at={fromApi(summary.last_on_at)} zone={zone} />}.`}{" "}
+              ? nodes`Nothing has been active since watching began at ${<Instant at={fromApi(summary.since)} zone={zone} />}.`
+              : nodes`Last active: ${<Instant at={fromApi(summary.last_on_at)} zone={zone} />}.`}{" "}
             {`${describeWatched(summary)}.`}
           </>
         ),
