@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
-from normstat.alerts.routing import MessageKind
+from normstat.alerts.message_kind import MessageKind
 from normstat.api.http.application import Application
 from normstat.api.http.backpressure import Gate, GateLimits, Lobby
 from normstat.api.http.body_limit import BodyBudget, BodyLimitMiddleware

@@ -22,8 +22,8 @@ from normstat.alerts.alert_outbox import (
     was_told,
 )
 from normstat.alerts.channel_settings import join_secrets
+from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.outbox_worker import CHECK_S, DOUBT, OutboxWorker, Sessions, is_too_old, pause_after, run_outbox
-from normstat.alerts.routing import MessageKind
 from normstat.alerts.senders.channel_sender import ChannelSender, SentMessage, read_content
 from normstat.alerts.senders.send_outcome import SendOutcome, shorten_answer
 from normstat.alerts.silence_link import sign_token, silence_link

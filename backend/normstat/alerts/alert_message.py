@@ -7,7 +7,8 @@ from typing import Final
 from urllib.parse import quote, urlencode
 from zoneinfo import ZoneInfo
 
-from normstat.alerts.routing import MessageKind, RoutedEpisode
+from normstat.alerts.message_kind import MessageKind
+from normstat.alerts.routing import RoutedEpisode
 from normstat.runtime.readable import count_of, format_human, format_seconds, to_iso
 from normstat.watch.rules.rule_file import COLOUR_LABELS, COLOURS, Colour
 from normstat.watch.watch_lists import EpisodeInfo

@@ -26,11 +26,11 @@ from normstat.alerts.alert_rows import (
     read_routed_alerts,
 )
 from normstat.alerts.channel_settings import ChannelKind
+from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.message_questions import ask_questions
 from normstat.alerts.routing import (
     AlertRoute,
     AlertState,
-    MessageKind,
     PlannedMessage,
     RoutedEpisode,
     TrackedAlert,

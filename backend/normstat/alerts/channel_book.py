@@ -19,9 +19,10 @@ from normstat.alerts.alert_route_rows import AlertRoutePut
 from normstat.alerts.alert_router import to_routed
 from normstat.alerts.alert_rows import read_past_episodes
 from normstat.alerts.channel_settings import AnySettings, ScriptSettings, join_secrets, keep_secrets
+from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.route_settings import RouteSettings
 from normstat.alerts.route_trial import RecordedEpisode, TrialMessage, try_route
-from normstat.alerts.routing import AlertRoute, MessageKind
+from normstat.alerts.routing import AlertRoute
 from normstat.alerts.senders.channel_sender import ChannelSender, SentMessage
 from normstat.alerts.senders.script import find_problem
 from normstat.db.schema.alert_models import AlertChannelRow, AlertRouteRow

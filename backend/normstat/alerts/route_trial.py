@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from normstat.alerts.routing import OPEN, AlertRoute, MessageKind, RoutedEpisode, TrackedAlert, next_due, step_routes, takes
+from normstat.alerts.message_kind import MessageKind
+from normstat.alerts.routing import OPEN, AlertRoute, RoutedEpisode, TrackedAlert, next_due, step_routes, takes
 from normstat.errors import BadRequest
 from normstat.watch.rules.rule_file import Colour
 from normstat.watch.watch_mute_rows import WatchMuteRecord

@@ -10,20 +10,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
+from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.route_settings import GroupBy, RouteSettings, matches_word
 from normstat.watch.rules.rule_file import COLOURS, Colour
-
-
-class MessageKind(StrEnum):
-    """Why a message is sent. `renewed`: to receivers that forget an alert by themselves; people never see it"""
-
-    FIRED = "fired"
-    WORSE = "worse"
-    ESCALATED = "escalated"
-    REPEATED = "repeated"
-    RENEWED = "renewed"
-    RESOLVED = "resolved"
-
 
 # Rules that begin on a host within this time tell one story.
 STORY: Final = timedelta(seconds=60)

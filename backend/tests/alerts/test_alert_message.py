@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from normstat.alerts.alert_message import AlertMessage, MessageFacts, SaidValue, build_message, format_local, host_link
+from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.message_questions import ask_questions
 from normstat.alerts.message_text import to_html, to_mattermost, to_slack, to_teams, to_text
-from normstat.alerts.routing import MessageKind, RoutedEpisode
+from normstat.alerts.routing import RoutedEpisode
 from normstat.watch.rules.rule_file import Colour, load_builtin_rules
 from normstat.watch.watch_lists import EpisodeInfo, SeenValue
 from tests.alerts.story import at, episode

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.route_settings import RouteSettings
-from normstat.alerts.routing import AlertState, MessageKind, takes
+from normstat.alerts.routing import AlertState, takes
 from normstat.watch.rules.rule_file import Colour
 from tests.alerts.story import Story, at, episode, match_of, route_of, settings_of
 

@@ -122,6 +122,7 @@ async def test_ready_made_views_are_there_and_stay(people: People) -> None:
         "processes",
         "network",
         "gpus",
+        "databases",
     ]
     for answer in (await root.patch(f"{VIEWS}/use", json={"name": "x"}), await root.delete(f"{VIEWS}/use")):
         assert_envelope(answer, 403, "not_allowed")

@@ -266,7 +266,7 @@ async def test_killed_in_the_middle_the_old_is_there_and_the_next_one_goes_on(ag
 async def test_the_command_works_and_says_what_came_of_it(agent: Agent, db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     text = await old_stream(agent, db.sessions)
     n_rows = db.query("SELECT count(*) FROM stat.app_user")[0][0]
-    said = f"1 of 1 stream read again: {n_rows} samples before, {n_rows} after, 0 lines rejected\n"
+    said = f"1 of 1 stream reparsed: {n_rows} samples before, {n_rows} after, 0 lines rejected\n"
     monkeypatch.setenv("NORMSTAT_DATABASE_URL", db.url)
     load_settings.cache_clear()
     chosen = ("--spec", "app_user", "--host", "alpha")

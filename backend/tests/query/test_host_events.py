@@ -42,7 +42,7 @@ def test_a_kernel_changes_with_the_boot_and_other_facts_between_two_looks() -> N
         (0, None, "Booted"),
         (900, None, "Rebooted"),
         (900, None, "Kernel: 1 → 2"),
-        (1200, 600, "Memory: 1.0 MiB → 2.0 MiB"),
+        (1200, 600, "Memory: 1 MiB → 2 MiB"),
     ]
 
 
@@ -93,8 +93,8 @@ def test_a_boot_time_that_is_none_is_no_event() -> None:
     ("key", "before", "after", "text"),
     [
         ("io_scheduler", "none", "bfq", "I/O scheduler x: none → bfq"),
-        ("memory_limit_kb", None, "1048576", "Memory limit x: 1.0 GiB (new)"),
-        ("memory_limit_kb", "1048576", None, "Memory limit x: gone (was 1.0 GiB)"),
+        ("memory_limit_kb", None, "1048576", "Memory limit x: 1 GiB (new)"),
+        ("memory_limit_kb", "1048576", None, "Memory limit x: gone (was 1 GiB)"),
         ("mount", None, "xfs /dev/sdb", "Mounted x (xfs /dev/sdb)"),
         ("mount", "xfs /dev/sdb", "nfs a:/b", "Mounted x: xfs /dev/sdb → nfs a:/b"),
         ("bios", "1", "2", "bios x: 1 → 2"),

@@ -20,8 +20,8 @@ from normstat.alerts.channel_settings import (
     ScriptSettings,
     WebhookSettings,
 )
+from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.message_text import to_html, to_mattermost, to_slack, to_teams, to_text
-from normstat.alerts.routing import MessageKind
 from normstat.alerts.senders.http_post import post_json
 from normstat.alerts.senders.mail import Mail, send_mail
 from normstat.alerts.senders.script import run_script
