@@ -204,7 +204,7 @@ def lower_starter(sentence: str) -> str:
 
 
 # First words that take a capital; names of processes and devices keep theirs.
-STARTERS: Final = frozenset({"the", "tasks", "each", "both", "a", "every"})
+STARTERS: Final = frozenset({"the", "tasks", "each", "both", "a", "every", "shared"})
 
 
 def column_with_tool(group: FindingGroup) -> str:
