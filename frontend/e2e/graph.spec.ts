@@ -75,7 +75,7 @@ test(
     const early = { start: SHARED.start - 120_000, end: SHARED.start + 120_000 };
     await page.goto(`/graph?v=1&hosts=${HOST},${OTHER}&field=cpu.usr&over=sum&${range(early)}`);
     await expect(
-      page.getByText(/In \d+ of \d+ steps some hosts have no samples, and only the others count \(at the fewest 1 of 2\)/),
+      page.getByText(/In \d+ of \d+ steps some hosts have no samples and only the others are counted \(at least 1 of 2\)/),
     ).toBeVisible();
     await expect(page.getByText(/in steps of 2 s/)).toBeVisible();
     await expect(page.getByRole("table", { name: "Lines of the graph" })).toContainText("sum of all hosts");
@@ -156,7 +156,7 @@ test(
     await expect(panel.getByText(`dashed: ${OTHER}`)).toBeVisible();
     const missing = page.locator('[data-panel="iostat_linux.util"]');
     await missing.scrollIntoViewIfNeeded();
-    await expect(missing.getByText(`nothing of ${OTHER}: it never sent iostat_linux`)).toBeVisible();
+    await expect(missing.getByText(`no data of ${OTHER}: it never sent iostat_linux`)).toBeVisible();
     // There was no yesterday: the panel says so.
     await page.goto(`/hosts/${HOST}?over=yesterday&${range(SHARED)}`);
     const again = await drawnPanel(page, "vmstat_linux.run_queue");

@@ -162,6 +162,8 @@ export function PanelGraph({ plan, graph, block, width, onSource }: PanelGraphPr
     (instance: string) => <ProcessLink host={graph.host} stat={plan.stat} instance={instance} />,
     [graph.host, plan.stat],
   );
+  const linesNote = isCompared && isStackDrawn(block, isStacked) ? "Lines instead of areas, so that each can be compared." : "";
+  const chosenNotes = [overlay.note, linesNote].filter((note) => note !== "");
   return (
     <>
       <PanelSurface
@@ -216,21 +218,18 @@ export function PanelGraph({ plan, graph, block, width, onSource }: PanelGraphPr
       />
       {/* In the graph's upper margin: the panel has the same height with a band and without. */}
       <p className="panel-notes soft">
+        {/* The overlay that was chosen comes first: the line is cut at its end. */}
+        {chosenNotes.join(" · ")}
         {bands.note !== "" && (
           <>
+            {chosenNotes.length > 0 && " · "}
             <svg width="24" height="12" aria-hidden>
               <rect width="24" height="12" />
               <line x2="24" y1="6" y2="6" />
             </svg>{" "}
+            {bands.note}
           </>
         )}
-        {[
-          bands.note,
-          overlay.note,
-          isCompared && isStackDrawn(block, isStacked) ? "Lines instead of areas, so that each can be compared." : "",
-        ]
-          .filter((note) => note !== "")
-          .join(" · ")}
       </p>
     </>
   );
