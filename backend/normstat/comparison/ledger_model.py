@@ -62,7 +62,7 @@ class LedgerPart(Documented):
     windows: list[float]
     """Its mean in each window of the baseline, as the line's `window_starts_ms`."""
     of_unit: str = ""
-    """Of a process or command, the systemd unit or container of its first process. Empty: in none, or the raw output is gone."""
+    """The systemd unit or container of the first process. Empty: in none, or the raw output is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +130,6 @@ class LedgerLine(Documented):
     note: str = ""
     """What was not recorded; of a unit at its limit, what the host had left. Empty: there is nothing to add."""
     limit: float | None = None
-    """Of a unit that ran into its limit: the CPUs, or KiB of memory, that it may use. Null: not known, or not about a unit."""
+    """The CPUs, or KiB of memory, that the unit may use. Null: unknown, or the line is not about a unit."""
     drawn: DrawnTotal | None = None
     """Null where the line is not worth reporting."""

@@ -50,7 +50,7 @@ class IncidentInfo(Documented):
     """When it began or happened; of a comparison when it was saved, of a report when it was changed last."""
 
     episode: EpisodeInfo | None
-    """Of the kinds unusual and alert."""
+    """Given for the kinds unusual and alert."""
 
     comparison: SavedComparisonInfo | None
     event: HostEvent | None

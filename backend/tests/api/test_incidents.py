@@ -42,7 +42,7 @@ def episode(host_id: int, source: str, start: datetime, *, is_open: bool = False
 
 @pytest.fixture
 async def operator(people: People, sessions: Sessions) -> httpx.AsyncClient:
-    """Of two hosts an entry of each kind; the later the more to the right."""
+    """Two hosts with an entry of each kind, in the order of time."""
     async with sessions() as session, session.begin():
         hosts = [Host(name="db1"), Host(name="web1")]
         session.add_all(hosts)

@@ -71,7 +71,7 @@ async def test_a_template_is_filled_ordered_and_exported(operator: httpx.AsyncCl
     page = await page_of(operator, report)
     assert "<strong>Größe</strong> 12 µs" in page
     assert page.index("Cause") < page.index("In front")
-    # What the template says to write, and nobody wrote, is not of the report.
+    # Prompts of the template that were left as they are do not appear in the report.
     assert "A <a " in page
     assert not [word for word in ("Afterwards", "What happened", "[What", "how we know") if word in page]
     pdf = await operator.get(f"{REPORTS}/{report}/export.pdf")

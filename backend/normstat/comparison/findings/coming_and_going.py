@@ -139,14 +139,22 @@ def _floor(series: SeriesIdentity) -> float | None:
     """Return the smallest weight worth a finding; None for fields that do not say what a process or unit uses of the host."""
     if not _uses_the_host(series.stat):
         return float(10.0**-series.field.decimals)
-    unit, field = series.field.unit, series.field
-    size = BYTES.get(unit.removesuffix("/s"))
-    if size is not None:
-        if field.key.startswith("vsz") or field.key == "size":
-            # Address space costs nothing.
-            return None
-        return (MIN_BYTES_PER_S if unit.endswith("/s") else MIN_BYTES) / size
+    field = series.field
+    least = least_bytes(field.unit)
+    if least is not None:
+        # Address space costs nothing.
+        return None if field.key.startswith("vsz") or field.key == "size" else least
     return MIN_CPU_PCT if field.key in CPU_FIELDS else None
+
+
+def least_bytes(unit: str) -> float | None:
+    """Return the smallest amount of bytes, or of bytes per second, that matters, in that unit; None for other units.
+
+    >>> least_bytes("KiB/s"), least_bytes("MiB"), least_bytes("%")
+    (1024.0, 64.0, None)
+    """
+    size = BYTES.get(unit.removesuffix("/s"))
+    return None if size is None else (MIN_BYTES_PER_S if unit.endswith("/s") else MIN_BYTES) / size
 
 
 def _impact(one: Unmatched, around: Surroundings) -> float:

@@ -8,28 +8,30 @@ import numpy as np
 
 from normstat.comparison.ledger import sources
 from normstat.comparison.ledger.ledger_words import culprits_of, describe, describe_part
-from normstat.comparison.ledger.lines import LedgerSplit, ResourceTotal
-from normstat.comparison.ledger.readings import Reading, find_users
+from normstat.comparison.ledger.lines import ResourceTotal
+from normstat.comparison.ledger.readings import Reading
 from normstat.comparison.ledger.sources import Database
-from normstat.comparison.ledger.windows import Spans
-from normstat.comparison.ledger_model import LedgerLine, Quantity
+from normstat.comparison.ledger.splits import Entry, Measure, by_process, find_times
+from normstat.comparison.ledger_model import LedgerLine
 from normstat.runtime.readable import describe_range, format_human
 
 # Smaller changes are ignored: sessions at work, those of a statement, and those that are blocked.
 MIN_SESSIONS: Final = 0.5
 MIN_OF_ONE: Final = 0.2
+BLOCKING: Final[Measure] = ("blocking", "sessions", MIN_OF_ONE)
+STATEMENTS: Final[Measure] = ("statement", "sessions", MIN_OF_ONE)
 # Checkpoints a minute beyond the normal range.
 MIN_FORCED: Final = 1.0
 
 
-def database_entries(reading: Reading) -> list[tuple[ResourceTotal, list[LedgerSplit]]]:
+def database_entries(reading: Reading) -> list[Entry]:
     """Return the total and the splits of each database that both sides recorded."""
     found = []
     for database in sources.DATABASES:
-        windows = reading.spans(database.stat) if reading.has(database.stat, database.active, database.sessions) else None
-        if windows is None or not len(windows.starts):
+        times = find_times(reading, database.stat) if reading.has(database.stat, database.active, database.sessions) else None
+        if times is None:
             continue
-        amounts = reading.amounts(database.stat, (database.active,), windows, reading.whole())[""]
+        amounts = reading.amounts(database.stat, (database.active,), times.windows, times.incident)[""]
         total = ResourceTotal(
             "database",
             database.name,
@@ -40,13 +42,13 @@ def database_entries(reading: Reading) -> list[tuple[ResourceTotal, list[LedgerS
             _most_sessions(reading, database),
             MIN_SESSIONS,
             amounts,
-            windows,
+            times.windows,
         )
         splits = [
-            _split(reading, sources.Users("", database.blockers, ("blocked",)), "blocking", windows),
-            _split(reading, sources.Users(database.statements, "", ("sessions",)), "statement", windows),
+            by_process(reading, [sources.Users("", database.blockers, ("blocked",))], BLOCKING, times),
+            by_process(reading, [sources.Users(database.statements, "", ("sessions",))], STATEMENTS, times),
         ]
-        found.append((total, [split for split in splits if split is not None]))
+        found.append((total, splits))
     return found
 
 
@@ -92,11 +94,3 @@ def _most_sessions(reading: Reading, database: Database) -> float | None:
     found = [side.values[database.sessions] for side in (sides.baseline, sides.incident)]
     known = [float(np.nanmax(values)) for values in found if len(values) and not np.isnan(values).all()]
     return max(known, default=0.0) or None
-
-
-def _split(reading: Reading, users: sources.Users, quantity: Quantity, windows: Spans) -> LedgerSplit | None:
-    """Return the users of a quantity. Missing: None where they were not recorded"""
-    if not reading.has(users.command or users.process, *users.fields):
-        return None
-    found = find_users(reading, users, windows, reading.whole(), MIN_OF_ONE)
-    return LedgerSplit(quantity, "sessions", MIN_OF_ONE, found)

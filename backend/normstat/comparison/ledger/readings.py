@@ -340,7 +340,7 @@ def _name(  # noqa: PLR0917
         return [named]
     instance = f"{pids[0]}/{user.command}"
     held = np.full_like(user.amounts.windows, then.get(pids[0], NOTHING)[0])
-    # Of memory, what it holds while it has samples: one that is there for a part of the time holds no more than its command.
+    # The mean memory of a process while it has samples; one that lived for part of the time holds no more than its command.
     holds = (
         np.minimum(now.get(pids[0], NOTHING)[0], user.amounts.incident)
         if users.is_held

@@ -6,14 +6,13 @@ from typing import Final
 
 import numpy as np
 
-from normstat.comparison.findings.coming_and_going import MIN_BYTES, MIN_BYTES_PER_S, MIN_CPU_PCT, is_process_stat
+from normstat.comparison.findings.coming_and_going import MIN_CPU_PCT, is_process_stat, least_bytes
 from normstat.comparison.findings.wording import name_instance
 from normstat.comparison.model import Finding, FindingGroup, ProcessChange, StoryProcess
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.stories.story_table import StoryPlace, find_place
 from normstat.comparison.stories.story_words import Amount, describe_end, describe_normal, field_of, is_in_band
 from normstat.runtime.readable import format_human, format_seconds, join_words, name_processes
-from normstat.runtime.units import BYTES
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.report_sums import split_process
 
@@ -191,8 +190,7 @@ def _clauses_of_use(actor: Actor, side: StatSide | None) -> list[str]:
         if not place.words or spec is None or np.isnan(values).all():
             continue
         mean = float(np.nanmean(values))
-        size = BYTES.get(spec.unit.removesuffix("/s"))
-        floor = MIN_CPU_PCT if size is None else (MIN_BYTES_PER_S if spec.unit.endswith("/s") else MIN_BYTES) / size
+        floor = least_bytes(spec.unit) or MIN_CPU_PCT
         # %CPU holds what %usr and %system say: the largest of a meaning counts.
         if mean < floor or (place.meaning.endswith(".sys") and "cpu_pct" in side.values):
             continue

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from normstat.comparison.findings.classify import round_value
-from normstat.comparison.findings.coming_and_going import MIN_BYTES, MIN_BYTES_PER_S, MIN_CPU_PCT, is_process_stat
+from normstat.comparison.findings.coming_and_going import MIN_CPU_PCT, is_process_stat, least_bytes
 from normstat.comparison.ledger.candidates import Candidate
 from normstat.comparison.ledger.ledger_words import culprits_of, describe_certainty
 from normstat.comparison.ledger_model import Certainty, LedgerLine, LedgerPart, Resource
@@ -15,7 +15,6 @@ from normstat.comparison.stories.build import MAX_PROCESSES, MAX_PROCESSES_IN_SE
 from normstat.comparison.stories.story_table import find_place, title_of
 from normstat.comparison.stories.story_words import is_in_band, is_usual, join_clauses, lower_starter, representative
 from normstat.runtime.readable import join_words, name_processes
-from normstat.runtime.units import BYTES
 
 TOPICS: Final[Mapping[Resource, str]] = {
     "cpu": "cpu",
@@ -148,14 +147,13 @@ def is_amount_that_matters(group: FindingGroup) -> bool:
         return True
     ends = ((now.p5, normal.p5), (now.mean, normal.mean), (now.p95, normal.p95))
     change = max(abs((end or 0.0) - (usual or 0.0)) for end, usual in ends)
-    base, slash, _ = group.unit.partition("/")
-    if base == "packets":
-        return change >= MIN_PACKETS_PER_S
-    if base in BYTES:
-        return change * BYTES[base] >= (MIN_BYTES_PER_S if slash else MIN_BYTES)
-    if group.unit == "%":
-        return change >= MIN_CPU_PCT
-    return not is_count_of_process or change >= MIN_PER_S
+    if group.unit.startswith("packets"):
+        least = MIN_PACKETS_PER_S
+    elif group.unit == "%":
+        least = MIN_CPU_PCT
+    else:
+        least = least_bytes(group.unit) or (MIN_PER_S if is_count_of_process else 0.0)
+    return change >= least
 
 
 def _is_within(item: HostStory, groups: Sequence[FindingGroup]) -> bool:

@@ -20,7 +20,7 @@ HIGH_KINDS: Final = frozenset({"spikes", "zero", "top"})
 LOW_KINDS: Final = frozenset({"stall", "bottom"})
 PLURALS: Final = frozenset({"the CPUs", "both CPUs", "the disks"})
 MAX_NAMES: Final = 2
-# More errors than this are told by their rate.
+# Above this number, errors are given as a rate.
 MAX_COUNTED: Final = 99
 # Topics whose instances are known by their names alone: vda, eth0, /home.
 NAMED_PLAINLY: Final = frozenset({"disk", "network", "nfs", "filesystem"})

@@ -51,19 +51,22 @@ class FileLook(Documented):
 
 def look_ahead(path: Path, name: str, options: ImportOptions, keeper: ArtefactKeeper | None, *, is_bundle: bool) -> FileLook:
     """Return what the first bytes of a file of that name, in a file of ours, tell. It blocks."""
+    if is_bundle:
+        return _only(FileKind.BUNDLE)
     with path.open("rb") as file:
         head = file.read(MAX_LOOK_BYTES)
-    if is_bundle:
-        return FileLook(FileKind.BUNDLE, None, has_samples=False, note="", missing=[])
     if name.lower().endswith(".toml") and SPEC_TABLE in head:
-        return FileLook(FileKind.SPEC, None, has_samples=False, note="", missing=[])
-    archive = FileLook(FileKind.ARCHIVE, None, has_samples=False, note="", missing=[])
+        return _only(FileKind.SPEC)
     if head.startswith(ZIP):
-        return archive
+        return _only(FileKind.ARCHIVE)
     found = Survey(options, Budget(MAX_UNPACKED_BYTES, MAX_MEMBERS), {}, keeper).run([path], name)
     if not found or any(not _is_of(file, name) for file in found):
-        return archive
+        return _only(FileKind.ARCHIVE)
     return _describe(found[0], keeper)
+
+
+def _only(kind: FileKind) -> FileLook:
+    return FileLook(kind, None, has_samples=False, note="", missing=[])
 
 
 def _is_of(file: Found, name: str) -> bool:

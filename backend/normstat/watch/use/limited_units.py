@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from normstat.comparison.ledger.sources import CPU_LIMIT, MEMORY_LIMIT, UNIT_STAT
 from normstat.runtime.readable import format_human
 from normstat.watch.rules.rule_file import FieldPlace, WatchInput
 from normstat.watch.use.checklist import UseSource
 
-UNIT: Final = "linux_unit"
-CPU_LIMIT, MEMORY_LIMIT = "cpu_limit_pct", "memory_limit_kb"
 # A node of a cluster may have hundreds of containers; those that are worst off are shown.
 MAX_UNITS: Final = 20
 
@@ -29,7 +28,7 @@ def limit_sources() -> list[UseSource]:
 
 def find_limited(values: Mapping[tuple[str, str], Mapping[str, float]]) -> list[LimitedUnit]:
     """Return the units with limits, by name. `values`: means by stat and field, then instance"""
-    cpu, memory = values.get((UNIT, CPU_LIMIT), {}), values.get((UNIT, MEMORY_LIMIT), {})
+    cpu, memory = values.get((UNIT_STAT, CPU_LIMIT), {}), values.get((UNIT_STAT, MEMORY_LIMIT), {})
     return [LimitedUnit(name, _describe(cpu.get(name), memory.get(name))) for name in sorted({*cpu, *memory})]
 
 
@@ -42,5 +41,5 @@ def _describe(cpu_pct: float | None, memory_kib: float | None) -> str:
 
 
 def _limit(key: str, unit: str) -> UseSource:
-    wanted = WatchInput(f"limit {key}", "", (FieldPlace(UNIT, key),), unit, is_each=True)
+    wanted = WatchInput(f"limit {key}", "", (FieldPlace(UNIT_STAT, key),), unit, is_each=True)
     return UseSource(wanted, is_idle=False, is_per_cpu=False, amber=None, above=None, red=None, limits_from="")

@@ -80,7 +80,7 @@ class UseRow(Documented):
     """`CPUs`; of a unit its name."""
     cells: list[UseCell]
     limits: str = ""
-    """Of a systemd unit or container, what it may use: `0.5 CPUs, 512 MiB`. Empty for a resource of the whole host."""
+    """What a systemd unit or container may use: `0.5 CPUs, 512 MiB`. Empty for a resource of the whole host."""
 
 
 @dataclass(frozen=True, slots=True)

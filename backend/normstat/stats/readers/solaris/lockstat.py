@@ -6,7 +6,7 @@
        32  47%  47% 0.00     1631 0xfffff800686f50d8     tcp_do_segment+0x284b
 
           nsec ------ Time Distribution ------ count     Stack
-          1024 |                     11        tcp_input+0xf54
+          1024 |@@@@@@@@@@                     11        tcp_input+0xf54
 
 A row's instance is "SECTION: LOCK CALLER"; without a section's title it is "LOCK CALLER". Pairs that come again in the same section
 differ in their stacks only, and are numbered (" #2").

@@ -7,7 +7,7 @@ dtrace: description 'syscall:::entry ' matched 228 probes
 
   Xorg
            value  ------------- Distribution ------------- count
-               0 |@                      26
+               0 |@@@@@@@@@@@@@@@@@@@                      26
                1 |                                         0
 
 The last number of a row is its count and everything before it the key: dtrace prints one value for each key unless a script says
