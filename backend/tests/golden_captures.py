@@ -17,7 +17,7 @@ from typing import Final
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from normstat.cli.parse_command import to_json_lines
+from normstat.cli.parsed_samples import to_json_lines
 from normstat.stats import readers
 from normstat.stats.catalogue import load_catalogue, require_spec
 from normstat.stats.readers import read

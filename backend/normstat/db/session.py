@@ -1,5 +1,6 @@
 """Connections to the database: the engine of a process and the sessions of its requests and tasks."""
 
+import asyncio
 import os
 import secrets
 import time
@@ -199,10 +200,25 @@ async def open_second_session(
             log.info("no_second_connection", error=type(error).__name__)
             yield None
             return
-        snapshot = await (await connection.execute("SELECT pg_export_snapshot()")).fetchone()
-        assert snapshot is not None
-        await (await driver_of(second)).execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot[0])))
+        snapshot = await _export_snapshot(connection)
+        await (await driver_of(second)).execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot)))
         yield ReadSession(second)
+
+
+async def _export_snapshot(connection: AsyncConnection[tuple[object, ...]]) -> str:
+    """Return the name of the snapshot of the connection's transaction.
+
+    A caller that is cancelled waits for the statement: cancelled at the server, it would abort the transaction that others read in.
+    """
+    statement = asyncio.create_task(connection.execute("SELECT pg_export_snapshot()"))
+    try:
+        cursor = await asyncio.shield(statement)
+    except asyncio.CancelledError:
+        await asyncio.wait({statement})
+        raise
+    row = await cursor.fetchone()
+    assert row is not None
+    return str(row[0])
 
 
 @asynccontextmanager

@@ -341,9 +341,15 @@ async def read_hot_pages(session: AsyncSession, query: PageQuery) -> AsyncGenera
                 yield page
     finally:
         if coming is not None:
-            # psycopg cancels the statement at the server. If we are cancelled again meanwhile, the task ends on its own.
-            coming.cancel()
+            # A statement that is cancelled at the server aborts the transaction, which a reader that has enough goes on using: only
+            # one that is cancelled itself no longer needs it. If we are cancelled again meanwhile, the task ends on its own.
+            present = asyncio.current_task()
+            if present is None or present.cancelling():
+                coming.cancel()
             await asyncio.wait({coming})
+            if not coming.cancelled():
+                # Nobody asks for this page: what prevented it is met by the next statement.
+                coming.exception()
 
 
 def to_floats(field: Field, column: StoredArray) -> Float64Array:

@@ -96,7 +96,7 @@ def test_mistakes_are_named(words: list[str], code: int, complaint: str) -> None
 
 
 def test_a_file_larger_than_a_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("normstat.cli.parse_command.PIECE", 1000)
+    monkeypatch.setattr("normstat.cli.parsed_samples.PIECE", 1000)
     assert run(str(AGENT), "--since-boot") == (0, run("-", "--since-boot", stdin=AGENT.read_bytes())[1], "")
     lines = AGENT.read_bytes().splitlines(keepends=True)
     many = tmp_path / "many.txt"

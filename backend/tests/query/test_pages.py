@@ -1,5 +1,7 @@
 """Pages: every value and every gap comes back, however the gaps lie in the columns and wherever pages end."""
 
+import asyncio
+from contextlib import aclosing
 from datetime import timedelta
 
 import numpy as np
@@ -105,6 +107,27 @@ async def test_pages_hold_what_the_table_holds(
             assert page.has_values[place] or np.isnan(to_floats(field, page.values[place])).all()
         if field.key not in PATTERNS:
             assert not any(page.has_values[place] for page in found)
+
+
+async def test_a_reader_that_has_enough_goes_on_in_its_transaction(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next page is being fetched by then; a statement cancelled at the server would abort the transaction."""
+    await fill(sessions)
+    monkeypatch.setattr(PageQuery, "n_rows_per_page", 7)
+    fetch = sample_pages._PageReader.fetch
+
+    async def fetch_slowly(reader: sample_pages._PageReader, window: Window, n_rows: int) -> Page:
+        await reader._connection.execute("SELECT pg_sleep(0.1)")
+        return await fetch(reader, window, n_rows)
+
+    monkeypatch.setattr(sample_pages._PageReader, "fetch", fetch_slowly)
+    async with sessions() as session:
+        host_id, stat = await require_host(session, "web1"), await find_stat(session, "pidstat_linux")
+        assert stat is not None
+        async with aclosing(read_pages(session, PageQuery(stat.name, host_id, DAY, stat.fields))) as pages:
+            assert len(await anext(pages))
+            # The statement of the next page has begun.
+            await asyncio.sleep(0.05)
+        assert await require_host(session, "web1") == host_id
 
 
 async def test_long_empty_times_are_passed_over(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
