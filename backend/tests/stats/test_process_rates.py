@@ -60,12 +60,13 @@ def test_cpu_time_of_ended_children_is_counted_once() -> None:
 
 
 # Whose turn it is, its ticks, those of a child that no snapshot shows, and whether it ends.
+EVERY_S = 100
 EVENTS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 99), st.integers(0, 99), st.booleans()), max_size=40)
 
 
 @given(EVENTS)
 def test_processes_and_their_ended_children_add_up_to_all_cpu_time(events: list[tuple[int, int, int, bool]]) -> None:
-    """Processes start, use CPU time and end as they like, and are waited for."""
+    """Processes start, use CPU time and end as they like, and are waited for. None uses more than a CPU between two snapshots."""
     # For each living process: its parent, its own ticks, and those of the children that it has waited for.
     alive: dict[int, list[int]] = {1: [0, 0, 0]}
     used, text = 0, [pids(0, stat_line(1, "init"))]
@@ -84,12 +85,14 @@ def test_processes_and_their_ended_children_add_up_to_all_cpu_time(events: list[
         else:
             alive[100 + at] = [pid, 0, 0]
         lines = [
-            stat_line(pid, "sh", parent=parent, utime=own, cutime=waited, start=100 if pid == 1 else 100_000 + 100 * (pid - 100))
+            stat_line(
+                pid, "sh", parent=parent, utime=own, cutime=waited, start=100 if pid == 1 else 100_000 + 100 * EVERY_S * (pid - 100)
+            )
             for pid, (parent, own, waited) in sorted(alive.items())
         ]
-        text.append(pids(at, *lines))
+        text.append(pids(at * EVERY_S, *lines))
     rates = [values for at, _, values in processes(text) if at]
-    assert sum((values["cpu_pct"] or 0) + (values["ended_pct"] or 0) for values in rates) == pytest.approx(used)
+    assert sum((values["cpu_pct"] or 0) + (values["ended_pct"] or 0) for values in rates) == pytest.approx(used / EVERY_S)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +112,38 @@ def test_a_child_that_ends_with_its_parent_is_not_counted_again(adopter: str, ma
         ),
     ]
     assert sum(values["ended_pct"] or 0 for at, _, values in commands(text) if at) == 0
+
+
+@pytest.mark.parametrize("is_adopted", [True, False])
+def test_a_process_that_ends_while_a_snapshot_is_printed_is_not_counted_again(*, is_adopted: bool) -> None:
+    """Gone from the snapshot whose line of its heir came before: that has it in the next one. Or still in it, after the line."""
+    parent = 1 if is_adopted else 7
+    init, shell = stat_line(1, "init", parent=0), stat_line(7, "sh", parent=1)
+    heir = stat_line(parent, "heir", parent=0, cutime=30_000)
+    others = [shell if is_adopted else init]
+    ended = stat_line(9, "python", parent=parent, utime=30_000)
+    late = [pids(0, init, shell, ended), pids(5, init, shell), pids(10, heir, *others), pids(15, heir, *others)]
+    early = [pids(0, init, shell, ended), pids(5, heir, *others, ended), pids(10, heir, *others)]
+    for text in (late, early):
+        assert sum(values["ended_pct"] or 0 for at, _, values in commands(text) if at) == 0
+        # However the bytes come.
+        pieces = [piece.encode() for piece in text]
+        assert read_pieces(PIDS, pieces).rows == read_pieces(PIDS, [b"".join(pieces)]).rows
+
+
+def test_what_a_process_owes_is_taken_off_once() -> None:
+    """Short children that no snapshot shows are counted again in the interval after, and beside a long one that lives on."""
+    lives = stat_line(8, "worker", parent=7, utime=900)
+    text = [
+        pids(0, stat_line(7, "make"), lives, stat_line(9, "cc", parent=7, utime=300)),
+        pids(5, stat_line(7, "make"), lives),
+        pids(10, stat_line(7, "make", cutime=300 + 200), lives),
+        pids(15, stat_line(7, "make", cutime=500 + 1000), lives),
+        pids(20, stat_line(7, "make", cutime=1500 + 1000), lives),
+    ]
+    found = [(at, values["ended_pct"]) for at, name, values in commands(text) if at and name == "make"]
+    # The third interval could be the worker's end; the fourth shows that it was not.
+    assert found == [(5, 0.0), (10, 40.0), (15, 20.0), (20, 200.0)]
 
 
 def test_anonymous_memory_is_what_is_resident_without_what_is_shared() -> None:

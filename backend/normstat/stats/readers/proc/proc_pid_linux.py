@@ -27,7 +27,7 @@ follow the processes (cgroups.py).
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -70,6 +70,8 @@ KIB: Final = 1024
 PAGE_SIZES: Final = (64, 16, 4)
 # This many different sizes of address spaces are all multiples of 64 kB with a chance of one in 65536.
 ENOUGH_SIZES: Final = 4
+# A CPU that works all the time, in %.
+FULL_CPU: Final = 100.0
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,9 @@ class Reader(CounterReader[PidLayout]):
     """One call of the reader.
 
     `_anon` has the pages of anonymous memory of each PID in the present snapshot. `_known` has for each PID the uptime
-    and the text of what is compared: start time, counters, threads, pages, state, parent and command.
+    and the text of what is compared: start time, counters, threads, pages, state, parent and command. `_owed`: ticks of CPU time
+    of processes that ended, by the heir whose counters did not show them yet: those of its children, and those of orphans.
+    `_early`: ticks of processes that their parent got although the last snapshot still had them.
     """
 
     makes_summaries = True
@@ -145,6 +149,8 @@ class Reader(CounterReader[PidLayout]):
     def forget_counters(self) -> None:
         """Forget all processes: the host was booted since."""
         self._known.clear()
+        self._owed.clear()
+        self._early.clear()
         self._io_table.entries.clear()
         self._cgroups.forget_all()
 
@@ -156,6 +162,9 @@ class Reader(CounterReader[PidLayout]):
         rows, commands = own.get("rows"), own.get("commands")
         self._rows = {str(pid): ProcessRow(*row) for pid, row in (rows.items() if isinstance(rows, dict) else ())}
         self._commands = {str(name): CommandSum(*row) for name, row in (commands.items() if isinstance(commands, dict) else ())}
+        owed, early = own.get("owed"), own.get("early")
+        self._owed = {str(pid): list(map(float, ticks)) for pid, ticks in (owed.items() if isinstance(owed, dict) else ())}
+        self._early = {str(pid): float(ticks) for pid, ticks in (early.items() if isinstance(early, dict) else ())}
         anon = own.get("anon")
         self._anon = {str(pid): int(pages) for pid, pages in (anon.items() if isinstance(anon, dict) else ())}
         self._pid, io, io_offset = str(own.get("pid", "")), own.get("io"), own.get("io_offset")
@@ -173,6 +182,8 @@ class Reader(CounterReader[PidLayout]):
             "cgroups": self._cgroups.to_state(),
             "rows": {pid: row.to_state() for pid, row in self._rows.items()},
             "commands": {name: command.to_state() for name, command in self._commands.items()},
+            "owed": self._owed,
+            "early": self._early,
             "anon": self._anon,
             "pid": self._pid,
             "io": self._io,
@@ -269,39 +280,75 @@ class Reader(CounterReader[PidLayout]):
         """Leave in ENDED of processes, and of their commands, only CPU time that no snapshot has shown.
 
         For processes that ended in this interval, the kernel gave the CPU time of their whole lives to the first of their ancestors
-        that lives on, or, where the parent ended first, to the one that adopts orphans: process 1 or a subreaper.
+        that lives on, or, where the parent ended first, to the one that adopts orphans: process 1 or a subreaper. Some end while
+        a snapshot is printed: it may lack both the process and what its heir got, or have both.
         """
-        waiting = {pid: rates for pid, row in self._rows.items() if (rates := row.rates) is not None and rates[ENDED]}
-        if not waiting or self.before is None:
+        if self.before is None:
             return
-        ended = {pid: _words_of(known) for pid, (uptime, known) in self._known.items() if uptime != now}
-        heirs: dict[str, str] = {}
-        seen = dict.fromkeys(waiting, 0)
-        orphaned: dict[str, int] = {}
-        for pid, words in ended.items():
-            heir = _find_heir(pid, ended, heirs)
-            # Its own CPU time, and what it had got from its children.
-            ticks = sum(map(int, words[CPU_WORDS]))
-            if words[PARENT_WORD] in ended:
-                orphaned[heir] = orphaned.get(heir, 0) + ticks
-            elif heir in seen:
-                seen[heir] += ticks
         elapsed = now - self.before
-        left = {pid: rates[ENDED] - per_second(seen[pid], elapsed) for pid, rates in waiting.items()}
-        for heir, ticks in orphaned.items():
+        waiting = {pid: rates for pid, row in self._rows.items() if (rates := row.rates) is not None and rates[ENDED]}
+        left = {pid: rates[ENDED] for pid, rates in waiting.items()}
+
+        def take(pid: str, ticks: float) -> float:
+            """Take off what the process got; return what it did not get."""
+            taken = min(per_second(ticks, elapsed), max(0.0, left.get(pid, 0.0)))
+            if taken:
+                left[pid] -= taken
+            return ticks - taken * elapsed / 100
+
+        def take_of_orphans(heir: str, ticks: float) -> float:
             # It is unknown whether they or their parent ended first. The older an ancestor, the fewer children of its own end: what
             # it got is of orphans.
-            rate = per_second(ticks, elapsed)
             for ancestor in reversed(self._line_of(heir)):
-                taken = min(rate, max(0.0, left.get(ancestor, 0.0)))
-                if taken:
-                    left[ancestor] -= taken
-                    rate -= taken
+                ticks = take(ancestor, ticks)
+            return ticks
+
+        ended = {pid: _words_of(known) for pid, (uptime, known) in self._known.items() if uptime != now}
+        heirs: dict[str, str] = {}
+        for earlier, (of_children, of_orphans) in self._owed.items():
+            heir = _find_heir(earlier, ended, heirs)
+            take(heir, of_children)
+            take_of_orphans(heir, of_orphans)
+        children: dict[str, float] = {}
+        orphans: dict[str, float] = {}
+        for pid, words in ended.items():
+            heir = _find_heir(pid, ended, heirs)
+            group = orphans if words[PARENT_WORD] in ended else children
+            # Its own CPU time, and what it had got from its children.
+            group[heir] = group.get(heir, 0) + sum(map(int, words[CPU_WORDS])) - self._early.pop(pid, 0)
+        owed_children = {heir: take(heir, ticks) for heir, ticks in children.items()}
+        owed_orphans = {heir: take_of_orphans(heir, ticks) for heir, ticks in orphans.items()}
+        self._owed = {
+            heir: [owed_children.get(heir, 0.0), owed_orphans.get(heir, 0.0)]
+            for heir in owed_children.keys() | owed_orphans.keys()
+            if owed_children.get(heir, 0.0) + owed_orphans.get(heir, 0.0) >= 1
+        }
+        self._take_early(now, left, take)
         for pid in waiting:
             self._commands[self._rows[pid].command].rates[ENDED] = 0.0
         for pid, rates in waiting.items():
             rates[ENDED] = max(0.0, left[pid])
             self._commands[self._rows[pid].command].rates[ENDED] += rates[ENDED]
+
+    def _take_early(self, now: int, left: Mapping[str, float], take: Callable[[str, float], float]) -> None:
+        """Take off the CPU time of children that this snapshot still has although their parent has got it.
+
+        Only where both are more than a CPU can do in the interval, and once for each child: a parent of many short children may
+        have a long one, too.
+        """
+        rich = {pid for pid, rate in left.items() if rate > FULL_CPU}
+        self._early = {pid: ticks for pid, ticks in self._early.items() if pid in self._known}
+        if not rich:
+            return
+        assert self.before is not None
+        for pid, (uptime, known) in self._known.items():
+            words = _words_of(known)
+            heir, ticks = words[PARENT_WORD], sum(map(int, words[CPU_WORDS]))
+            if uptime != now or heir not in rich or pid in self._early:
+                continue
+            if FULL_CPU < per_second(ticks, now - self.before) <= left[heir]:
+                self._early[pid] = ticks
+                take(heir, ticks)
 
     def _line_of(self, pid: str) -> list[str]:
         """Return a living process and its ancestors, nearest first."""
