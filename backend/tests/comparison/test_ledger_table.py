@@ -1,5 +1,7 @@
 """The ledger in short texts: what the CLI and the report print."""
 
+from dataclasses import replace
+
 from normstat.comparison.ledger.ledger_table import describe_ledger, to_rows
 from tests.report.made import ledger_line, ledger_of_memory, ledger_part
 
@@ -19,6 +21,18 @@ def test_sentences_then_what_is_as_normal_in_one_line() -> None:
         "Likely: vda served 427 requests/s (normally 0 to 46/s).",
         "As normal: memory 1.3 of 23.6 GiB, network eth0 12 KiB/s.",
     ]
+
+
+def test_who_is_new_at_a_full_resource_is_named_where_its_total_is_as_normal() -> None:
+    full = ledger_line(
+        is_full=True, incident=199.0, low=180.0, high=200.0, outside=0.0, certainty="nothing",
+        parts=[
+            ledger_part(name="mypy", incident=40.0, is_new=False), ledger_part(name="find", incident=4.0),
+            ledger_part(name="cc (2 processes)", incident=26.4),
+        ],
+    )  # fmt: skip
+    assert describe_ledger([full]) == ["As normal: CPU 100 % (cc (2 processes), which are new, used 26 % of a CPU)."]
+    assert describe_ledger([replace(full, parts=full.parts[:2])]) == ["As normal: CPU 100 %."]
 
 
 def test_a_sentence_that_the_verdict_has_said_is_left_out() -> None:

@@ -232,7 +232,7 @@ def test_what_comes_and_goes_anyway_is_no_finding() -> None:
     sides[COMMANDS][1]["job9", "cpu_pct"] = noise(55, M)
     found = compare_values(sides)
     assert found.groups == []
-    assert found.small_processes == "1 other command is new, together 54.9 % of one CPU."
+    assert found.small_processes == "1 other command is new (job9), together 54.9 % of one CPU."
 
 
 def test_of_single_samples_nothing_is_said_to_be_new() -> None:

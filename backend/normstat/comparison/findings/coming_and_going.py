@@ -34,6 +34,8 @@ PROCESS_TITLES: Final = frozenset({"process", "command", "thread", "user", "proj
 UNIT_TITLES: Final = frozenset({"unit", "unit and disk", "container", "cgroup"})
 # Minimum use of a process or unit whose coming or going is a finding: share of one CPU, and bytes (per second).
 MIN_CPU_PCT: Final = 5.0
+# Of those that are new without weight, the largest that use as much are named, so many at most.
+MAX_NAMED: Final = 3
 MIN_BYTES_PER_S: Final = 1024.0 * 1024.0
 MIN_BYTES: Final = 64 * 1024.0 * 1024.0
 # From this many times what comes and goes anyway, more makes no difference.
@@ -183,10 +185,12 @@ def describe_small(unmatched: Sequence[Unmatched], found: Sequence[FindingGroup]
     if not small:
         return ""
     # A process may be in several tools: the one that saw most counts.
-    by_stat: dict[str, list[float]] = {}
-    for (stat, _), cpu in small.items():
-        by_stat.setdefault(stat, []).append(cpu)
+    by_stat: dict[str, dict[str, float]] = {}
+    for (stat, instance), cpu in small.items():
+        by_stat.setdefault(stat, {})[instance] = cpu
     stat, cpus = max(by_stat.items(), key=lambda item: len(item[1]))
     title = load_catalogue().stats[stat][1].instance_title
     what = f"1 other {title} is" if len(cpus) == 1 else f"{len(cpus):,} other {title}s are"
-    return f"{what} new, together {sum(cpus):.1f} % of one CPU."
+    named = [name for name, cpu in sorted(cpus.items(), key=lambda item: -item[1])[:MAX_NAMED] if cpu >= MIN_CPU_PCT]
+    who = f" ({', '.join(named)})" if named else ""
+    return f"{what} new{who}, together {sum(cpus.values()):.1f} % of one CPU."

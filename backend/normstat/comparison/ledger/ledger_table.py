@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from normstat.comparison.ledger.ledger_words import culprits_of, describe_certainty
+from normstat.comparison.ledger.ledger_words import culprits_of, describe_certainty, describe_newcomer
 from normstat.comparison.ledger_model import Certainty, LedgerLine, LedgerPart, Resource
 from normstat.runtime.readable import describe_range, format_human
 
@@ -79,7 +79,9 @@ def describe_ledger(lines: Sequence[LedgerLine], said: str = "") -> list[str]:
         own = [line for line in lines if line.host == host]
         where = f"{host}: " if len(hosts) > 1 else ""
         told += [f"{where}{describe_certainty(line)}" for line in own if _is_told(line, said)]
-        normal = [f"{name_resource(line)} {describe_use(line)}" for line in own if line.certainty == "nothing"]
+        normal = [
+            f"{name_resource(line)} {describe_use(line)}{describe_newcomer(line)}" for line in own if line.certainty == "nothing"
+        ]
         if normal:
             told.append(f"{where}As normal: {', '.join(normal)}.")
     return told

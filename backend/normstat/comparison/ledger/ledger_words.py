@@ -28,6 +28,8 @@ VERBS: Final = {
     "blocking": "blocked {}",
     "gpu": "kept the GPU busy {} of the time",
 }
+# The least share of a resource at its capacity that a newcomer takes to be named.
+MIN_NEWCOMER: Final = 0.05
 NOTHING: Final = {
     "cpu": "used no CPU time",
     "memory": "held nothing",
@@ -63,6 +65,24 @@ def describe_certainty(line: LedgerLine) -> str:
 def culprits_of(line: LedgerLine) -> list[LedgerPart]:
     """Return the users that made the change of a line, as chosen. Empty: none"""
     return [part for part in (*line.units, *line.parts) if part.is_culprit]
+
+
+def describe_newcomer(line: LedgerLine) -> str:
+    """Return who is new at a resource that is always at its capacity, where the total says nothing. Empty: the resource is not, or
+    no newcomer takes enough of it
+
+    As in ` (yes, which is new, used 25 % of a CPU)`.
+    """
+    if not line.is_full or line.capacity is None:
+        return ""
+    least = MIN_NEWCOMER * line.capacity
+    new = [part for part in line.parts if part.is_new and part.command and part.unit == line.unit and part.incident >= least]
+    if not new:
+        return ""
+    most = max(new, key=lambda part: part.incident)
+    amount = VERBS[most.quantity].format(format_human(most.incident, most.unit))
+    is_plural = most.name.endswith(" processes)")
+    return f" ({most.name}, which {'are' if is_plural else 'is'} new, {amount})"
 
 
 def choose_culprits(line: LedgerLine) -> list[LedgerPart]:
