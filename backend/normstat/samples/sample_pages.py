@@ -348,7 +348,7 @@ async def read_hot_pages(session: AsyncSession, query: PageQuery) -> AsyncGenera
                 coming.cancel()
             await asyncio.wait({coming})
             if not coming.cancelled():
-                # Nobody asks for this page: what prevented it is met by the next statement.
+                # This page is not needed: the next statement meets what prevented it.
                 coming.exception()
 
 
