@@ -34,7 +34,7 @@ PROCESS_TITLES: Final = frozenset({"process", "command", "thread", "user", "proj
 UNIT_TITLES: Final = frozenset({"unit", "unit and disk", "container", "cgroup"})
 # Minimum use of a process or unit whose coming or going is a finding: share of one CPU, and bytes (per second).
 MIN_CPU_PCT: Final = 5.0
-# Of those that are new without weight, the largest that use as much are named, so many at most.
+# At most this number of those that are new without weight are named: the largest, if they use as much.
 MAX_NAMED: Final = 3
 MIN_BYTES_PER_S: Final = 1024.0 * 1024.0
 MIN_BYTES: Final = 64 * 1024.0 * 1024.0
