@@ -187,7 +187,9 @@ def _build(
 ) -> HostStory:
     """Return the story of a topic. `groups`: its own, and those of other topics that it may name"""
     placed, elsewhere = groups
-    impact = max((group.impact for _, group, _ in placed), default=0.0)
+    # The size of a story is that of what its sentence tells.
+    chief = [item for item in placed if item[2].role != "detail"] or placed
+    impact = max((group.impact for _, group, _ in chief), default=0.0)
     # Processes only take the lead with a finding that is no detail.
     moved = max((_bytes_moved(group, member) for _, group, _ in placed for member in group.members[:1]), default=0.0)
     told_of = [
@@ -209,7 +211,7 @@ def _build(
     told += _choose(lines, placed, MIN_SHARE * best) if bouts is None else [bouts]
     if not told:
         told = [line.text for _, line in lines[:1]] or [placed[0][1].sentence.removesuffix(".")]
-    _, strongest, lead = placed[0]
+    _, strongest, lead = chief[0]
     # Without a named process the story says why.
     gap = describe_io_gap(incident.sides) if topic == "disk" and not processes and strongest.direction != "down" else None
     told += [gap] if gap else []
