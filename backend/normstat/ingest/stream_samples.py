@@ -46,6 +46,8 @@ LOOKBACK_BYTES: Final = 1 << 20
 # Names of instances whose rows are refused, by stat.
 Refused = Mapping[str, frozenset[str]]
 NOTHING_REFUSED: Final[Refused] = {}
+# Where the state of a reader keeps its open lines that were moved to the rejected ones.
+MOVED: Final = "moved"
 TOO_MANY_INSTANCES_REASON: Final = (
     "too many new instances of this stat within an hour; raise NORMSTAT_INGEST_MAX_NEW_INSTANCES and read the stream again"
 )
@@ -107,7 +109,8 @@ class StreamReader:
         self._n_lines_before = n_lines_before
         self._refused = refused
         self._n_kept: Counter[str] = Counter()
-        # The lines of the piece that were moved to the rejected ones: a line may have rows of several stats.
+        # The rejected lines of the piece, and the open ones of earlier pieces: a line may have rows of several stats, and is
+        # counted once.
         self._moved: set[int] = set()
         self._data = b""
         self._data_start = start
@@ -161,7 +164,9 @@ class StreamReader:
             window=self._window,
         )
         n_lines_before = self._n_lines_before + result.n_lines.total()
-        self._moved.clear()
+        moved = result.state.get(MOVED)
+        self._moved = set(moved) if isinstance(moved, list) else set()
+        self._moved.update(line.offset for line in outcome.rejected)
         result.n_lines.update(outcome.accounts.n_lines)
         result.n_bytes.update(outcome.accounts.n_bytes)
         result.state = outcome.state
@@ -169,6 +174,9 @@ class StreamReader:
         self._take_events(outcome.events, n_lines_before)
         for block in outcome.blocks:
             self._take_block(block, n_lines_before)
+        open_lines = self._moved.intersection(outcome.open_lines)
+        if open_lines:
+            result.state = result.state | {MOVED: sorted(open_lines)}
         return outcome.n_taken
 
     def _take_events(self, events: Sequence[LineEvent], n_lines_before: int) -> None:

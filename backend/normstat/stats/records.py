@@ -180,6 +180,8 @@ class ReadResult:
     """Everything that one call of a reader found.
 
     `n_taken` bytes of the input were accounted for; the rest (an unfinished last line) must be given again, with more after it.
+    `open_lines` are the offsets of lines whose rows were returned, and which a row of the next piece may name again: that of a
+    lock, whose stack is still open.
     """
 
     blocks: tuple[SampleBlock, ...]
@@ -189,6 +191,7 @@ class ReadResult:
     state: State
     n_taken: int
     events: tuple[LineEvent, ...] = ()
+    open_lines: tuple[int, ...] = ()
 
 
 def shift_times(result: ReadResult, shift_us: int) -> ReadResult:

@@ -1,10 +1,26 @@
 """Lines are moved to the rejected ones once, whatever hangs on them."""
 
-from normstat.ingest.stream_samples import NO_TIME_REASON, TOO_MANY_INSTANCES_REASON, Refused, StreamReader, StreamResult
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from normstat.ingest.stream_samples import (
+    NO_TIME_REASON,
+    TOO_MANY_INSTANCES_REASON,
+    Refused,
+    StreamReader,
+    StreamResult,
+    fill_unseen_text,
+)
 from normstat.samples.table_plan import TablePlan
 from normstat.stats.catalogue import require_spec
-from normstat.stats.records import NO_TIMING, LineKind
+from normstat.stats.records import NO_TIMING, LineKind, State
+from tests.golden_captures import captures
 
+DISTRIBUTION = "      nsec ---- Time Distribution ---- count Stack\n"
 LINE = "{} (sh) S 1 1 1 0 -1 0 0 0 0 0 {} 0 0 0 20 0 1 0 100 4096 10 0 0\n"
 
 
@@ -23,6 +39,62 @@ def read_pids(text: str, refused: Refused | None = None) -> StreamResult:
         refused={} if refused is None else refused,
     )
     return reader.read(text.encode(), is_final=True)
+
+
+def read_in_pieces(spec_name: str, pieces: Sequence[bytes]) -> tuple[Counter[LineKind], Counter[LineKind], list[int]]:
+    """Each piece as a request: lines and bytes by kind, and the offsets of rejected lines. The state goes through JSON."""
+    spec = require_spec(spec_name)
+    n_lines, n_bytes, rejected = Counter[LineKind](), Counter[LineKind](), []
+    state: State = {}
+    behind = rest = b""
+    for number, piece in enumerate(pieces):
+        data = rest + piece
+        start = len(behind)
+        reader = StreamReader(
+            spec,
+            TablePlan([spec], {}),
+            host_id=1,
+            command="",
+            timing=NO_TIMING,
+            start=start,
+            state=state,
+            n_lines_before=n_lines.total(),
+        )
+        result = reader.read(data, is_final=number + 1 == len(pieces))
+        fill_unseen_text(result, 0, behind)
+        behind += data[: result.end - start]
+        rest = data[result.end - start :]
+        state = json.loads(json.dumps(result.state))
+        n_lines.update(result.n_lines)
+        n_bytes.update(result.n_bytes)
+        rejected += [line.offset for line in result.rejected]
+    return +n_lines, +n_bytes, sorted(rejected)
+
+
+@pytest.mark.parametrize("spec", ["plockstat", "lockstat", "livetest_solaris"])
+def test_a_line_whose_later_rows_come_in_another_request_is_rejected_once(spec: str) -> None:
+    """The stack below a lock, or the text below a state, names the line above it. Without a time neither has a sample."""
+    for capture in captures():
+        if capture.spec == spec:
+            data = re.sub(
+                rb"(?m)^Overall current state is (\w+) at:.*$",
+                rb"Overall current state is \1 at: Wed Jul 99 00:12:32 1998",
+                capture.data,
+            )
+            whole = read_in_pieces(spec, [data])
+            assert read_in_pieces(spec, data.splitlines(keepends=True)) == whole
+            assert len(set(whole[2])) == len(whole[2])
+
+
+def test_a_line_that_its_reader_rejects_after_a_row_is_rejected_once() -> None:
+    """A bucket with a frame too many."""
+    frames = "".join(f"                                        frame{number}\n" for number in range(256))
+    bucket = "      1024 |@@@@                           1         one_more\n"
+    text = f"Count     nsec Lock                         Caller\n   78    69427 a_lock   a_caller\n{DISTRIBUTION}{frames}{bucket}"
+    n_lines, n_bytes, rejected = read_in_pieces("plockstat", [text.encode()])
+    assert n_bytes.total() == len(text)
+    assert n_lines[LineKind.SAMPLE] == 256
+    assert len(rejected) == len(set(rejected)) == n_lines[LineKind.REJECTED] == 2
 
 
 def snapshots(*times: str) -> str:

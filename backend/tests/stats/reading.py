@@ -79,6 +79,7 @@ def read_together(streams: Sequence[tuple[Spec, Sequence[bytes]]], command: str 
     states: list[State] = [{} for _ in streams]
     offsets = [0 for _ in streams]
     rests = [b"" for _ in streams]
+    had_rows: list[set[int]] = [set() for _ in streams]
     readings = [Reading([], [], Counter(), Counter(), {}) for _ in streams]
     for number in range(n_pieces):
         rests = [rest + pieces[number] for rest, (_, pieces) in zip(rests, streams, strict=True)]
@@ -89,6 +90,10 @@ def read_together(streams: Sequence[tuple[Spec, Sequence[bytes]]], command: str 
                 spec, rests[at], state=states[at], offset=offsets[at], is_final=is_final, command=command, window=windows[at]
             )
             assert sum(result.accounts.n_bytes.values()) == result.n_taken
+            named = {row.offset for row in rows_of_result(result) if row.stat not in SUMMARIES and not row.is_since_boot}
+            # Ingest counts a line once that it rejects, whenever its rows come.
+            assert not named & had_rows[at], "a line that may get another row in a later piece stands in open_lines"
+            had_rows[at] = (had_rows[at] | named).difference(result.open_lines)
             readings[at].rows.extend(rows_of_result(result))
             readings[at].rejected.extend(result.rejected)
             readings[at].n_lines.update(result.accounts.n_lines)

@@ -6,6 +6,7 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.ingest.stream_samples import MOVED
 from normstat.samples import chunks
 from normstat.samples.ingest_rows import OpenStream
 from normstat.stats.engine.reader_state import state_after_gap
@@ -32,8 +33,9 @@ async def read_state(session: AsyncSession, stream: OpenStream, spec: Spec | Non
     end = stream.acked_offset
     parts = [(0, end)] if end <= WHOLE_BYTES else [(0, HEAD_BYTES), (end - TAIL_BYTES, end)]
     state = await _read_parts(session, stream, spec, parts)
-    # Lines are numbered on, whichever part of them was read.
-    return state | {"line_no": stream.n_all_lines}
+    # Lines are numbered on, whichever part of them was read, and what was counted as rejected remains so.
+    kept = {name: value for name, value in stream.reader_state.items() if name == MOVED}
+    return state | kept | {"line_no": stream.n_all_lines}
 
 
 async def _read_parts(session: AsyncSession, stream: OpenStream, spec: Spec, parts: Sequence[tuple[int, int]]) -> State:

@@ -191,6 +191,10 @@ class LineEngine(Generic[LayoutT]):
     def finish(self) -> None:
         """Complete a sample of several lines at the end of the stream."""
 
+    def open_lines(self) -> tuple[int, ...]:
+        """Return the offsets of lines that have rows and may get one more in the next piece."""
+        return ()
+
     def let_go(self) -> None:
         """Drop what refers back to this object: the arrays of a piece that was read must not wait for the garbage collector."""
 
@@ -561,4 +565,5 @@ class LineEngine(Generic[LayoutT]):
             state=common | self.state(),
             n_taken=n_taken,
             events=tuple(self.events),
+            open_lines=self.open_lines(),
         )

@@ -167,6 +167,10 @@ class Reader(LineReader[LockstatLayout]):
         """Complete the last stack."""
         self._close_record()
 
+    def open_lines(self) -> tuple[int, ...]:
+        """Return the line of the row whose stack is open."""
+        return () if self._record is None else (self._record.offset,)
+
     def is_whole(self, line: Line) -> bool:
         """Return whether the line is a rule, which has no numbers to lose."""
         return RULE.fullmatch(line.text) is not None or LEFT_OUT.fullmatch(line.text) is not None

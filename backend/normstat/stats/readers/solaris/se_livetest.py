@@ -112,6 +112,10 @@ class Reader(LineReader[LiveTestLayout]):
         """Complete the last text."""
         self._flush_advice()
 
+    def open_lines(self) -> tuple[int, ...]:
+        """Return the line of the state whose text may go on."""
+        return () if self._advice is None else (self._advice.offset,)
+
     def take_line(self, line: Line) -> Outcome:
         """Return the parts of a line, one after another."""
         if not line.text.strip(" \t"):
