@@ -105,14 +105,24 @@ def _lines_of(found: NewestValues) -> Iterator[str]:
         rows = [row for row in found.rows if not np.isnan(row.values[place])]
         if not rows:
             continue
-        name = f"normstat_{found.stat.name}_{field.key}"
-        yield f"# HELP {name} {_help_of(field)}\n"
+        name = metric_name(found.stat.name, field)
+        yield f"# HELP {name} {help_of(field)}\n"
         yield f"# TYPE {name} {'counter' if field.semantics is Semantics.COUNTER else 'gauge'}\n"
         for row in rows:
-            labels = {"host": row.host} | ({"instance": row.instance} if row.instance else {})
-            yield f"{format_series(name, labels)} {format_value(row.values[place])} {row.time_ms}\n"
+            yield f"{format_series(name, labels_of(row))} {format_value(row.values[place])} {row.time_ms}\n"
 
 
-def _help_of(field: Field) -> str:
+def metric_name(stat: str, field: Field) -> str:
+    """Return the name of the series of a field."""
+    return f"normstat_{stat}_{field.key}"
+
+
+def labels_of(row: NewestRow) -> dict[str, str]:
+    """Return the labels of the series of a row."""
+    return {"host": row.host} | ({"instance": row.instance} if row.instance else {})
+
+
+def help_of(field: Field) -> str:
+    """Return what a field measures and its unit, escaped for a line of the text format."""
     text = f"{field.help} Unit: {field.unit}." if field.unit else field.help
     return text.replace("\\", "\\\\").replace("\n", "\\n")

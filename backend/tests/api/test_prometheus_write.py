@@ -3,6 +3,7 @@
 import time
 
 import httpx
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_families
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text
 
@@ -158,5 +159,10 @@ async def test_the_official_parser_reads_the_newest_values(
     chosen = await viewer.get(FEDERATE, params={"host": "web1", "stat": "node_system"})
     assert (chosen.status_code, chosen.text) == (200, "")
     assert (await viewer.get(FEDERATE, params={"host": "web2", "max_age": 1})).text == ""
+    renamed = await viewer.get(FEDERATE, params={"host": "web2", "names": "opentelemetry"})
+    assert renamed.headers["Content-Type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    # The conventions have no name for a load average: it keeps its own.
+    assert [family.name for family in openmetrics_families(renamed.text)] == ["normstat_node_system_load1"]
+    assert_envelope(await viewer.get(FEDERATE, params={"host": "web2", "names": "other"}), 422, "invalid_request")
     assert_envelope(await viewer.get(FEDERATE), 400, "bad_request")
     assert_envelope(await viewer.get(FEDERATE, params={"host": "nobody"}), 404, "not_found")
