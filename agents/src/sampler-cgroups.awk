@@ -1,6 +1,7 @@
 # Control groups, for the sampler of processes: prints the counters of the groups that hold processes, under the heading of the group,
 # each line after the name of its file. A group whose lines did not change since they were printed has only its heading; the awk that
-# takes over after sixty lines prints all again. The root group, which is the whole host, is left out. Each awk describes once what
+# takes over after sixty lines prints all again. Limits, which people change, are read once a minute, since most of the cost is
+# opening files. The root group, which is the whole host, is left out. Each awk describes once what
 # the kernel says by number: a container, by a line that no kernel prints, its name, where a file of its engine has it; the disks, by
 # the lines of /proc/partitions.
 function find_mounts(    mounted, words, options, n, k) {
@@ -62,14 +63,20 @@ function outer_path(path,    outer) {
     }
     return outer path
 }
+# Several controllers may share a folder, as cpu and cpuacct do.
 function add_group(controller, path,    group, names, n) {
     if (!(controller in mount)) return
     group = mount[controller] path
-    if (!(group in kind)) groups[++n_groups] = group
-    else if (group in printed) return
-    kind[group] = controller
+    if (!(group in files_of)) groups[++n_groups] = group
+    if (!((group, controller) in is_added)) {
+        is_added[group, controller] = 1
+        files_of[group] = files_of[group] files[controller] " "
+    } else if (group in printed) return
     # It may have been removed, and is there again.
-    for (n = split(files[controller], names, " "); n > 0; n--) delete missing[group "/" names[n]]
+    for (n = split(files[controller], names, " "); n > 0; n--) {
+        delete missing[group "/" names[n]]
+        delete limits[group "/" names[n]]
+    }
 }
 function is_wanted(name, line) {
     if (name == "cpu.stat") return line ~ /^(usage_usec|user_usec|system_usec|nr_periods|nr_throttled) /
@@ -83,6 +90,7 @@ function is_wanted(name, line) {
 function read_file(group, name,    source, line, found, is_there) {
     source = group "/" name
     if (source in missing) return ""
+    if ((source in limits) && n_ticks % limit_ticks) return limits[source]
     found = ""
     while ((is_there = (getline line < source)) > 0) if (is_wanted(name, line)) found = found name " " line "\n"
     if (is_there < 0) {
@@ -90,10 +98,11 @@ function read_file(group, name,    source, line, found, is_there) {
         return ""
     }
     close(source)
+    if (name in is_limit) limits[source] = found
     return found
 }
 function show_group(group,    names, n, k, found, name) {
-    n = split(files[kind[group]], names, " ")
+    n = split(files_of[group], names, " ")
     found = read_file(group, names[1])
     if (found == "") {
         delete printed[group]
@@ -138,7 +147,7 @@ function container_name(group,    id, path, line, at, name) {
 function show_disks() {
     if (("unified" in mount) || ("blkio" in mount)) show("/proc/partitions")
 }
-function find_controllers() {
+function find_controllers(    names, k) {
     files["unified"] = "cpu.stat cpu.max memory.current memory.max memory.events memory.stat io.stat pids.current pids.max" \
         " cpu.pressure memory.pressure io.pressure"
     files["cpuacct"] = "cpuacct.usage cpuacct.stat"
@@ -146,6 +155,9 @@ function find_controllers() {
     files["memory"] = "memory.usage_in_bytes memory.limit_in_bytes memory.failcnt memory.oom_control memory.stat"
     files["blkio"] = "blkio.throttle.io_service_bytes blkio.throttle.io_serviced"
     files["pids"] = "pids.current pids.max"
+    split("cpu.max memory.max pids.max cpu.cfs_quota_us cpu.cfs_period_us memory.limit_in_bytes", names, " ")
+    for (k in names) is_limit[names[k]] = 1
+    limit_ticks = every < 60 ? int(60 / every) : 1
     find_mounts()
     find_own_group()
 }

@@ -52,8 +52,26 @@ function show(name,    line, n) {
         if (line ~ /^(rchar|wchar|syscr|syscw):/) continue
         if (n++ == 0) text = text "==> " name " <==\n"
         text = text line "\n"
+        # The last line of io: a read of the end would cost as much as all the others.
+        if (line ~ /^cancelled_write_bytes:/) break
     }
     close(name)
+}
+# Kinds of memory cannot have changed where the other counters of the process are the same: no page was mapped, and it did not run.
+function show_memory(name, counters,    line) {
+    if (last_stat[name] != counters) {
+        last_stat[name] = counters
+        line = ""
+        getline line < name
+        close(name)
+        last_memory[name] = line == "" ? "" : "==> " name " <==\n" line "\n"
+    }
+    text = text last_memory[name]
+}
+# Writes in pieces: each time text grows it is copied, so that one text of a whole report would cost the square of its length.
+function flush_text() {
+    print text
+    text = ""
 }
 BEGIN {
     every = ARGV[1]
@@ -83,6 +101,7 @@ BEGIN {
         # The previous awk has described the processes that it saw.
         if (n_ticks == 0 && is_again && split(text, fields, " ") > 5) seen_until = 100 * (fields[5] - 2 * every)
         for (i = 2; i <= NF; i++) {
+            if (length(text) > 4000) flush_text()
             file = $i "/stat"
             stat = ""
             getline stat < file
@@ -95,7 +114,7 @@ BEGIN {
             if (is_kernel && fields[12] == 0 && fields[13] == 0) continue
             text = text stat "\n"
             if (!is_kernel) show($i "/io")
-            if (fields[22] >= 1024) show($i "/statm")
+            if (fields[22] >= 1024) show_memory($i "/statm", stat)
             program = substr(stat, 1, length(stat) - length(rest)) fields[20]
             if (described[$i] != program) {
                 described[$i] = program
@@ -106,8 +125,11 @@ BEGIN {
         }
         if (asked != "") add_arguments()
         if (n_ticks == 0) show_disks()
-        for (i = 1; i <= n_groups; i++) show_group(groups[i])
-        print text
+        for (i = 1; i <= n_groups; i++) {
+            if (length(text) > 4000) flush_text()
+            show_group(groups[i])
+        }
+        flush_text()
         fflush()
     }
 }

@@ -1,11 +1,12 @@
 """What the agent costs on a host, its tools included: CPU time, memory and processes, beside node_exporter.
 
-    python -m bench.bench_agent [--seconds 150] [--only bare,full] [--old FILE] [--forks]
+    python -m bench.bench_agent [--seconds 150] [--only bare,full] [--old FILE] [--processes 450 --groups 60] [--forks]
 
 All variants run at the same time against servers in this process, so that they meet the same load of the machine: compare the rows
 of one run. CPU time is that of a cgroup (version 1 or 2) of each variant; where none may be made, it is that of the process tree
 with the children that were waited for. `--old` runs another normstat-agent too, for the ratio. `--forks` counts, after the
-measurement, the processes that a request takes; it needs strace.
+measurement, the processes that a request takes; it needs strace. `--processes` is how many the host shall have at least: sleeping
+ones are added, which `--groups` control groups hold, as the services of a busy host.
 """
 
 import argparse
@@ -143,6 +144,46 @@ def _processes() -> dict[int, list[str]]:
     return found
 
 
+class Sleepers:
+    """Processes that sleep, spread over control groups of every hierarchy that the host has."""
+
+    def __init__(self, n_processes: int, n_groups: int) -> None:
+        roots = [
+            Path(words[1]) for line in Path("/proc/mounts").read_text().splitlines() if (words := line.split())[2][:6] == "cgroup"
+        ]
+        self._folders = [root / f"normstat-bench-{os.getpid()}.slice" for root in roots if n_groups]
+        self._groups = [[folder / f"unit{number}.service" for folder in self._folders] for number in range(n_groups)]
+        self._processes: list[subprocess.Popen[bytes]] = []
+        try:
+            for folder in (*self._folders, *(folder for folders in self._groups for folder in folders)):
+                folder.mkdir()
+            # A group of cpusets takes no process before it was given CPUs.
+            able = [[folder for folder in folders if not (folder / "cpuset.cpus").exists()] for folders in self._groups]
+            for number in range(n_processes):
+                process = subprocess.Popen(["sleep", "infinity"])
+                self._processes.append(process)
+                for folder in able[number % n_groups] if n_groups else ():
+                    (folder / "cgroup.procs").write_text(str(process.pid))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Ends the processes and removes their groups."""
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            process.wait(60)
+        for folder in (*(folder for folders in self._groups for folder in folders), *self._folders):
+            # A group is busy until its last process is gone.
+            for _ in range(50):
+                if folder.exists():
+                    with contextlib.suppress(OSError):
+                        folder.rmdir()
+                        break
+                    time.sleep(0.1)
+
+
 class Reading:
     """CPU time between two moments."""
 
@@ -278,7 +319,7 @@ def measure(runs: list[AgentRun], exporter: Exporter | None, seconds: float) -> 
     scraped = (Reading(exporter.account), exporter.n_bytes) if exporter else None
     time.sleep(seconds)
     load = Path("/proc/loadavg").read_text().split()[0]
-    print(f"{seconds:.0f} s, load {load}, CPU time by {runs[0].account.kind()}")
+    print(f"{seconds:.0f} s, load {load}, {len(_processes())} processes, CPU time by {runs[0].account.kind()}")
     print(f"{'what runs':44} {'% of a core':>11} {'user':>6} {'system':>6} {'PSS MB':>7} {'bytes/s':>8} {'requests':>8}")
     rows = [
         (run.name, readings[run.name][0], run.sent()[1] - readings[run.name][1][1], str(run.sent()[0] - readings[run.name][1][0]))
@@ -301,6 +342,8 @@ def main() -> None:
     parser.add_argument("--only", default=DEFAULT, help=f"of {','.join(variant.word for variant in VARIANTS)}")
     parser.add_argument("--old", type=Path, help="another normstat-agent, to run beside this one")
     parser.add_argument("--forks", action="store_true", help="count the processes of a request, by strace")
+    parser.add_argument("--processes", type=int, default=0, help="fill the host up to this number with sleeping processes")
+    parser.add_argument("--groups", type=int, default=0, help="control groups that hold the sleeping processes")
     options = parser.parse_args()
     words = options.only.split(",")
     chosen = [variant for variant in VARIANTS if variant.word in words]
@@ -308,7 +351,10 @@ def main() -> None:
         parser.error(f"--only takes words of {','.join(variant.word for variant in VARIANTS)}")
     if options.forks and not shutil.which("strace"):
         parser.error("--forks needs strace")
-    with tempfile.TemporaryDirectory() as folder:
+    if options.groups and options.processes <= len(_processes()):
+        parser.error(f"--groups needs --processes above the {len(_processes())} of this host")
+    n_added = max(0, options.processes - len(_processes()))
+    with tempfile.TemporaryDirectory() as folder, contextlib.closing(Sleepers(n_added, options.groups)):
         agents = {"": AGENT} | ({"old: ": options.old.resolve()} if options.old else {})
         pairs = [(mark + variant.name, variant, agent) for variant in chosen for mark, agent in agents.items()]
         runs = [AgentRun(name, variant, agent, Path(folder) / f"run{n}") for n, (name, variant, agent) in enumerate(pairs)]

@@ -285,6 +285,72 @@ def test_groups_are_found_from_a_namespace_of_its_own(awk: str) -> None:
             folder.rmdir()
 
 
+# A process of 40 MB, with the ticks that it has run in user space.
+STAT: Final = "77 (a b) S 1 77 77 0 -1 4194560 100 0 0 0 {} 3 0 0 20 0 1 0 500 99999744 10000 0 0"
+
+
+@pytest.mark.parametrize("reader", ["mawk", "gawk", "busybox"])
+def test_what_cannot_have_changed_is_not_read_again(tmp_path: Path, reader: str) -> None:
+    """The memory of a process whose other counters are the same; limits of groups, but once a minute. What is printed is complete
+    each time, also where the controllers cpu and cpuacct share a folder.
+    """
+    if shutil.which(reader) is None:
+        pytest.skip(f"needs {reader}")
+    both, memory, process = (tmp_path / name for name in ("cpu,cpuacct/web", "memory/web", "77"))
+    gates = [tmp_path / f"gate{number}" for number in range(4)]
+    for folder in (both, memory, process, *gates):
+        folder.mkdir(parents=True)
+    for gate in gates:
+        os.mkfifo(gate / "stat")
+    files = {
+        both / "cpuacct.usage": "5000", both / "cpu.stat": "nr_periods 9", both / "cpu.cfs_quota_us": "50000",
+        memory / "memory.usage_in_bytes": "4096", memory / "memory.limit_in_bytes": "100",
+        process / "stat": STAT.format(7), process / "statm": "24414 10000 500 1 0 900 0",
+        process / "io": "rchar: 1\nread_bytes: 2\nwrite_bytes: 3\ncancelled_write_bytes: 0", process / "status": "Uid:\t0\t0",
+        process / "cgroup": "3:memory:/web\n1:cpu,cpuacct:/web",
+        tmp_path / "mounts": f"x {both.parent} cgroup rw,cpu,cpuacct 0 0\nx {memory.parent} cgroup rw,memory 0 0",
+    }  # fmt: skip
+    for path, text in files.items():
+        path.write_text(f"{text}\n")
+    program = "".join((PARTS / name).read_text() for name in ("sampler-processes.awk", "sampler-cgroups.awk"))
+    (tmp_path / "awk").write_text(program.replace('"/proc/mounts"', f'"{tmp_path}/mounts"'))
+    ticks, out = tmp_path / "ticks", tmp_path / "out"
+    # The awk opens a pipe at the beginning of a tick, and waits there until the files have been changed.
+    ticks.write_text("".join(f"{1796026400 + 30 * number} {gate} {process}\n" for number, gate in enumerate(gates)))
+    words = [*READERS[reader].split(), "-f", str(tmp_path / "awk"), "30"]
+    with ticks.open() as given, out.open("w") as printed, subprocess.Popen(words, stdin=given, stdout=printed) as sampler:
+        steps: list[dict[Path, str]] = [
+            {},
+            {process / "statm": "1 1 1 1 0 1 0", both / "cpu.cfs_quota_us": "70000", memory / "memory.usage_in_bytes": "8192"},
+            {process / "stat": STAT.format(8)},
+            {},
+        ]
+        for gate, changes in zip(gates, steps, strict=True):
+            with (gate / "stat").open("w"):
+                for path, text in changes.items():
+                    path.write_text(f"{text}\n")
+        assert sampler.wait(60) == 0
+    # Without the last line, snapshots_of leaves out the last one.
+    shown = [snapshot for _, snapshot in snapshots_of(out.read_text() + "1796026520\n")]
+    assert [snapshot[f"{process}/statm"] for snapshot in shown] == [
+        *[["24414 10000 500 1 0 900 0"]] * 2, *[["1 1 1 1 0 1 0"]] * 2,
+    ]  # fmt: skip
+    assert [snapshot[f"{process}/io"] for snapshot in shown] == [
+        ["read_bytes: 2", "write_bytes: 3", "cancelled_write_bytes: 0"]
+    ] * 4
+    quotas = [f"cpu.cfs_quota_us {quota}" for quota in (50000, 70000)]
+    of_cpu = ["cpuacct.usage 5000", "cpu.stat nr_periods 9"]
+    assert [sorted(snapshot[str(both)]) for snapshot in shown] == [
+        sorted([*of_cpu, quotas[0]]),
+        [],
+        sorted([*of_cpu, quotas[1]]),
+        [],
+    ]
+    assert [snapshot[str(memory)][:1] for snapshot in shown] == [
+        ["memory.usage_in_bytes 4096"], ["memory.usage_in_bytes 8192"], [], [],
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("name", ["dash", "bash"])
 def test_a_new_awk_takes_over_without_a_break(host: Host, name: str) -> None:
     """mawk keeps the names of all files that it opened: it is replaced after sixty ticks, here after two."""
