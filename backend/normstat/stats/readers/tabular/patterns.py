@@ -7,6 +7,7 @@
 Keys of `[layout]`:
     ignored    regular expressions of lines that say nothing
     headers    regular expressions of lines that only name columns
+    stamped    true when the tool's own lines begin with a date: no other program put it there
 Keys of `[[layout.rows]]`:
     stat       the stat of the line
     pattern    regular expression of the line without the blanks at its ends. Its groups are columns by their names, but for
@@ -18,6 +19,12 @@ Keys of `[[layout.rows]]`:
     gathered   true when the numbers belong to a row together with those of other lines
     seconds    groups that are times of the form days, hours:minutes, kept in seconds
     clock      the group that is the clock of the report, or its whole time (an epoch, 2026-11-21T12:00:00Z)
+    event      the text of an event, with groups in braces, where the row is a notable one
+    notable    regular expression to search in the line; such a row is notable
+    above      groups and whole numbers: a row with one above its number is notable
+
+An event is of kind `log`. Notable rows of one instance that follow each other within a minute are one event, which the first of
+them tells.
 
 >>> from normstat.stats.catalogue import require_spec
 >>> from normstat.stats.readers import read
@@ -36,15 +43,19 @@ from normstat.stats.engine.lines import Line
 from normstat.stats.engine.outcome import NOT_MINE, Claim, Outcome, Rejected
 from normstat.stats.engine.series.labelled_numbers import span_seconds
 from normstat.stats.engine.snapshot import RepeatingReader
+from normstat.stats.engine.times.bursts import Bursts
 from normstat.stats.engine.times.timestamps import Timestamp, parse_timestamp
+from normstat.stats.fact_words import EventKind
 from normstat.stats.layout import ASCII, JOINED, NON_EMPTY, StatName, toml_key
-from normstat.stats.records import NO_TIME, LineKind
-from normstat.stats.spec import Layout
+from normstat.stats.records import NO_TIME, LineEvent, LineKind, State, Timing
+from normstat.stats.spec import Layout, Spec
+from normstat.window import LATEST_US
 
 INSTANCE_GROUP: Final = re.compile(r"\{(\w+)\}")
 CLOCK: Final = re.compile(
     r"(?P<hours>[01]?\d|2[0-3]):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d))?(?: ?(?P<half>[aApP])[mM])?", re.ASCII
 )
+NUMBER: Final = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 EPOCH: Final = re.compile(r"\d{9,10}\.\d{1,9}", re.ASCII)
 # No line of this reader's tools is longer; patterns skip longer ones.
 MAX_LINE_LENGTH: Final = 1 << 19
@@ -63,15 +74,25 @@ class PatternRow:
     is_gathered: bool = toml_key("gathered", default=False)
     seconds: frozenset[str] = frozenset()
     clock: str = ""
+    event: str = ""
+    notable: Annotated[re.Pattern[str] | None, ASCII] = None
+    above: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Require that the keys name groups of the pattern."""
         groups = self.pattern.groupindex.keys()
-        wanted = {*self.names, *self.seconds, *INSTANCE_GROUP.findall(self.instance), *([self.clock] if self.clock else [])}
+        wanted = {*self.names, *self.seconds, *self.above, *([self.clock] if self.clock else [])}
+        wanted |= {*INSTANCE_GROUP.findall(self.instance), *INSTANCE_GROUP.findall(self.event)}
         if not wanted <= groups:
             raise ValueError(f"pattern: has no groups {', '.join(sorted(wanted - groups))}")
         if ("numbers" in groups) != bool(self.columns) or ("key" in groups) != ("value" in groups):
             raise ValueError("pattern: a group `numbers` needs `columns`, a group `key` needs a group `value`, and the reverse")
+
+    def is_notable(self, text: str, groups: Mapping[str, str]) -> bool:
+        """Return whether a line is an event too."""
+        if self.notable is not None and self.notable.search(text) is not None:
+            return True
+        return any(NUMBER.fullmatch(groups.get(name, "")) and float(groups[name]) > most for name, most in self.above.items())
 
     @property
     def least(self) -> int:
@@ -91,6 +112,7 @@ class PatternsLayout(Layout):
     rows: Annotated[tuple[PatternRow, ...], NON_EMPTY]
     ignored: Annotated[re.Pattern[str] | None, JOINED, ASCII] = None
     headers: Annotated[re.Pattern[str] | None, JOINED, ASCII] = None
+    is_stamped: bool = toml_key("stamped", default=False)
 
 
 LAYOUT: Final = PatternsLayout
@@ -98,6 +120,24 @@ LAYOUT: Final = PatternsLayout
 
 class Reader(RepeatingReader[PatternsLayout]):
     """One call of the reader. A report ends where a row of the same stat and instance repeats."""
+
+    _bursts: Bursts
+
+    def __init__(self, spec: Spec, *, state: State, offset: int, timing: Timing, command: str) -> None:
+        assert isinstance(spec.layout, PatternsLayout)
+        if spec.layout.is_stamped:
+            self.prefix_kinds = frozenset()
+        super().__init__(spec, state=state, offset=offset, timing=timing, command=command)
+
+    def load(self, own: State) -> None:
+        """Restore the report, and the events of the last minute."""
+        super().load(own)
+        self._bursts = Bursts(own.get("bursts"))
+
+    def save(self) -> State:
+        """Return the state for `load`."""
+        bursts = self._bursts.to_state()
+        return {**super().save(), "bursts": bursts} if bursts else super().save()
 
     def may_be_data(self, line: bytes) -> bool:
         """Return whether a line that is one number is a row: files of /proc and /sys may hold a single number."""
@@ -131,7 +171,16 @@ class Reader(RepeatingReader[PatternsLayout]):
         if row.is_gathered:
             return self.gather(stat, columns, words, instance=instance, offset=line.offset) or LineKind.SAMPLE
         self.see_name(f"{row.stat}\t{instance}")
-        return self.put_row(stat, columns, words, instance=instance, offset=line.offset)
+        outcome = self.put_row(stat, columns, words, instance=instance, offset=line.offset)
+        if row.event and outcome is LineKind.SAMPLE and row.is_notable(line.text, groups):
+            self._add_event(INSTANCE_GROUP.sub(lambda mark: groups.get(mark[1], ""), row.event), instance, line.offset)
+        return outcome
+
+    def _add_event(self, text: str, instance: str, offset: int) -> None:
+        """Add the event of a row that has a time, unless one of the last minute stands for it."""
+        time_us = self.report_us
+        if 0 <= time_us < LATEST_US and self._bursts.begins(instance, time_us):
+            self.events.append(LineEvent(offset, time_us, NO_TIME, EventKind.LOG.value, self.spec.tool, text))
 
     def _see_clock(self, text: str) -> None:
         """Start a report at a clock in the line, and date it unless a time before it does."""
