@@ -148,21 +148,29 @@ class Sleepers:
     """Processes that sleep, spread over control groups of every hierarchy that the host has."""
 
     def __init__(self, n_processes: int, n_groups: int) -> None:
+        mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+        # A group of version 1 with cpusets takes no process before it was given CPUs.
         roots = [
-            Path(words[1]) for line in Path("/proc/mounts").read_text().splitlines() if (words := line.split())[2][:6] == "cgroup"
+            Path(folder)
+            for _, folder, kind, options, *_ in mounts
+            if kind == "cgroup2" or (kind == "cgroup" and "cpuset" not in options.split(","))
         ]
         self._folders = [root / f"normstat-bench-{os.getpid()}.slice" for root in roots if n_groups]
         self._groups = [[folder / f"unit{number}.service" for folder in self._folders] for number in range(n_groups)]
         self._processes: list[subprocess.Popen[bytes]] = []
         try:
-            for folder in (*self._folders, *(folder for folders in self._groups for folder in folders)):
+            for folder in self._folders:
                 folder.mkdir()
-            # A group of cpusets takes no process before it was given CPUs.
-            able = [[folder for folder in folders if not (folder / "cpuset.cpus").exists()] for folders in self._groups]
+                if (folder / "cgroup.controllers").exists():
+                    controllers = (folder / "cgroup.controllers").read_text().split()
+                    (folder / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in controllers))
+            for folders in self._groups:
+                for folder in folders:
+                    folder.mkdir()
             for number in range(n_processes):
                 process = subprocess.Popen(["sleep", "infinity"])
                 self._processes.append(process)
-                for folder in able[number % n_groups] if n_groups else ():
+                for folder in self._groups[number % n_groups] if n_groups else ():
                     (folder / "cgroup.procs").write_text(str(process.pid))
         except BaseException:
             self.close()

@@ -162,7 +162,7 @@ async def test_the_official_parser_reads_the_newest_values(
     renamed = await viewer.get(FEDERATE, params={"host": "web2", "names": "opentelemetry"})
     assert renamed.headers["Content-Type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8"
     # The conventions have no name for a load average: it keeps its own.
-    assert [family.name for family in openmetrics_families(renamed.text)] == ["normstat_node_system_load1"]
+    assert [family.name for family in openmetrics_families(renamed.text)] == ["normstat_node_system_load1"]  # type: ignore[no-untyped-call]
     assert_envelope(await viewer.get(FEDERATE, params={"host": "web2", "names": "other"}), 422, "invalid_request")
     assert_envelope(await viewer.get(FEDERATE), 400, "bad_request")
     assert_envelope(await viewer.get(FEDERATE, params={"host": "nobody"}), 404, "not_found")

@@ -33,7 +33,7 @@ def parse(*found: NewestValues) -> dict[str, set[tuple[str, tuple[tuple[str, str
     page = format_openmetrics(found, NAMES).decode()
     return {
         family.name: {(sample.name, tuple(sorted(sample.labels.items())), sample.value) for sample in family.samples}
-        for family in text_string_to_metric_families(page)
+        for family in text_string_to_metric_families(page)  # type: ignore[no-untyped-call]
     }
 
 
