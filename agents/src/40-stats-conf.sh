@@ -7,6 +7,7 @@ read_stats() {
     specs=' ' n_bad_lines=0 rs_n=0
     : >"$work/tools" || die "cannot write $work/tools"
     : >"$work/watched" || die "cannot write $work/watched"
+    : >"$work/evidence" || die "cannot write $work/evidence"
     while IFS= read -r rs_line || [ -n "$rs_line" ]; do
         rs_n=$((rs_n + 1))
         case $rs_line in
@@ -21,6 +22,11 @@ read_stats() {
         esac
         if [ "$rs_name" = ask ]; then
             check_allowed "$rs_command" || bad_line "$allowed_error"
+            continue
+        fi
+        if [ "$rs_name" = when ]; then
+            check_when "$rs_command" || { bad_line "$when_error" && continue; }
+            printf '%s\t%s\n' "${rs_command%%' '*}" "${rs_command#* }" >>"$work/evidence"
             continue
         fi
         if [ "$rs_name" = event ]; then

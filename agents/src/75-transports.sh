@@ -345,6 +345,7 @@ read_head() {
             esac
             ;;
         [Nn]ormstat-[Tt]oken:*rotate*) is_rotation_asked=1 ;;
+        [Nn]ormstat-[Bb]egun:*) begun=${hd_line#*:} ;;
         [Rr]etry-[Aa]fter:*)
             retry_after=${hd_line#*:}
             retry_after=${retry_after# }

@@ -49,6 +49,7 @@ write_query() {
     add_parameter end "$text_end"
     add_parameter taken "$text_taken"
     add_parameter exit_status "$text_status"
+    add_parameter episode "$evidence_episode"
     [ "${#query}" -le 7500 ] ||
         die "the command, question and title are too long: $((${#query})) bytes in the address, at most 7500; shorten the question"
     cat >"artefacts/$1.query" <<END || die "cannot write $spool/artefacts"

@@ -98,6 +98,26 @@ tells_on_stderr() {
     return 1
 }
 
+# Runs COMMAND for text KEY in FOLDER.
+run_text_tool() {
+    # shellcheck disable=SC2016  # for the other shell
+    "$shell" -c 'ulimit -f "$4" 2>/dev/null; printf "%s\n" $$ >"$1.pid" && cd "$5" && exec "$2" -c "exec $3"' sh \
+        "$spool/artefacts/$1" "$shell" "$2" $((max_text / 512)) "$3"
+}
+
+# Makes what COMMAND reported text KEY, from its standard output or its standard error; STATUS is how it ended.
+pick_text() {
+    if [ -n "$is_stderr" ] || tells_on_stderr "$2"; then
+        [ ! -s "artefacts/$1.err" ] || mv "artefacts/$1.err" "artefacts/$1.part"
+    elif [ ! -s "artefacts/$1.part" ] && [ "$3" -eq 0 ]; then
+        mv "artefacts/$1.err" "artefacts/$1.part"
+    fi
+    # 126, 127: the program could not be run, so what was printed is not its output.
+    case $3 in
+    126 | 127) : >"artefacts/$1.part" ;;
+    esac
+}
+
 # Runs a command that this host allows, and sends what it prints.
 command_ask() {
     [ "$n_options" -eq 0 ] || shift "$n_options"
@@ -126,25 +146,14 @@ command_ask() {
     guard_pid=$!
     # The command is not started with &: it would ignore the INT of the terminal, with which people end a truss.
     trap : INT
-    # shellcheck disable=SC2016  # for the other shell
-    "$shell" -c 'ulimit -f "$4" 2>/dev/null; printf "%s\n" $$ >"$1.pid" && cd "$5" && exec "$2" -c "exec $3"' sh \
-        "$spool/artefacts/$key" "$shell" "$command" $((max_text / 512)) "$work/folder" \
-        </dev/null >"artefacts/$key.part" 2>"artefacts/$key.err"
+    run_text_tool "$key" "$command" "$work/folder" </dev/null >"artefacts/$key.part" 2>"artefacts/$key.err"
     text_status=$?
     text_end=$(date -u '+%Y-%m-%dT%H:%M:%SZ')
     end_processes "$guard_pid"
     cat "artefacts/$key.part"
     cat "artefacts/$key.err" >&2
-    if [ -n "$is_stderr" ] || tells_on_stderr "$command"; then
-        [ ! -s "artefacts/$key.err" ] || mv "artefacts/$key.err" "artefacts/$key.part"
-    elif [ ! -s "artefacts/$key.part" ] && [ "$text_status" -eq 0 ]; then
-        mv "artefacts/$key.err" "artefacts/$key.part"
-    fi
+    pick_text "$key" "$command" "$text_status"
     [ "$text_status" -eq 0 ] || printf 'normstat-agent: the command ended with status %s\n' "$text_status" >&2
-    # 126, 127: the program could not be run, so what was printed is not its output.
-    case $text_status in
-    126 | 127) : >"artefacts/$key.part" ;;
-    esac
     write_query "$key"
     finish_text "$key"
     exit_status=0

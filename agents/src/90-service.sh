@@ -60,7 +60,7 @@ command_collect() {
 begin_agent() {
     exit_status=1 mode=begin time_limit=60 transfer_pid='' guard_pid='' sleep_pid=''
     specs='' live=' ' n_streams=0 up_s=0 next_try=0 backoff=0 is_tried=0 alone='' trouble='' stalls=' ' retry_after='' plan=''
-    refused_kb=0 texts_pid='' texts_due=0 n_pipes=0 full_text='' full_since=0
+    refused_kb=0 texts_pid='' texts_due=0 evidence_pid='' evidence_queue='' evidence_times='' evidence_n=0 n_pipes=0 full_text='' full_since=0
     block=0123456789abcdef
     while [ "${#block}" -lt 32768 ]; do block=$block$block; done
     trap 'clean_up' 0
@@ -70,6 +70,7 @@ begin_agent() {
     read_state
     measure_refused
     read_stats
+    read_seen_episodes
     end_orphans
     say_event tool agent "The agent $VERSION started"
     write_state
@@ -95,6 +96,7 @@ one_turn() {
         [ "$ot_n" -lt "$MAX_REQUESTS" ] || is_behind=1
         [ -z "$is_rotation_asked" ] || [ "$up_s" -lt "$rotation_due" ] || rotate_token
     fi
+    supervise_evidence
     supervise_texts
     if [ "$log_size" -gt 1048576 ]; then
         cp agent.log agent.log.1 && : >agent.log
@@ -163,6 +165,7 @@ clean_up() {
     [ -z "$guard_pid" ] || cu_pids="$cu_pids $guard_pid"
     [ -z "$sleep_pid" ] || cu_pids="$cu_pids $sleep_pid"
     [ -z "$texts_pid" ] || cu_pids="$cu_pids $texts_pid"
+    [ -z "$evidence_pid" ] || cu_pids="$cu_pids $evidence_pid"
     if [ -n "$sampler_pid" ] && is_sampler; then cu_pids="$cu_pids $sampler_pid"; fi
     for cu_spec in $specs; do
         read_tool "$cu_spec"

@@ -102,6 +102,7 @@ command_check() {
     while IFS="$TAB" read -r ck_name ck_command; do
         check_tool
     done <"$work/tools"
+    check_evidence
     check_server
     exit "$ck_status"
 }

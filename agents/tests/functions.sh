@@ -354,7 +354,8 @@ stats=$here/stats.conf my_uid=1000
     printf 'Bad-Name\techo x\nvmstat_linux\tvmstat 2\nloop_linux\t@x echo x\nnotab\nx_linux\t?\ny_linux\t ls\n'
     printf 'ask\ttruss -p *\nask\t* -x\nevent\t%s/app.log a(b|c)$\nevent\tapp.log x\n' "$here"
     printf 'proc_linux\tsample 1 cpu net\nx_linux\tsample 1\nhost_facts\tfacts 0\nhost_events\twatch 5 5\n'
-    printf 'z_linux\techo \303\274\nlast_linux\techo last'
+    printf 'z_linux\techo \303\274\nwhen\tdisk-slow,mutex lockstat sleep 10\nwhen\tDisk ls\nwhen\t* *\nwhen\tdisk\nwhen\t* ls\n'
+    printf 'last_linux\techo last'
 } >stats.conf
 read_stats
 same 'the tools of stats.conf' "$specs" ' vmstat_linux sh_linux proc_linux last_linux host_events '
@@ -364,7 +365,7 @@ proc_linux\tsample 1 cpu net
 last_linux\techo last
 host_events\twatch 5\n'
 same_bytes 'what is watched' lock/watched "$here/app.log\\ta(b|c)\$\\n"
-same 'what is wrong' "$n_bad_lines $(cat logged)" "12 $stats line 5: the name 'Bad-Name' may contain only a-z, 0-9 and _
+same 'what is wrong' "$n_bad_lines $(cat logged)" "15 $stats line 5: the name 'Bad-Name' may contain only a-z, 0-9 and _
 $stats line 6: vmstat_linux is listed twice
 $stats line 7: write a loop as @SECONDS command
 $stats line 8: no tab between name and command
@@ -375,7 +376,30 @@ $stats line 14: event must be followed by the path of a file, a blank and a patt
 $stats line 16: sample records proc_linux and proc_pid_linux, not 'x_linux'
 $stats line 17: facts must be followed by a number of seconds
 $stats line 18: watch must be followed by a number of seconds
-$stats line 19: a command may contain only printable ASCII"
+$stats line 19: a command may contain only printable ASCII
+$stats line 21: when must be followed by a tab, rules (RULE,RULE or *) and a command
+$stats line 22: a * cannot stand for the program
+$stats line 23: no command"
+same_bytes 'what is run as episodes begin' lock/evidence 'disk-slow,mutex\tlockstat sleep 10\n*\tls\n'
+
+# Episodes that began: each is dealt with once, by the lines for its rule, and a line may not run again at once.
+evidence_seen=' ' evidence_queue='' evidence_times='' up_s=100
+begun=' 17/mutex 18/swap 17/mutex x/mutex 19/a.b 020/mutex'
+note_begun
+same 'a name that no rule has' "$evidence_queue|$begun" '|'
+begun=' 17/mutex 18/swap 17/mutex x/mutex 020/mutex'
+note_begun
+same 'what is run' "$evidence_queue" "17 mutex 1 lockstat sleep 10
+17 mutex 2 ls
+18 swap 2 ls
+"
+read -r found <artefacts/begun
+same 'what is remembered' "$found|$begun" '18 17|'
+found=$(for up_s in 100 200 699 700 701 1300 1901 2502 3103 3704 3705 4305; do
+    if may_run_evidence 2; then printf '%s ' "$up_s"; fi
+done)
+same 'a line again after ten minutes, six in an hour' "$found" '100 700 1300 1901 2502 3103 3704 4305 '
+rm -rf artefacts
 find_command sh_linux
 same 'a command keeps its quotes' "$command" '@2 sh -c '\''echo "$1 and * \n stay"'\'' sh '\''two  blanks'\'
 fails find_command gone_linux

@@ -1,6 +1,6 @@
 """Alerts as people see them: with their messages, whether those arrived, and their episodes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -15,7 +15,7 @@ from normstat.db.schema.models import Host
 from normstat.db.schema.watch_models import EpisodeRow
 from normstat.errors import NotFound
 from normstat.runtime.field_docs import Documented
-from normstat.watch.watch_lists import EpisodeInfo, to_episode_info
+from normstat.watch.watch_lists import EpisodeEvidence, EpisodeInfo, read_evidence, to_episode_info
 from normstat.window import Window
 
 # Maximum number of episodes per alert: the page of the host has the others.
@@ -163,13 +163,19 @@ async def _to_infos(session: AsyncSession, rows: Sequence[AlertRow]) -> list[Ale
     of_alerts = select(AlertMessageRow).where(AlertMessageRow.alert_id.in_(ids)).execution_options(populate_existing=True)
     for message in await session.scalars(of_alerts.order_by(AlertMessageRow.number, AlertMessageRow.id)):
         messages.setdefault(message.alert_id, []).append(message)
-    return [_to_info(row, episodes.get(row.id, []), messages.get(row.id, [])) for row in rows]
+    evidence = await read_evidence(session, [episode.id for some in episodes.values() for episode, _ in some])
+    return [_to_info(row, episodes.get(row.id, []), messages.get(row.id, []), evidence) for row in rows]
 
 
 SEVERITY: Final = ("white", "blue", "green", "amber", "red", "black")
 
 
-def _to_info(row: AlertRow, episodes: Sequence[tuple[EpisodeRow, str | None]], messages: Sequence[AlertMessageRow]) -> AlertInfo:
+def _to_info(
+    row: AlertRow,
+    episodes: Sequence[tuple[EpisodeRow, str | None]],
+    messages: Sequence[AlertMessageRow],
+    evidence: Mapping[int, Sequence[EpisodeEvidence]],
+) -> AlertInfo:
     ordered = sorted(
         episodes,
         key=lambda each: (each[0].ended_at is not None, -SEVERITY.index(each[0].colour), each[0].start_at, each[0].id),
@@ -183,7 +189,7 @@ def _to_info(row: AlertRow, episodes: Sequence[tuple[EpisodeRow, str | None]], m
         hosts=sorted({host for _, host in episodes if host is not None}),
         start=row.start_at,
         n_episodes=len(episodes),
-        episodes=[to_episode_info(episode, host) for episode, host in ordered[:MAX_EPISODES]],
+        episodes=[to_episode_info(episode, host, evidence.get(episode.id, ())) for episode, host in ordered[:MAX_EPISODES]],
         messages=[_to_message_info(message) for message in messages],
     )
 

@@ -58,6 +58,7 @@ class ArtefactDraft:
     zone: str | None = None
     effect: Effect | None = None
     exit_status: int | None = None
+    episode_id: int | None = None
 
     def __post_init__(self) -> None:
         """Raise BadRequest when it ends before it starts."""
@@ -142,6 +143,7 @@ def _to_row(draft: ArtefactDraft, found: PackedReading, now: datetime) -> Artefa
         source=draft.source,
         exit_status=draft.exit_status,
         author=draft.author,
+        episode_id=draft.episode_id,
         n_bytes=found.n_bytes,
         sha256=found.sha256,
         **_read_columns(found),

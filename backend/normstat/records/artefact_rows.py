@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.db.row_records import to_record
 from normstat.db.schema.artefact_models import ArtefactBytes, ArtefactPartRow, ArtefactRow
 from normstat.db.schema.models import Host
+from normstat.db.schema.watch_models import EpisodeRow
 from normstat.errors import BadRequest, DamagedArtefact, NotFound
 from normstat.runtime.bounded_decoding import unpack_zstd
 from normstat.runtime.field_docs import Documented
@@ -91,6 +92,9 @@ class Artefact(Documented):
     """upload, api, cli, agent, import or bundle."""
 
     author: str
+    episode_id: int | None
+    """The episode as which began its host took it by a line `when` of its stats.conf; null for others."""
+
     created: datetime
     n_bytes: int
     n_lines: int
@@ -138,8 +142,14 @@ class ArtefactChange:
 async def add_artefact(
     session: AsyncSession, row: ArtefactRow, host: str, pieces: Sequence[tuple[int, bytes]], parts: Sequence[ArtefactPartRow]
 ) -> Artefact:
-    """Store an artefact with its text (sizes and compressed bytes, see `compress_text`) and its parts; make the host if needed."""
+    """Store an artefact with its text (sizes and compressed bytes, see `compress_text`) and its parts; make the host if needed.
+
+    An episode that is gone, or of another host, is not its episode.
+    """
     row.host_id = await _require_or_add_host(session, host)
+    if row.episode_id is not None:
+        known = select(EpisodeRow.id).where(EpisodeRow.id == row.episode_id, EpisodeRow.host_id == row.host_id)
+        row.episode_id = await session.scalar(known)
     session.add(row)
     await session.flush()
     session.add_all(

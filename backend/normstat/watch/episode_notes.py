@@ -11,7 +11,7 @@ from normstat.errors import Conflict
 from normstat.records import episode_rows
 from normstat.runtime.body import MAX_NAME_LENGTH
 from normstat.samples.lookup import read_host_name
-from normstat.watch.watch_lists import EpisodeInfo, to_episode_info
+from normstat.watch.watch_lists import EpisodeInfo, to_episode_infos
 
 # A window is half open, and an episode's last report belongs to it.
 AFTER_LAST: Final = timedelta(seconds=1)
@@ -58,4 +58,5 @@ async def mark_incident(session: AsyncSession, episode_id: int, *, name: str | N
 
 
 async def _to_info(session: AsyncSession, row: EpisodeRow) -> EpisodeInfo:
-    return to_episode_info(row, await read_host_name(session, row.host_id))
+    [found] = await to_episode_infos(session, [(row, await read_host_name(session, row.host_id))])
+    return found

@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.db.row_records import to_record
+from normstat.db.schema.artefact_models import ArtefactRow
 from normstat.db.schema.models import Host
 from normstat.db.schema.retention_models import HostDeletionRow
 from normstat.db.schema.watch_models import EpisodeRow, WatchedHost, WatchedState
@@ -31,6 +32,16 @@ class SeenValue(Documented):
     text: str
     """The value as people read it: `40 %`, `1.8 GiB/s`."""
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeEvidence(Documented):
+    """An artefact that the host took as an episode began."""
+
+    id: int
+    command: str
+    tool: str
+    """Empty where no reader knows the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +74,8 @@ class EpisodeInfo(Documented):
     note: str
     exclusion_id: int | None
     """The incident that it was marked as."""
+    evidence: list[EpisodeEvidence]
+    """What the lines `when` of the host's stats.conf took as it began, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +114,13 @@ async def list_episodes(session: AsyncSession, wanted: EpisodeFilter, *, limit: 
     """Return episodes, the latest first."""
     query = select(EpisodeRow, Host.name).outerjoin(Host, Host.id == EpisodeRow.host_id).where(_condition(wanted))
     rows = await session.execute(query.order_by(EpisodeRow.start_at.desc(), EpisodeRow.id.desc()).limit(limit).offset(offset))
-    return [to_episode_info(row, host) for row, host in rows]
+    return await to_episode_infos(session, [(row, host) for row, host in rows])
 
 
 async def read_several_episodes(session: AsyncSession, ids: Sequence[int]) -> list[EpisodeInfo]:
     """Return the episodes with these ids, in no order."""
     query = select(EpisodeRow, Host.name).outerjoin(Host, Host.id == EpisodeRow.host_id).where(EpisodeRow.id.in_(ids))
-    return [to_episode_info(row, host) for row, host in await session.execute(query)]
+    return await to_episode_infos(session, [(row, host) for row, host in await session.execute(query)])
 
 
 async def count_episodes(session: AsyncSession, wanted: EpisodeFilter) -> int:
@@ -213,9 +226,31 @@ async def list_states(
     return sorted(changes, key=lambda change: (change.host, change.source, change.at))
 
 
-def to_episode_info(row: EpisodeRow, host: str | None) -> EpisodeInfo:
+def to_episode_info(row: EpisodeRow, host: str | None, evidence: Sequence[EpisodeEvidence] = ()) -> EpisodeInfo:
     """Return an episode as it is shown."""
-    return to_record(EpisodeInfo, row, host=host, start=row.start_at, last=row.last_at, saw=to_seen(row.saw))
+    return to_record(
+        EpisodeInfo, row, host=host, start=row.start_at, last=row.last_at, saw=to_seen(row.saw), evidence=list(evidence)
+    )
+
+
+async def to_episode_infos(session: AsyncSession, rows: Sequence[tuple[EpisodeRow, str | None]]) -> list[EpisodeInfo]:
+    """Return episodes with their evidence, each given with the name of its host."""
+    evidence = await read_evidence(session, [row.id for row, _ in rows])
+    return [to_episode_info(row, host, evidence.get(row.id, ())) for row, host in rows]
+
+
+async def read_evidence(session: AsyncSession, episode_ids: Sequence[int]) -> dict[int, list[EpisodeEvidence]]:
+    """Return the artefacts that hosts took as these episodes began, in their order."""
+    query = (
+        select(ArtefactRow.episode_id, ArtefactRow.id, ArtefactRow.command, ArtefactRow.tool)
+        .where(ArtefactRow.episode_id.in_(episode_ids), ArtefactRow.deleted_at.is_(None))
+        .order_by(ArtefactRow.id)
+    )
+    found: dict[int, list[EpisodeEvidence]] = {}
+    for episode_id, number, command, tool in await session.execute(query):
+        if episode_id is not None:
+            found.setdefault(episode_id, []).append(EpisodeEvidence(number, command, tool))
+    return found
 
 
 def to_seen(stored: Sequence[Mapping[str, object]]) -> list[SeenValue]:

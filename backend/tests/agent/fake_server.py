@@ -114,6 +114,8 @@ class FakeServer:
         self.join_token = "join-token_for.tests~1"
         self.new_tokens: list[str] = []
         self.wants_rotation = False
+        # The episodes that an answer names.
+        self.begun = ""
         self.enrolled: list[str] = []
         self.token_failures: deque[str] = deque()
         self.port = 0
@@ -190,6 +192,8 @@ class FakeServer:
                 handler.send_header("Retry-After", failure.partition(" retry ")[2])
             if self.wants_rotation and status == 200:
                 handler.send_header("Normstat-Token", "rotate")
+            if self.begun and status == 200:
+                handler.send_header("Normstat-Begun", self.begun)
             handler.send_header("Content-Type", "text/plain")
             handler.send_header("Content-Length", str(len(text)))
             handler.end_headers()

@@ -12,7 +12,7 @@ import pytest
 
 from tests.agent.conftest import require_program, under_every_shell
 from tests.agent.fake_server import FakeServer
-from tests.agent.host import Host
+from tests.agent.host import CUT_OFF, Host
 from tests.agent.test_transports import FEW_TOOLS, certificate, tls_server, use_only
 
 __all__ = ["certificate", "tls_server"]  # fixtures
@@ -102,6 +102,61 @@ def test_what_the_server_cannot_take_now_waits_for_the_agent(host: Host) -> None
     assert host.stop() == 0
     host.assert_nothing_left_behind()
     assert not list((host.spool / "artefacts").iterdir())
+
+
+@under_every_shell
+def test_evidence_is_taken_once_as_an_episode_begins(host: Host) -> None:
+    """The server names the episodes; the host's own lines decide what runs."""
+    host.tool("lockstat", '#!/bin/sh\necho "locks: $*"\necho run >>"$HOME/runs"\n')
+    host.tool("truss", '#!/bin/sh\necho out\necho "calls: $*" >&2\nexit 3\n')
+    host.stats(
+        "emit_linux emit 1 1", "when disk-slow,mutex lockstat sleep 10", "when * truss -c ls", "when swap lockstat never", "ask ls"
+    )
+    assert "when     disk-slow,mutex: lockstat sleep 10 (" in host.command("check").stdout
+    host.server.begun = "17/mutex 18/$(touch pwned) 19/never-heard-of"
+    host.run()
+    host.wait_for(lambda: bool(host.server.requests), "a request")
+    assert not host.server.texts
+    host.server.begun = "17/mutex"
+    host.wait_for(lambda: len(host.server.texts) == 2, "the evidence")
+    # Named again, it is the same; another that begins at once gets nothing of a line that has just run.
+    host.server.begun = "20/mutex 17/mutex"
+    n_requests = len(host.server.requests)
+    host.wait_for(lambda: len(host.server.requests) > n_requests + 3, "more requests")
+    assert [(sent.body, sent.query["exit_status"]) for sent in host.server.texts] == [
+        (b"locks: sleep 10\n", "0"), (b"calls: -c ls\n", "3"),
+    ]  # fmt: skip
+    for sent, command in zip(host.server.texts, ("lockstat sleep 10", "truss -c ls"), strict=True):
+        asked = {name: sent.query[name] for name in ("host", "command", "title", "episode")}
+        assert asked == {"host": "web1", "command": command, "title": "When mutex began", "episode": "17"}
+        assert sent.query["start"] <= sent.query["end"]
+    assert host.stop() == 0
+    assert (host.root / "runs").read_text() == "run\n"
+    assert not (host.root / "pwned").exists()
+    # After a restart the episodes are still known.
+    host.run()
+    n_requests = len(host.server.requests)
+    host.wait_for(lambda: len(host.server.requests) > n_requests + 2, "requests of the next agent")
+    assert host.stop() == 0
+    assert len(host.server.texts) == 2
+    host.assert_nothing_left_behind()
+
+
+def test_evidence_that_does_not_end_is_cut_off_with_the_agent(host: Host) -> None:
+    host.tool("lockstat", "#!/bin/sh\necho begun\nexec sleep 600\n")
+    host.stats("emit_linux emit 1 1", "when mutex lockstat sleep 10")
+    host.server.begun = "17/mutex"
+    host.run()
+    parts = host.spool / "artefacts"
+    host.wait_for(lambda: any(path.stat().st_size for path in parts.glob("*.part")), "the command")
+    assert host.stop() == 0
+    host.assert_nothing_left_behind()
+    host.server.begun = ""
+    host.run()
+    host.wait_for(lambda: bool(host.server.texts), "what it had printed")
+    assert host.server.texts[0].body == b"begun\n" + CUT_OFF
+    assert host.server.texts[0].query["episode"] == "17"
+    assert host.stop() == 0
 
 
 def test_without_an_agent_the_next_put_sends_what_waits(host: Host) -> None:

@@ -2,14 +2,19 @@
 
 import csv
 import io
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from normstat.api.http.state import AppState
+from normstat.auth.roles import Role
+from normstat.db.session import open_read_session
+from normstat.samples.lookup import require_host
+from tests.alerts.stored import add_episode
 from tests.api.people import People, body_of
-from tests.api.samples import HOST, deliver_text
+from tests.api.samples import HOST, VMSTAT, deliver, deliver_text, frames_of, send
 from tests.api.test_access import assert_envelope
 from tests.artefacts.test_trace_log import LKST
 from tests.generated import PLOCKSTAT
@@ -131,6 +136,35 @@ async def test_an_agent_puts_evidence_of_its_own_host(people: People) -> None:
         made = body_of(await agent.post(path, content=PLOCKSTAT, params={"command": "plockstat -e 5 -p 1"}), 201)
         assert (made["host"], made["tool"]) == (HOST, "plockstat")
         assert_envelope(await agent.post(path, content=PLOCKSTAT, params={"host": "web9"}), 403, "not_allowed")
+
+
+async def test_evidence_belongs_to_the_episode_that_its_host_was_told_of(people: People, state: AppState) -> None:
+    async with await people.agent(HOST) as agent, await people.agent("web2") as other:
+        await deliver(agent, frames_of(VMSTAT))
+        await deliver(other, frames_of(VMSTAT), **{"Normstat-Host": "web2"})
+        async with open_read_session(state.sessions) as session:
+            host_id = await require_host(session, HOST)
+        now = datetime.now(UTC)
+        recent = await add_episode(state.sessions, host_id, now, last_at=now)
+        await add_episode(state.sessions, host_id, now, instance="2", last_at=now, ended_at=now, ended_by="fine")
+        await add_episode(state.sessions, host_id, now - timedelta(days=1), instance="3")
+        await state.begun.renew()
+        assert (await send(agent, frames_of(VMSTAT))).headers["Normstat-Begun"] == f"{recent}/mutex"
+        assert "Normstat-Begun" not in (await send(other, frames_of(VMSTAT), **{"Normstat-Host": "web2"})).headers
+        path = "/api/v1/ingest/artefacts"
+        asked = {"command": "plockstat -e 5 -p 1", "episode": recent}
+        made = body_of(await agent.post(path, content=PLOCKSTAT, params=asked), 201)
+        # Of another host, or gone: an artefact like any other.
+        for client, number in ((other, recent), (agent, recent + 100)):
+            answer = await client.post(path, content=PLOCKSTAT + b"\n", params=asked | {"episode": number})
+            assert answer.status_code == 201, answer.text
+    async with await people.enter(Role.VIEWER) as viewer:
+        episode = (await viewer.get(f"/api/v1/episodes/{recent}")).json()
+        assert episode["evidence"] == [{"id": made["id"], "command": "plockstat -e 5 -p 1", "tool": "plockstat"}]
+        on = (await viewer.get("/api/v1/watch")).json()["on"]
+        assert [each["evidence"] for entry in on for each in entry["episodes"] if each["evidence"]] == [episode["evidence"]]
+        listed = (await viewer.get(ARTEFACTS)).json()["artefacts"]
+        assert sorted(artefact["episode_id"] or 0 for artefact in listed) == [0, 0, recent]
 
 
 async def test_the_whole_table_as_csv_and_the_text_by_pages(operator: httpx.AsyncClient) -> None:

@@ -7,6 +7,7 @@ import { useNow } from "../state/clock";
 import type { Clock } from "../state/url";
 import { ColourBadge } from "./ColourBadge";
 import { episodeLink } from "./episodeLink";
+import { EvidenceLinks } from "./EvidenceLinks";
 import { Instant } from "./Instant";
 import { PageLink } from "./PageLink";
 import { SourceLink } from "./SourceLink";
@@ -66,6 +67,7 @@ export function EpisodeTable({ label, episodes, of, zone, clock }: EpisodeTableP
                   {describeSeen(episode.saw)}
                 </Text>
               )}
+              <EvidenceLinks evidence={episode.evidence} />
               {episode.acknowledged_at !== null && (
                 <Text fz="sm" className="soft">
                   {`acknowledged by ${episode.acknowledged_by}`}

@@ -110,6 +110,7 @@ describe("episodes of a host", () => {
     acknowledged_by: "",
     note: "",
     exclusion_id: null,
+    evidence: [],
     ...more,
   });
 

@@ -27,6 +27,7 @@ from normstat.ingest.receivers.type_memory import TypeMemory
 from normstat.live.notify import LiveHub
 from normstat.runtime.work_budget import MemoryPool
 from normstat.settings import Settings
+from normstat.watch.begun_episodes import BegunEpisodes
 
 if TYPE_CHECKING:
     from normstat.api.http.comparison_cache import ComparisonCache
@@ -87,6 +88,7 @@ class AppState:
     fleet_answers: FleetAnswers
     use_answers: FleetAnswers
     host_list: HostListAnswers
+    begun: BegunEpisodes
 
     # Made when a request first needs them: most of what they import is not needed by a server that starts.
 
@@ -131,6 +133,7 @@ class AppState:
     async def close(self) -> None:
         """Close the connections to the database."""
         await self.probe.close()
+        await self.begun.close()
         await self.ingest_engine.dispose()
         if self.standby_engine is not None:
             await self.standby_engine.dispose()

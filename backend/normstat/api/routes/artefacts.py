@@ -195,6 +195,9 @@ async def put_artefact(  # noqa: PLR0917 (parameters of a route, given by name)
     spec: Spec = None,
     effect: EffectQuery = None,
     exit_status: ExitStatus = None,
+    episode: Annotated[
+        int | None, Query(description="the episode as which began a line `when` of stats.conf took it", ge=1, lt=1 << 63)
+    ] = None,
     taken: Annotated[Instant | None, Query(description="when the agent took the text: its time if there is no other")] = None,
 ) -> ReportedArtefact:
     """Keep the text in the body as an artefact of an agent's host: what `normstat-agent ask` and `put` send.
@@ -207,7 +210,7 @@ async def put_artefact(  # noqa: PLR0917 (parameters of a route, given by name)
     draft = ArtefactDraft(
         host=found, source=ArtefactSource.AGENT, author=token, start=start, end=end, title=title.strip(),
         question=question.strip(), command=command.strip(), file_name=name, spec=spec, effect=effect,
-        exit_status=exit_status,
+        exit_status=exit_status, episode_id=episode,
     )  # fmt: skip
     async with state.artefact_slots.hold(f"agent token {agent.token_id}"), _received(request, state) as path:
         made = await make_artefact(state.sessions, draft, path, now=taken or now_utc())

@@ -32,8 +32,6 @@ GZIP_NAMES: Final = frozenset({"gzip", "x-gzip"})
 # Maximum wait for other requests to be stored before this one is refused.
 MAX_WAIT_S: Final = 15.0
 MAX_MACHINE_LENGTH: Final = 100
-# Tells the agent to take a new token at /ingest/token.
-ROTATE: Final = {"Normstat-Token": "rotate"}
 
 
 @router.post(
@@ -55,7 +53,10 @@ async def ingest(request: Request, admitted: Admitted, agent: Agent, state: Stat
     """Store frames of raw tool output (docs/wire-format.md); a 200 answer means that they are committed."""
     async with admitted.frames(request, is_gzip=_is_gzip(request)) as frames:
         acks = await _take(state, agent, request.headers, frames)
-    return PlainTextResponse(format_acks(acks), headers=ROTATE if agent.is_rotation_due else None)
+    begun = state.begun.of_host(request.headers.get("normstat-host", ""))
+    # The agent is to take a new token at /ingest/token; its own lines `when` say what follows from episodes that began.
+    said = {"Normstat-Token": "rotate" if agent.is_rotation_due else "", "Normstat-Begun": begun}
+    return PlainTextResponse(format_acks(acks), headers={name: text for name, text in said.items() if text})
 
 
 def _is_gzip(request: Request) -> bool:

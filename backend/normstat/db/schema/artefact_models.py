@@ -16,7 +16,8 @@ class ArtefactRow(Base):
 
     `question` is what was asked, in words or as the program's text. `spec` is "" where no reader knows the text. `effect`: how much
     the tool disturbed what it watched. `sha256` is of the raw text, hexadecimal. `search_text`: what a search looks at, in lower
-    case. `deleted_at`: it can still be restored. `rejected`: the first rejected lines.
+    case. `deleted_at`: it can still be restored. `rejected`: the first rejected lines. `episode_id`: its host took it as that
+    episode began; null for others.
     """
 
     __tablename__ = "artefacts"
@@ -24,6 +25,7 @@ class ArtefactRow(Base):
         Index("ix_artefacts__host_id_start_at", "host_id", "start_at"),
         Index("ix_artefacts__start_at", "start_at"),
         Index("ix_artefacts__sha256", "sha256"),
+        Index("ix_artefacts__episode_id", "episode_id", postgresql_where=sql("episode_id IS NOT NULL")),
         Index("ix_artefacts__author_created_at", "author", "created_at", postgresql_where=sql("author <> ''")),
     )
     id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
@@ -42,6 +44,7 @@ class ArtefactRow(Base):
     effect: Mapped[str] = mapped_column(server_default="none")
     source: Mapped[str]
     author: Mapped[str] = mapped_column(server_default="")
+    episode_id: Mapped[int | None] = mapped_column(ForeignKey("episodes.id", ondelete="SET NULL"))
     n_bytes: Mapped[int]
     n_lines: Mapped[int] = mapped_column(server_default="0")
     n_rejected: Mapped[int] = mapped_column(server_default="0")

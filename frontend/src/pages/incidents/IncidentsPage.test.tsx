@@ -22,6 +22,7 @@ const EPISODE: EpisodeInfo = {
   acknowledged_by: "",
   note: "",
   exclusion_id: null,
+  evidence: [],
 };
 const INCIDENTS: readonly IncidentInfo[] = [
   {

@@ -1,5 +1,6 @@
 import { Badge, Group, Stack, Table, Text } from "@mantine/core";
 import { ColourBadge } from "../../components/ColourBadge";
+import { EvidenceLinks } from "../../components/EvidenceLinks";
 import { Instant } from "../../components/Instant";
 import { PageButton, PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
@@ -115,6 +116,7 @@ function OnNowRow({ entry, zone, clock }: { readonly entry: OnNow; readonly zone
           {entry.is_acknowledged && <Badge variant="default">{`acknowledged by ${worst?.acknowledged_by ?? ""}`}</Badge>}
         </Group>
         <Found entry={entry} />
+        <EvidenceLinks evidence={entry.episodes.flatMap(({ evidence }) => evidence)} />
         <Text fz="sm" className="soft">
           {entry.action}
         </Text>

@@ -63,6 +63,10 @@ const EPISODE: EpisodeInfo = {
   acknowledged_by: "",
   note: "",
   exclusion_id: null,
+  evidence: [
+    { id: 41, command: "ss -s", tool: "" },
+    { id: 42, command: "perf stat -a sleep 10", tool: "perf" },
+  ],
 };
 
 test("an unusual time leads to the host with its series as a panel, and has no rule", async ({ server }) => {
@@ -77,4 +81,6 @@ test("an unusual time leads to the host with its series as a panel, and has no r
   const link = screen.getByRole("link", { name: "Unusual: disk I/O" }).getAttribute("href");
   expect(link).toMatch(/^\/hosts\/web1\?.*mark=2026-11-23T06:30/);
   expect(link).toMatch(/panel=iostat_linux\.util_pct/);
+  expect(row?.textContent).toContain("Taken as it began: ss -s, perf stat -a sleep 10");
+  expect(screen.getByRole("link", { name: "perf stat -a sleep 10" }).getAttribute("href")).toBe("/artefacts/42");
 });
