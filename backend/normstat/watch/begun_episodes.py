@@ -4,26 +4,20 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final
 
 import structlog
-from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.db.schema.models import Host
-from normstat.db.schema.watch_models import EpisodeRow
 from normstat.db.session import open_read_session
+from normstat.watch.watch_lists import read_begun
 
 log = structlog.get_logger()
 
 # One query for all hosts that often; agents post every 5 s.
 EVERY_S: Final = 5.0
-# An agent that is away for longer than this is not asked for evidence: it would be of another time.
-MAX_AGE: Final = timedelta(minutes=5)
-# The latest of a host: a hundred disks may become slow at once.
-MAX_OF_HOST: Final = 8
 
 
 class BegunEpisodes:
@@ -60,19 +54,3 @@ class BegunEpisodes:
         except (SQLAlchemyError, OSError) as error:
             self._found = {}
             log.info("begun_episodes_unknown", error=type(error).__name__)
-
-
-async def read_begun(session: AsyncSession, now: datetime) -> dict[str, str]:
-    """Return by host the episodes that last and were found within MAX_AGE, of reports that are not older."""
-    query = (
-        select(Host.name, EpisodeRow.id, EpisodeRow.source)
-        .join(Host, Host.id == EpisodeRow.host_id)
-        .where(EpisodeRow.ended_at.is_(None), EpisodeRow.found_at > now - MAX_AGE, EpisodeRow.last_at > now - MAX_AGE)
-        .order_by(EpisodeRow.id.desc())
-    )
-    found: dict[str, list[str]] = {}
-    for host, number, source in await session.execute(query):
-        of_host = found.setdefault(host, [])
-        if len(of_host) < MAX_OF_HOST:
-            of_host.append(f"{number}/{source}")
-    return {host: " ".join(items) for host, items in found.items()}

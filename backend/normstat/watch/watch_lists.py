@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import ColumnElement, and_, func, or_, select
@@ -19,6 +19,10 @@ from normstat.window import Window
 
 MAX_OPEN: Final = 5000
 MAX_STATES: Final = 20_000
+# An agent that was away for longer takes no evidence of an episode: it would be of another time.
+MAX_BEGUN_AGE: Final = timedelta(minutes=5)
+# The latest of a host: a hundred disks may become slow at once.
+MAX_BEGUN: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,3 +282,21 @@ def _condition(wanted: EpisodeFilter) -> ColumnElement[bool]:
     if wanted.is_open is not None:
         parts.append(EpisodeRow.ended_at.is_(None) if wanted.is_open else EpisodeRow.ended_at.is_not(None))
     return and_(*parts)
+
+
+async def read_begun(session: AsyncSession, now: datetime) -> dict[str, str]:
+    """Return by host the episodes that last and were found within MAX_BEGUN_AGE, of reports that are not older: `NUMBER/SOURCE` each,
+    the latest first, separated by blanks.
+    """
+    query = (
+        select(Host.name, EpisodeRow.id, EpisodeRow.source)
+        .join(Host, Host.id == EpisodeRow.host_id)
+        .where(EpisodeRow.ended_at.is_(None), EpisodeRow.found_at > now - MAX_BEGUN_AGE, EpisodeRow.last_at > now - MAX_BEGUN_AGE)
+        .order_by(EpisodeRow.id.desc())
+    )
+    found: dict[str, list[str]] = {}
+    for host, number, source in await session.execute(query):
+        of_host = found.setdefault(host, [])
+        if len(of_host) < MAX_BEGUN:
+            of_host.append(f"{number}/{source}")
+    return {host: " ".join(items) for host, items in found.items()}

@@ -39,6 +39,7 @@ def info(each: RoutedEpisode, **changed: Any) -> EpisodeInfo:
         acknowledged_by="",
         note="",
         exclusion_id=None,
+        evidence=[],
     )
     return replace(usual, **changed)
 
