@@ -285,8 +285,9 @@ def _condition(wanted: EpisodeFilter) -> ColumnElement[bool]:
 
 
 async def read_begun(session: AsyncSession, now: datetime) -> dict[str, str]:
-    """Return by host the episodes that last and were found within MAX_BEGUN_AGE, of reports that are not older: `NUMBER/SOURCE` each,
-    the latest first, separated by blanks.
+    """Return by host the episodes that last and were found within MAX_BEGUN_AGE, of reports that are not older.
+
+    `NUMBER/SOURCE` each, the latest first, separated by blanks.
     """
     query = (
         select(Host.name, EpisodeRow.id, EpisodeRow.source)
