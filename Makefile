@@ -228,6 +228,11 @@ gen: setup-dev ## rewrite what is derived: docs/stats.md, openapi.json, the page
 man: setup-dev ## write the manual pages of the commands and of the agent to build/man
 	@$(BIN)/python backend/setup/man_pages.py build/man
 
+outdated: setup-dev ## list what is behind its newest release: packages of Python and of the page; and the pinned images
+	@$(BIN)/pip list --outdated --disable-pip-version-check
+	@$(NPM) outdated || :
+	@grep -n -E '^ *(image: .*[:/]|ARG .*=.*:)' docker-compose.yml Dockerfile
+
 lock: setup-dev ## pin the Python packages again
 	@sh backend/setup/lock.sh $(VENV)
 

