@@ -1,12 +1,12 @@
 """Artefacts that a host took as an episode began know it.
 
-Compatibility: code before 0049 works after it; artefacts that it stores are of no episode.
+Compatibility: code before 0045 works after it; artefacts that it stores are of no episode.
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0049"
+revision = "0045"
 down_revision = "0044"
 branch_labels = None
 depends_on = None
