@@ -264,6 +264,24 @@ def test_io_is_that_of_the_process_wherever_its_file_stands(is_interleaved: bool
     assert "kb_rd_per_s" not in by_command["cp"]
 
 
+@pytest.mark.parametrize("is_late", [False, True])
+def test_io_of_a_child_that_ended_is_not_its_parents_too(*, is_late: bool) -> None:
+    """The kernel adds the I/O of a child to that of the process that waits for it. 4 KiB of it came after the last snapshot."""
+    both = stat_line(7, "make"), stat_line(8, "dd", parent=7)
+    wrote = 40 * 1024, 44 * 1024
+    between = [] if not is_late else [pids(4, both[0], io={7: IO.format(0, 4096)})]
+    text = [
+        pids(0, *both, io={7: IO.format(0, 4096), 8: IO.format(0, wrote[0])}),
+        *between,
+        pids(8, both[0], io={7: IO.format(0, 4096 + wrote[1])}),
+        pids(12, both[0], io={7: IO.format(0, 8192 + wrote[1])}),
+    ]
+    found = [(at, values["kb_wr_per_s"]) for at, name, values in commands(text) if at and name == "make"]
+    assert found == ([(4, 0.0), (8, 1.0), (12, 1.0)] if is_late else [(8, 0.5), (12, 1.0)])
+    pieces = [piece.encode() for piece in text]
+    assert read_pieces(PIDS, pieces).rows == read_pieces(PIDS, [b"".join(pieces)]).rows
+
+
 def test_io_of_a_new_process_and_of_one_with_a_used_pid() -> None:
     new = stat_line(7, "dd", start=100_200), stat_line(8, "cp", start=100_300)
     io = {7: IO.format(4096, 0), 8: IO.format(8192, 0)}

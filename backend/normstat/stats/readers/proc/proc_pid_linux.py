@@ -12,7 +12,8 @@ process that started after the previous snapshot did all that it has done in thi
 by its start time. What a process did between the last snapshot that has it and its end shows only in the CPU time that the kernel
 gives to its parent, when the parent waits for it. That is the CPU time of its whole life, with that of the children that it waited
 for itself. What snapshots have shown of it is taken off; the rest is the parent's `ended_pct`. So %CPU and %ended of all processes
-add up to the CPU time that processes used. A process that is new has its user, control group and arguments under the heading of
+add up to the CPU time that processes used. The kernel gives the parent the child's I/O as well, and of that, too, it keeps only
+what no snapshot has shown (inheritance.py). A process that is new has its user, control group and arguments under the heading of
 its status; they are texts and no samples: query/process_details.py finds them in the raw output. The counters of control groups
 follow the processes (cgroups.py).
 
@@ -27,7 +28,7 @@ follow the processes (cgroups.py).
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -35,6 +36,7 @@ from normstat.stats.engine.outcome import Outcome, Rejected
 from normstat.stats.engine.proc.cgroups import CgroupTable
 from normstat.stats.engine.proc.counter_reader import MALFORMED, NO_UPTIME, CounterReader, TakeLine, Value, is_counters
 from normstat.stats.engine.proc.counters import MAX_THINGS, TOO_MANY, TWICE, CounterTable, from_lines, per_second, to_lines
+from normstat.stats.engine.proc.inheritance import Inheritance, KnownProcess
 from normstat.stats.records import LineKind, State, number_of
 from normstat.stats.spec import Layout
 
@@ -106,7 +108,7 @@ class ProcessRow:
     # Its pages, threads, and whether it is running or blocked.
     counts: Sequence[int]
     rates: list[float] | None
-    io: Mapping[str, float] = field(default_factory=dict)
+    io: dict[str, float] = field(default_factory=dict)
 
     def to_state(self) -> list[object]:
         """Return what `ProcessRow(*state)` takes."""
@@ -117,9 +119,7 @@ class Reader(CounterReader[PidLayout]):
     """One call of the reader.
 
     `_anon` has the pages of anonymous memory of each PID in the present snapshot. `_known` has for each PID the uptime
-    and the text of what is compared: start time, counters, threads, pages, state, parent and command. `_owed`: ticks of CPU time
-    of processes that ended, by the heir whose counters did not show them yet: those of its children, and those of orphans.
-    `_early`: ticks of processes that their parent got although the last snapshot still had them.
+    and the text of what is compared: start time, counters, threads, pages, state, parent and command.
     """
 
     makes_summaries = True
@@ -149,8 +149,7 @@ class Reader(CounterReader[PidLayout]):
     def forget_counters(self) -> None:
         """Forget all processes: the host was booted since."""
         self._known.clear()
-        self._owed.clear()
-        self._early.clear()
+        self._inheritance = Inheritance()
         self._io_table.entries.clear()
         self._cgroups.forget_all()
 
@@ -162,9 +161,7 @@ class Reader(CounterReader[PidLayout]):
         rows, commands = own.get("rows"), own.get("commands")
         self._rows = {str(pid): ProcessRow(*row) for pid, row in (rows.items() if isinstance(rows, dict) else ())}
         self._commands = {str(name): CommandSum(*row) for name, row in (commands.items() if isinstance(commands, dict) else ())}
-        owed, early = own.get("owed"), own.get("early")
-        self._owed = {str(pid): list(map(float, ticks)) for pid, ticks in (owed.items() if isinstance(owed, dict) else ())}
-        self._early = {str(pid): float(ticks) for pid, ticks in (early.items() if isinstance(early, dict) else ())}
+        self._inheritance = Inheritance(own.get("inheritance"))
         anon = own.get("anon")
         self._anon = {str(pid): int(pages) for pid, pages in (anon.items() if isinstance(anon, dict) else ())}
         self._pid, io, io_offset = str(own.get("pid", "")), own.get("io"), own.get("io_offset")
@@ -182,8 +179,7 @@ class Reader(CounterReader[PidLayout]):
             "cgroups": self._cgroups.to_state(),
             "rows": {pid: row.to_state() for pid, row in self._rows.items()},
             "commands": {name: command.to_state() for name, command in self._commands.items()},
-            "owed": self._owed,
-            "early": self._early,
+            "inheritance": self._inheritance.to_state(),
             "anon": self._anon,
             "pid": self._pid,
             "io": self._io,
@@ -195,8 +191,8 @@ class Reader(CounterReader[PidLayout]):
     def end_snapshot(self) -> None:
         """Add the rows of processes and commands, and forget the processes that are gone."""
         page_kb = self._page_kb if self._page_kb == PAGE_SIZES[-1] or len(self._sizes) >= ENOUGH_SIZES else None
-        if self.uptime is not None:
-            self._count_ended(self.uptime)
+        if self.uptime is not None and self.before is not None:
+            self._take_off_ended(self.uptime, self.before)
         anon_by_command: dict[str, int] = {}
         for pid, pages in self._anon.items():
             name = _words_of(self._known[pid][1])[-1]
@@ -276,87 +272,62 @@ class Reader(CounterReader[PidLayout]):
         # A tick of user space is a hundredth of a second (USER_HZ) on every machine that has this kernel.
         return [utime + stime, utime, stime, cutime + cstime, minflt, majflt]
 
-    def _count_ended(self, now: int) -> None:
-        """Leave in ENDED of processes, and of their commands, only CPU time that no snapshot has shown.
+    def _take_off_ended(self, now: int, before: int) -> None:
+        """Leave to living processes, and their commands, only CPU time (ENDED) and I/O that no snapshot has shown."""
+        left = {pid: rates[ENDED] for pid, row in self._rows.items() if (rates := row.rates) is not None and rates[ENDED]}
+        elapsed = now - before
 
-        For processes that ended in this interval, the kernel gave the CPU time of their whole lives to the first of their ancestors
-        that lives on, or, where the parent ended first, to the one that adopts orphans: process 1 or a subreaper. Some end while
-        a snapshot is printed: it may lack both the process and what its heir got, or have both.
-        """
-        if self.before is None:
-            return
-        elapsed = now - self.before
-        waiting = {pid: rates for pid, row in self._rows.items() if (rates := row.rates) is not None and rates[ENDED]}
-        left = {pid: rates[ENDED] for pid, rates in waiting.items()}
-
-        def take(pid: str, ticks: float) -> float:
-            """Take off what the process got; return what it did not get."""
+        def take(pid: str, amounts: Sequence[float]) -> list[float]:
+            ticks, *sizes = amounts
             taken = min(per_second(ticks, elapsed), max(0.0, left.get(pid, 0.0)))
             if taken:
                 left[pid] -= taken
-            return ticks - taken * elapsed / 100
+            return [ticks - taken * elapsed / 100, *self._inherit_io(pid, sizes, elapsed)]
 
-        def take_of_orphans(heir: str, ticks: float) -> float:
-            # It is unknown whether they or their parent ended first. The older an ancestor, the fewer children of its own end: what
-            # it got is of orphans.
-            for ancestor in reversed(self._line_of(heir)):
-                ticks = take(ancestor, ticks)
-            return ticks
+        def parent_of(pid: str) -> str | None:
+            uptime, text = self._known.get(pid, (None, ""))
+            return _words_of(text)[PARENT_WORD] if uptime == now else None
 
-        ended = {pid: _words_of(known) for pid, (uptime, known) in self._known.items() if uptime != now}
-        heirs: dict[str, str] = {}
-        for earlier, (of_children, of_orphans) in self._owed.items():
-            heir = _find_heir(earlier, ended, heirs)
-            take(heir, of_children)
-            take_of_orphans(heir, of_orphans)
-        children: dict[str, float] = {}
-        orphans: dict[str, float] = {}
-        for pid, words in ended.items():
-            heir = _find_heir(pid, ended, heirs)
-            group = orphans if words[PARENT_WORD] in ended else children
-            # Its own CPU time, and what it had got from its children.
-            group[heir] = group.get(heir, 0) + sum(map(int, words[CPU_WORDS])) - self._early.pop(pid, 0)
-        owed_children = {heir: take(heir, ticks) for heir, ticks in children.items()}
-        owed_orphans = {heir: take_of_orphans(heir, ticks) for heir, ticks in orphans.items()}
-        self._owed = {
-            heir: [owed_children.get(heir, 0.0), owed_orphans.get(heir, 0.0)]
-            for heir in owed_children.keys() | owed_orphans.keys()
-            if owed_children.get(heir, 0.0) + owed_orphans.get(heir, 0.0) >= 1
-        }
-        self._take_early(now, left, take)
-        for pid in waiting:
+        ended = {pid: self._to_known(pid, text) for pid, (uptime, text) in self._known.items() if uptime != now}
+        self._inheritance.take_off(ended, parent_of, take)
+        if max(left.values(), default=0.0) > FULL_CPU:
+            self._inheritance.take_off_early(self._large_children(now, left, elapsed), take)
+        for pid in left:
             self._commands[self._rows[pid].command].rates[ENDED] = 0.0
-        for pid, rates in waiting.items():
-            rates[ENDED] = max(0.0, left[pid])
-            self._commands[self._rows[pid].command].rates[ENDED] += rates[ENDED]
+        for pid, rate in left.items():
+            row = self._rows[pid]
+            assert row.rates is not None
+            row.rates[ENDED] = max(0.0, rate)
+            self._commands[row.command].rates[ENDED] += row.rates[ENDED]
 
-    def _take_early(self, now: int, left: Mapping[str, float], take: Callable[[str, float], float]) -> None:
-        """Take off the CPU time of children that this snapshot still has although their parent has got it.
+    def _inherit_io(self, pid: str, sizes: Sequence[float], elapsed: int) -> list[float]:
+        """Take bytes by IO_COLUMNS off what a process read and wrote; return those that it did not."""
+        row = self._rows.get(pid)
+        if row is None or not row.io:
+            return list(sizes)
+        rest = []
+        of_command = self._commands[row.command].io
+        for column, size in zip(IO_COLUMNS, sizes, strict=True):
+            rate = row.io.get(column, 0.0)
+            taken = min(per_second(size, elapsed) / KIB, rate)
+            if taken > 0:
+                row.io[column] = rate - taken
+                of_command[column] = max(0.0, of_command[column] - taken)
+            rest.append(size - taken * KIB * elapsed / 100)
+        return rest
 
-        Only where both are more than a CPU can do in the interval, and once for each child: a parent of many short children may
-        have a long one, too.
-        """
-        rich = {pid for pid, rate in left.items() if rate > FULL_CPU}
-        self._early = {pid: ticks for pid, ticks in self._early.items() if pid in self._known}
-        if not rich:
-            return
-        assert self.before is not None
-        for pid, (uptime, known) in self._known.items():
-            words = _words_of(known)
-            heir, ticks = words[PARENT_WORD], sum(map(int, words[CPU_WORDS]))
-            if uptime != now or heir not in rich or pid in self._early:
-                continue
-            if FULL_CPU < per_second(ticks, now - self.before) <= left[heir]:
-                self._early[pid] = ticks
-                take(heir, ticks)
+    def _large_children(self, now: int, left: Mapping[str, float], elapsed: int) -> Iterator[tuple[str, KnownProcess]]:
+        """Yield the children that used, as their parents got, more than a CPU can do in the interval."""
+        for pid, (uptime, text) in self._known.items():
+            child = self._to_known(pid, text)
+            if uptime == now and FULL_CPU < per_second(child.amounts[0], elapsed) <= left.get(child.parent, 0.0):
+                # Only CPU time is certain to be theirs.
+                yield pid, KnownProcess(child.parent, [child.amounts[0], *[0.0] * len(IO_COLUMNS)])
 
-    def _line_of(self, pid: str) -> list[str]:
-        """Return a living process and its ancestors, nearest first."""
-        line: list[str] = []
-        while pid in self._known and pid not in line:
-            line.append(pid)
-            pid = _words_of(self._known[pid][1])[PARENT_WORD]
-        return line
+    def _to_known(self, pid: str, text: str) -> KnownProcess:
+        words = _words_of(text)
+        _, *sizes = self._io_table.previous(pid) or (0,)
+        return KnownProcess(words[PARENT_WORD], [sum(map(int, words[CPU_WORDS])), *sizes, *[0] * (len(IO_COLUMNS) - len(sizes))])
 
     def _add(self, pid: str, name: str, known: str, rates: list[float] | None, *, is_changed: bool, offset: int) -> None:
         """Add a process to its command, and to the rows if it has values."""
@@ -495,18 +466,6 @@ def _rounded(rates: Iterable[float]) -> list[float]:
 def _words_of(known: str) -> list[str]:
     """Return the kept words of a process; its command may contain blanks."""
     return known.split(" ", PARENT_WORD + 1)
-
-
-def _find_heir(pid: str, ended: Mapping[str, Sequence[str]], heirs: dict[str, str]) -> str:
-    """Return the first ancestor that has not ended; "" in a circle, which no kernel prints. `heirs`: those found before"""
-    path = []
-    while pid in ended and pid not in heirs:
-        heirs[pid] = ""
-        path.append(pid)
-        pid = ended[pid][PARENT_WORD]
-    heir = heirs.get(pid, pid)
-    heirs.update(dict.fromkeys(path, heir))
-    return heir
 
 
 def command_of(name: str, *, is_kernel_thread: bool) -> str:
