@@ -14,7 +14,9 @@ from normstat.comparison.observers import Observer
 from normstat.query.artefact_times import ArtefactTime
 from normstat.query.host_events import HostEvent
 from normstat.query.stream_losses import StreamLoss
+from normstat.records.event_rows import EventSource
 from normstat.runtime.readable import format_human, format_seconds, join_words, name_processes
+from normstat.stats.fact_words import EventKind
 from normstat.stats.observer_effect import Effect, describe_effect
 from normstat.window import Window, to_us
 
@@ -27,6 +29,12 @@ LOOK_AHEAD: Final = timedelta(hours=2)
 MAX_SILENCES: Final = 3
 MAX_TOOLS: Final = 3
 MAX_TEXT: Final = 160
+# What changes a host, and how long before the onset it still passes for the cause: programs start, caches fill, requests pile up.
+CHANGE_KINDS: Final = frozenset({
+    EventKind.DEPLOYMENT, EventKind.SETTING, EventKind.REBOOT, EventKind.MAINTENANCE, EventKind.KERNEL, EventKind.HARDWARE,
+    EventKind.LIMIT, EventKind.STORAGE, EventKind.NETWORK,
+})  # fmt: skip
+CAUSE_WITHIN: Final = timedelta(minutes=15)
 MS_PER_S: Final = 1000
 
 
@@ -51,29 +59,60 @@ def event_window(incident: Window) -> Window:
 def describe_events(
     events: Iterable[tuple[str, HostEvent]], incident: Window, onset: Onset, *, names_hosts: bool = False
 ) -> list[Circumstance]:
-    """Return the events (host, event) from an hour before the incident to its end, the nearest to the onset first."""
+    """Return the events (host, event) from an hour before the incident to its end, by how well their times fit the onset.
+
+    Changes of the host that came shortly before it are first, the nearest of them as its likely cause; then all others, the nearest
+    to the onset first.
+    """
     near = [
         (host, event)
         for host, event in events
         if event.at >= incident.start - LOOK_BACK and (event.not_before or event.at) < incident.end
     ]
-    near.sort(key=lambda item: (_distance_s(item[1], onset.at), to_us(item[1].at), item[0], item[1].text))
-    told = [
-        Circumstance(
-            "event",
-            host,
-            f"{f'{host}: ' if names_hosts else ''}{on_one_line(event.text)}, {describe_when(event, onset)}",
-            to_ms(event.at if event.not_before is None else event.not_before),
-            None if event.not_before is None else to_ms(event.at),
-            artefact=event.artefact,
+    near.sort(
+        key=lambda item: (
+            not _may_be_cause(item[1], onset),
+            _distance_s(item[1], onset.at),
+            to_us(item[1].at),
+            item[0],
+            item[1].text,
         )
-        for host, event in near[:MAX_EVENTS]
+    )
+    told = [
+        _to_circumstance(host, event, onset, names_hosts=names_hosts, is_cause=place == 0 and _may_be_cause(event, onset))
+        for place, (host, event) in enumerate(near[:MAX_EVENTS])
     ]
     left = near[MAX_EVENTS:]
     if left:
         what = "1 more event" if len(left) == 1 else f"{len(left):,} more events"
         told.append(Circumstance("event", left[0][0], f"{what} from an hour before the incident to its end", None, None))
     return told
+
+
+def _to_circumstance(host: str, event: HostEvent, onset: Onset, *, names_hosts: bool, is_cause: bool) -> Circumstance:
+    what = on_one_line(event.text)
+    # A change of facts says itself what it is; a note may be no more than "1.4".
+    named = what if event.source is EventSource.FACTS else f"{event.kind} “{what}”"
+    text = f"Likely cause: {named}" if is_cause else what
+    return Circumstance(
+        "event",
+        host,
+        f"{f'{host}: ' if names_hosts else ''}{text}, {describe_when(event, onset)}",
+        to_ms(event.at if event.not_before is None else event.not_before),
+        None if event.not_before is None else to_ms(event.at),
+        artefact=event.artefact,
+        is_likely_cause=is_cause,
+    )
+
+
+def _may_be_cause(event: HostEvent, onset: Onset) -> bool:
+    """Return whether an event changed the host, and came before the onset by no more than CAUSE_WITHIN.
+
+    The onset is the first sample outside the normal range, so it is late by up to an interval, and never early.
+    """
+    if not onset.is_known or event.kind not in CHANGE_KINDS:
+        return False
+    return event.at <= onset.at and _distance_s(event, onset.at) <= CAUSE_WITHIN.total_seconds()
 
 
 def describe_when(event: HostEvent, onset: Onset) -> str:

@@ -294,6 +294,8 @@ class Circumstance(Documented):
     """The stream that has the rejected lines, or lost bytes."""
     artefact: int | None = None
     """The artefact of the tool that disturbed the host."""
+    is_likely_cause: bool = False
+    """Whether it is the change whose time fits the onset best: it came shortly before."""
 
 
 @dataclass(frozen=True, slots=True)

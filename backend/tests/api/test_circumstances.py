@@ -83,7 +83,7 @@ async def test_all_of_them(viewer: httpx.AsyncClient) -> None:
     assert body["stories"][0]["onset_ms"] == begin
     told = [(one["kind"], one["sentence"]) for one in body["circumstances"]]
     assert told == [
-        ("event", "Frequency governor: powersave → performance, between 3 min and 15 s before it began"),
+        ("event", "Likely cause: Frequency governor: powersave → performance, between 3 min and 15 s before it began"),
         ("observer", "Observer: strace (77) ran from 5 s into the incident to its end; it slows what it watches"),
         ("lost_bytes", "4.1 kB of the output of vmstat were lost on the host before the agent could send them"),
         (

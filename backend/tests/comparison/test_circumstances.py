@@ -36,10 +36,10 @@ def event(at_s: float, text: str = "deployed 1.4", not_before_s: float | None = 
 @pytest.mark.parametrize(
     ("one", "onset", "sentence"),
     [
-        (event(15), BEGAN, "deployed 1.4, 15 s before it began"),
+        (event(15), BEGAN, "Likely cause: deployed 1.4, 15 s before it began"),
         (event(15), UNKNOWN, "deployed 1.4, 15 s after the incident"),
         (event(-15), UNKNOWN, "deployed 1.4, 15 s before the incident"),
-        (event(-150), BEGAN, "deployed 1.4, 3 min before it began"),
+        (event(-150), BEGAN, "Likely cause: deployed 1.4, 3 min before it began"),
         (event(90), BEGAN, "deployed 1.4, 60 s after it began"),
         (event(30.2), BEGAN, "deployed 1.4, as it began"),
         (event(0), UNKNOWN, "deployed 1.4, as the incident began"),
@@ -49,9 +49,9 @@ def event(at_s: float, text: str = "deployed 1.4", not_before_s: float | None = 
         (
             event(-5, "CPU governor:\n powersave → performance."),
             BEGAN,
-            "CPU governor: powersave → performance, 35 s before it began",
+            "Likely cause: CPU governor: powersave → performance, 35 s before it began",
         ),
-        (event(-5, "x" * 300), BEGAN, f"{'x' * 159}…, 35 s before it began"),
+        (event(-5, "x" * 300), BEGAN, f"Likely cause: {'x' * 159}…, 35 s before it began"),
     ],
 )
 def test_events(one: HostEvent, onset: Onset, sentence: str) -> None:
@@ -61,19 +61,32 @@ def test_events(one: HostEvent, onset: Onset, sentence: str) -> None:
     assert [told.start_ms, told.end_ms] == (times if len(times) == 2 else [*times, None])
 
 
-def test_the_nearest_event_comes_first_and_the_rest_is_counted() -> None:
+def test_events_come_by_how_well_their_times_fit() -> None:
     times = (-3000, 20, 500, -4000, 700, 31, -60, -10, -20)
     told = describe_events([("web1", event(at, f"{at}")) for at in times], INCIDENT, BEGAN)
     # More than an hour before the incident, and after its end, is not of it.
     assert [one.sentence.partition(",")[0] for one in told] == [
-        "31", "20", "-10", "-20", "-60", "2 more events from an hour before the incident to its end",
+        "Likely cause: 20", "-10", "-20", "-60", "31", "2 more events from an hour before the incident to its end",
     ]  # fmt: skip
+    assert [one.is_likely_cause for one in told] == [True, *5 * [False]]
     assert (told[-1].start_ms, told[-1].end_ms) == (None, None)
+
+
+def test_a_cause_changes_the_host_and_comes_before_its_effect() -> None:
+    note = replace(event(25, "lunch"), kind=EventKind.NOTE)
+    deployment = replace(event(10, "web 1.4"), kind=EventKind.DEPLOYMENT, source=EventSource.CLI)
+    told = describe_events([("web1", one) for one in (event(31, "late"), note, deployment)], INCIDENT, BEGAN)
+    assert [one.sentence for one in told] == [
+        "Likely cause: deployment “web 1.4”, 20 s before it began", "late, 1 s after it began", "lunch, 5 s before it began",
+    ]  # fmt: skip
+    # Sixteen minutes are too long, and of an incident without an onset nothing is known.
+    for one, onset in ((event(30 - 16 * 60), BEGAN), (event(-5), UNKNOWN), (note, BEGAN)):
+        assert not describe_events([("web1", one)], INCIDENT, onset)[0].is_likely_cause
 
 
 def test_an_event_of_one_of_several_hosts_names_it() -> None:
     [told] = describe_events([("db1", event(15))], INCIDENT, BEGAN, names_hosts=True)
-    assert told.sentence == "db1: deployed 1.4, 15 s before it began"
+    assert told.sentence == "db1: Likely cause: deployed 1.4, 15 s before it began"
 
 
 def test_without_a_story_the_incident_itself_is_the_onset() -> None:
