@@ -241,6 +241,13 @@ class Settings(BaseSettings):
         description="maximum rows of one stat read for each side of a comparison; evenly spaced pieces of more, or of what does"
         " not fit into NORMSTAT_COMPARE_MAX_BYTES",
     )
+    change_verdict_minutes: int = Field(
+        default=15,
+        ge=0,
+        le=1440,
+        description="a deployment, a setting, a reboot or a change of facts is judged this many minutes after it: the time after it"
+        " against the time before; 0: never",
+    )
     seal_after_days: int | None = Field(
         default=None,
         ge=0,
@@ -284,6 +291,11 @@ class Settings(BaseSettings):
     def agent_token_max_age(self) -> timedelta | None:
         """From when on a token of a host is to be rotated; None: never by its age."""
         return timedelta(days=self.agent_token_days) if self.agent_token_days else None
+
+    @property
+    def change_verdict_after(self) -> timedelta | None:
+        """How long after a change it is judged. Missing: None for never."""
+        return timedelta(minutes=self.change_verdict_minutes) if self.change_verdict_minutes else None
 
     @property
     def ingest_limits(self) -> IngestLimits:

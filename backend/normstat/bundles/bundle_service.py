@@ -23,6 +23,7 @@ from normstat.bundles.bundle_reader import BundleFile
 from normstat.bundles.bundle_sections import BundleSource, BundleTarget, NamedThings, SectionCodec, section_result
 from normstat.bundles.bundle_writer import BundleWriter
 from normstat.bundles.experiment_section import ExperimentSection
+from normstat.bundles.pattern_section import PatternSection
 from normstat.bundles.record_sections import BaselineSection, ComparisonSection, EventSection, ExclusionSection, SpecSection
 from normstat.bundles.reference_map import ReferenceMap
 from normstat.bundles.stream_section import StreamSection
@@ -42,7 +43,7 @@ from normstat.window import Window
 # artefacts, reports all of them.
 SECTIONS: Final[tuple[SectionCodec, ...]] = (
     SpecSection(), StreamSection(), EventSection(), ExclusionSection(), BaselineSection(), ArtefactSection(), ComparisonSection(),
-    ExperimentSection(), WrittenReportSection(),
+    PatternSection(), ExperimentSection(), WrittenReportSection(),
 )  # fmt: skip
 
 # Called with the number of bytes done, and of all.

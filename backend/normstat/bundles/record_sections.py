@@ -94,14 +94,15 @@ class ExclusionSection:
         """Add the exclusions, each for this host only."""
 
         async def put(session: WriteSession, host_id: int, row: Json) -> bool:
-            window = Window(_instant(row, "start"), _instant(row, "end"))
+            window = Window(instant_of(row, "start"), instant_of(row, "end"))
             return await bundle_rows.put_exclusion(
                 session,
                 host_id,
                 {
-                    "name": _text(row, "name", MAX_NAME), "note": _text(row, "note"),
+                    "name": text_of(row, "name", MAX_NAME), "note": text_of(row, "note"),
                     "start_at": window.start, "end_at": window.end,
-                    "created_by": target.author_of(_text(row, "created_by", MAX_NAME)), "created_at": _instant(row, "created_at"),
+                    "created_by": target.author_of(text_of(row, "created_by", MAX_NAME)),
+                    "created_at": instant_of(row, "created_at"),
                 },
             )  # fmt: skip
 
@@ -142,18 +143,18 @@ class EventSection:
         async def put(session: WriteSession, host_id: int, row: Json) -> bool:
             if row.get("origin") is not None:
                 stream_ids = target.stream_ids.get(str(row["origin"]), [])
-                await bundle_rows.delete_told_event(session, stream_ids, int(row["line_offset"]), _instant(row, "deleted_at"))
+                await bundle_rows.delete_told_event(session, stream_ids, int(row["line_offset"]), instant_of(row, "deleted_at"))
                 return False
             tags = [str(tag)[:MAX_NAME] for tag in row["tags"]]
             return await bundle_rows.put_event(
                 session,
                 host_id,
                 {
-                    "start_at": _instant(row, "start"), "end_at": to_instant_or_none(row["end"]),
+                    "start_at": instant_of(row, "start"), "end_at": to_instant_or_none(row["end"]),
                     "not_before_at": to_instant_or_none(row["not_before"]), "kind": EventKind(row["kind"]).value,
-                    "text": _text(row, "text", MAX_TEXT), "tags": tags, "source": EventSource(row["source"]).value,
-                    "author": target.author_of(_text(row, "author", MAX_NAME)), "created_at": _instant(row, "created_at"),
-                    "updated_at": _instant(row, "updated_at"), "is_for_all_hosts": False,
+                    "text": text_of(row, "text", MAX_TEXT), "tags": tags, "source": EventSource(row["source"]).value,
+                    "author": target.author_of(text_of(row, "author", MAX_NAME)), "created_at": instant_of(row, "created_at"),
+                    "updated_at": instant_of(row, "updated_at"), "is_for_all_hosts": False,
                 },
             )  # fmt: skip
 
@@ -181,19 +182,19 @@ class BaselineSection:
     async def open(self, target: BundleTarget, section: BundleSection) -> AsyncIterator[int]:
         """Add the baselines that are not here, under another name where theirs is taken."""
         for row in await read_rows(target, section):
-            name = _text(row, "name", MAX_NAME)
+            name = text_of(row, "name", MAX_NAME)
             windows = _windows(row)
             values = {
-                "note": _text(row, "note"), "windows": windows,
-                "version": int(row["version"]), "time_zone": _text(row, "time_zone", 100),
-                "created_by": target.author_of(_text(row, "created_by", MAX_NAME)), "created_at": _instant(row, "created_at"),
-                "updated_at": _instant(row, "updated_at"), "archived_at": to_instant_or_none(row["archived_at"]),
+                "note": text_of(row, "note"), "windows": windows,
+                "version": int(row["version"]), "time_zone": text_of(row, "time_zone", 100),
+                "created_by": target.author_of(text_of(row, "created_by", MAX_NAME)), "created_at": instant_of(row, "created_at"),
+                "updated_at": instant_of(row, "updated_at"), "archived_at": to_instant_or_none(row["archived_at"]),
             }  # fmt: skip
             versions = [
                 {
                     "version": int(one["version"]), "windows": _windows(one), "hosts": [str(host) for host in one["hosts"]],
-                    "time_zone": _text(one, "time_zone", 100), "reason": _text(one, "reason"),
-                    "made_by": target.author_of(_text(one, "made_by", MAX_NAME)), "made_at": _instant(one, "made_at"),
+                    "time_zone": text_of(one, "time_zone", 100), "reason": text_of(one, "reason"),
+                    "made_by": target.author_of(text_of(one, "made_by", MAX_NAME)), "made_at": instant_of(one, "made_at"),
                 }
                 for one in row["versions"]
             ]  # fmt: skip
@@ -251,8 +252,9 @@ class ComparisonSection:
             id_here, is_new = await bundle_rows.put_comparison(
                 session,
                 {
-                    "name": _text(row, "name", MAX_NAME), "note": _text(row, "note"), "inputs": inputs, "result": result,
-                    "created_by": target.author_of(_text(row, "created_by", MAX_NAME)), "created_at": _instant(row, "created_at"),
+                    "name": text_of(row, "name", MAX_NAME), "note": text_of(row, "note"), "inputs": inputs, "result": result,
+                    "created_by": target.author_of(text_of(row, "created_by", MAX_NAME)),
+                    "created_at": instant_of(row, "created_at"),
                 },
             )  # fmt: skip
             target.references.comparisons[int(row["id"])] = id_here
@@ -341,7 +343,8 @@ def _windows(row: Json) -> list[Window]:
         raise BadRequest("A baseline of the bundle has invalid windows; it was left out") from None
 
 
-def _instant(row: Json, key: str) -> Any:
+def instant_of(row: Json, key: str) -> Any:
+    """Return a time of a row. Raises: KeyError, ValueError"""
     return _at(row[key])
 
 
@@ -352,7 +355,8 @@ def _at(text: object) -> Any:
     return found
 
 
-def _text(row: Json, key: str, limit: int = 100_000) -> str:
+def text_of(row: Json, key: str, limit: int = 100_000) -> str:
+    """Return a text of a row, cut to a length. Raises: KeyError, TypeError"""
     text = row[key]
     if not isinstance(text, str) or "\x00" in text:
         raise TypeError(key)

@@ -44,6 +44,7 @@ COMMANDS: Final = {
     "alerts": "Show alerts and who received them; test channels and try routes.",
     "webhooks": "List and test webhooks, and show their deliveries.",
     "event": "Note, list and delete events.",
+    "verdict": "Say whether hosts got better or worse after an event.",
     "run": "Run a command as a run of an experiment, and keep what it measured.",
     "experiment": "List experiments and what they say, add runs.",
     "stat": "Manage your own stats.",

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -26,11 +27,13 @@ from normstat.comparison.csv_comparison import MetricScore, compare_tables
 from normstat.comparison.findings.wording import to_text
 from normstat.comparison.ledger.ledger_table import describe_ledger
 from normstat.comparison.long_csv import LongTable, read_long_csv
+from normstat.comparison.past_incident_rows import Recall, describe_recall, recall
 from normstat.comparison.plain_diff import plain_differences
 from normstat.comparison.saved_format import to_json
 from normstat.comparison.series_rows import SeriesRows
 from normstat.comparison.series_search import AskedSeries, AskedSeriesPage, SeriesQuestion, SeriesSort, ask_series
 from normstat.comparison.service import WholeComparison, run_whole_comparison
+from normstat.comparison.signature import signature_of
 from normstat.db.session import make_engine, make_sessions, open_read_session
 from normstat.errors import BadRequest, NormstatError
 from normstat.report.event_section import describe_times
@@ -38,10 +41,19 @@ from normstat.runtime.body import check_body
 from normstat.runtime.readable import count_of
 from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.settings import load_settings
+from normstat.window import Window
 
 app = typer.Typer(add_completion=False)
 
 MAX_IN_TABLE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A comparison, and the past incidents that it looks like."""
+
+    whole: WholeComparison
+    past: Recall
 
 
 @app.command()
@@ -96,14 +108,15 @@ def compare(
         "host": host, "start": start, "end": end, "baseline_start": baseline_from, "baseline_end": baseline_to, "ago": ago,
         "other_host": other_host, "group": group, "divisor": divisor,
     }  # fmt: skip
-    whole = run_or_exit(lambda: asyncio.run(_compare_hosts(given, baseline)))
+    found = run_or_exit(lambda: asyncio.run(_compare_hosts(given, baseline)))
+    whole = found.whole
     if ask:
         answer = find_series(whole.rows, ask)
         typer.echo(TypeAdapter(AskedSeriesPage).dump_json(answer, indent=2)) if as_json else print_series(answer, ask)
     elif as_json:
         typer.echo(to_json(whole.comparison, indent=2))
     else:
-        _print(whole)
+        _print(whole, found.past)
     _check(cases_of(whole.comparison), conditions, junit)
 
 
@@ -129,7 +142,7 @@ def _check(cases: list[CheckCase], conditions: list[FailCondition], junit: Path 
         raise typer.Exit(FOUND_EXIT)
 
 
-async def _compare_hosts(given: dict[str, object], baseline: str | None) -> WholeComparison:
+async def _compare_hosts(given: dict[str, object], baseline: str | None) -> _Compared:
     settings = load_settings()
     engine = make_engine(settings.database_url, pool_size=1)
     try:
@@ -138,14 +151,19 @@ async def _compare_hosts(given: dict[str, object], baseline: str | None) -> Whol
             await refresh_catalogue(session)
             found = None if baseline is None else (await find_baseline(session, baseline)).id
             inputs = check_body(ComparisonInputs, {**given, "baseline": found})
-            return await run_whole_comparison(session, inputs.to_request(), max_rows=settings.compare_max_rows)
+            whole = await run_whole_comparison(session, inputs.to_request(), max_rows=settings.compare_max_rows)
+            result = whole.comparison
+            past = await recall(session, result.hosts, Window(result.start, result.end), signature_of(whole.rows))
+            return _Compared(whole, past)
     finally:
         await engine.dispose()
 
 
-def _print(whole: WholeComparison) -> None:
+def _print(whole: WholeComparison, past: Recall) -> None:
     result = whole.comparison
     typer.echo(result.verdict)
+    if looks_like := describe_recall(past):
+        typer.echo(looks_like)
     for sentence in describe_ledger(result.ledger, said=result.verdict):
         typer.echo(sentence)
     for one in result.circumstances:

@@ -87,7 +87,7 @@ def list_(
     if not page.events:
         typer.echo('No events. `normstat event add "deployed 1.4"` notes one.')
         return
-    print_table([("no", "when", "hosts", "kind", "what", "tags", "by"), *map(_to_row, page.events)])
+    print_table([("no", "when", "hosts", "kind", "what", "verdict", "tags", "by"), *map(_to_row, page.events)])
     if len(page.events) < page.n_total:
         typer.echo(f"{count_of(page.n_total - len(page.events), 'older event')} not listed; -n lists more")
 
@@ -120,6 +120,7 @@ def _to_row(event: HostEvent) -> tuple[str, ...]:
         _hosts_text(event.hosts),
         event.kind,
         " ".join(event.text.split()),
+        "" if event.verdict is None else event.verdict.verdict.replace("_", " "),
         " ".join(event.tags),
         event.author or event.source,
     )

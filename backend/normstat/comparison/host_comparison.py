@@ -74,6 +74,7 @@ class Task:
     divisor: Divisor | None = None
     mutes: Mutes = ()
     expected: Sequence[ExpectedValue] = ()
+    looks_before: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +206,8 @@ class _StatRequests:
 def _to_requests(task: Task, stat: StatRef, max_rows: int) -> _StatRequests:
     fields = [field for field in stat.fields if is_profiled(field)]
     of_each = max(1, max_rows // len(task.baseline_host_ids))
-    right_before = None if task.divisor is not None else before_window(task.incident, task.baseline)
+    is_asked = task.divisor is None and task.looks_before
+    right_before = before_window(task.incident, task.baseline) if is_asked else None
     return _StatRequests(
         SideRequest(task.host_id, stat, (task.incident,), fields, max_rows),
         []

@@ -19,6 +19,7 @@ from normstat.comparison.series_comparison import likely_of, unusual_of
 from normstat.comparison.unscored_series import MIN_BASELINE, MIN_INCIDENT
 from normstat.profiles.stored_profile import LoadedProfile
 from normstat.runtime import work_budget
+from normstat.scoring.effects import signed_effects
 from normstat.scoring.summary import MIDDLE, Float32Array, FloatArray, IntArray, Summary, add_levels, are_disjoint
 from normstat.stats.spec import Field
 
@@ -51,7 +52,8 @@ class SeriesRows:
 
     Shape: field, instance (n_rows,), index `fields` and `instances`; verdict (n_rows,), indexes VERDICTS; n (2, n_rows) samples in
     baseline and incident; values (2, 3, n_rows): median, lowest, highest. Missing: NaN. kind (n_rows,): kind of the strongest
-    change, NO_KIND without a score; the rest (n_rows,), 0 without a score. `commands`: of the processes of the incident, by id
+    change, NO_KIND without a score; effect (n_rows,): how far the level moved and which way (scoring/effects.py); the rest
+    (n_rows,), 0 without a score. `commands`: of the processes of the incident, by id
     """
 
     host: str
@@ -66,6 +68,7 @@ class SeriesRows:
     change_ratio: Float32Array
     significance: Float32Array
     explained_by_load: Float32Array
+    effect: Float32Array
     commands: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -76,7 +79,7 @@ class SeriesRows:
         """Return about how much memory the rows take."""
         arrays = (
             self.field, self.instance, self.verdict, self.n, self.values, self.kind, self.change_ratio, self.significance,
-            self.explained_by_load,
+            self.explained_by_load, self.effect,
         )  # fmt: skip
         return sum(array.nbytes for array in arrays) + NAME_BYTES * (
             len(self.fields) + len(self.instances) + 2 * len(self.commands)
@@ -137,6 +140,7 @@ def make_rows(
         change_ratio=_join([part.change_ratio for part in parts], np.empty(0, np.float32)),
         significance=_join([part.significance for part in parts], np.empty(0, np.float32)),
         explained_by_load=_join([part.explained_by_load for part in parts], np.empty(0, np.float32)),
+        effect=_join([part.effect for part in parts], np.empty(0, np.float32)),
     )
 
 
@@ -153,6 +157,7 @@ class _Part:
     is_unusual: BoolArray
     is_likely: BoolArray
     explained_by_load: Float32Array
+    effect: Float32Array
 
 
 def _scored_part(scored: ScoredSeries, is_left_out: Callable[[SeriesIdentity], bool]) -> _Part:
@@ -172,6 +177,7 @@ def _scored_part(scored: ScoredSeries, is_left_out: Callable[[SeriesIdentity], b
         is_unusual=unusual_of(scores)[rows],
         is_likely=likely_of(scores)[rows],
         explained_by_load=scores.explained_by_load[rows].astype(np.float32),
+        effect=signed_effects(scored.profile, scores)[rows],
     )
 
 
@@ -192,7 +198,7 @@ def _unscored_parts(stat: StatPair, known: AbstractSet[tuple[str, str, str]]) ->
             nothing, never = np.zeros(len(some), np.float32), np.zeros(len(some), np.bool_)
             yield _Part(
                 [SeriesIdentity(name, instances[row], stat.fields[key]) for row in some.tolist()],
-                both, all_values, np.full(len(some), NO_KIND, np.int8), nothing, nothing, never, never, nothing,
+                both, all_values, np.full(len(some), NO_KIND, np.int8), nothing, nothing, never, never, nothing, nothing,
             )  # fmt: skip
 
 

@@ -62,7 +62,8 @@ class BaselineChoice:
 class ComparisonRequest:
     """What to compare.
 
-    `divisor`: a series that all others are divided by, as stat.field or stat.field@instance; `limit`: most groups in the result
+    `divisor`: a series that all others are divided by, as stat.field or stat.field@instance; `limit`: most groups in the result;
+    `looks_before`: whether what was there right before the incident already is not the incident's
     """
 
     hosts: Sequence[str]
@@ -70,6 +71,7 @@ class ComparisonRequest:
     against: BaselineChoice
     divisor: str | None = None
     limit: int = DEFAULT_LIMIT
+    looks_before: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +233,7 @@ async def _to_task(
     mutes: Mutes = [(mute.stat, mute.field, mute.instance) for mute in await list_mutes(session, host)]
     # A value per unit of work is not what was expected.
     expected = await list_expected_values(session, host) if divisor is None else []
-    return Task(host, host_id, incident, other_ids, windows, profile, version, divisor, mutes, expected)
+    return Task(host, host_id, incident, other_ids, windows, profile, version, divisor, mutes, expected, request.looks_before)
 
 
 def _to_divisor(name: str, host: str, baseline: Rate, incident: Rate) -> Divisor:

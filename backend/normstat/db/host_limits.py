@@ -53,6 +53,7 @@ from normstat.db.schema.baseline_models import (
 )
 from normstat.db.schema.event_models import EventHost, EventRow
 from normstat.db.schema.experiment_models import ExperimentRow, ExperimentRunRow, RunArtefactRow, RunResultRow
+from normstat.db.schema.incident_models import PastIncidentRow
 from normstat.db.schema.job_models import ImportedFileRow, ImportRow
 from normstat.db.schema.models import Chunk, Gap, Host, PackedChunk, StatField, StoredRejectedLine, Stream
 from normstat.db.schema.report_models import ReportFileBytes, ReportFileRow, ReportNoteRow, ReportRow
@@ -231,6 +232,10 @@ def _backtest(row: Columns, user_id: int) -> Condition:
     return ~_names_hidden(row("hosts"), "$[*]", user_id)
 
 
+def _past_incident(row: Columns, user_id: int) -> Condition:
+    return and_(func.jsonb_array_length(row("hosts")) > 0, ~_names_hidden(row("hosts"), "$[*]", user_id))
+
+
 def _rule_change(row: Columns, _user_id: int) -> Condition:
     # Notes about limits name their hosts.
     return ~row("change").startswith("limit ")
@@ -266,6 +271,7 @@ _OWN: Final[dict[type[Base], Limit]] = {
     ImportRow: _import,
     ImportedFileRow: _by_parent(ImportRow, "import_id"),
     BacktestRow: _backtest,
+    PastIncidentRow: _past_incident,
     RuleChange: _rule_change,
     AlertEpisodeRow: _by_parent(EpisodeRow, "episode_id"),
     AlertMessageRow: _by_parent(AlertRow, "alert_id"),

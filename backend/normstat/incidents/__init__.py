@@ -1,4 +1,4 @@
-"""One list by time of what there is about incidents, whatever found or made it.
+"""What there is about incidents, whatever found or made it: one list by time, verdicts of changes, and what is remembered.
 
-Never: rows of its own. Entry point: `incident_rows`.
+Never: a method of comparing, nor rows of its own. Entry points: `incident_rows`, `change_verdict_answer`, `incident_worker`.
 """

@@ -23,6 +23,7 @@ REPARSES_S: Final = 2.0
 REMOVALS_S: Final = 5.0
 BACKTESTS_S: Final = 1.0
 MESSAGES_S: Final = 2.0
+INCIDENTS_S: Final = 10.0
 
 
 @dataclass(slots=True)

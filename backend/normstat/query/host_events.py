@@ -4,7 +4,7 @@ The only way to read events, whatever their source: `read_events` for hosts and 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -17,6 +17,7 @@ from normstat.errors import BadRequest
 from normstat.query.artefact_times import MAX_ARTEFACTS, ArtefactTime, read_artefact_times
 from normstat.query.fact_history import order_of, read_snapshots, to_instant
 from normstat.records import event_rows
+from normstat.records.change_verdict_rows import EventVerdict, read_fact_verdicts
 from normstat.records.event_rows import EventFilter, EventRecord, EventSource
 from normstat.runtime.field_docs import Documented
 from normstat.samples import lookup
@@ -70,6 +71,10 @@ class HostEvent(Documented):
     effect: Effect | None = None
     """none, light or heavy: how much the tool of that artefact disturbed the host; null for other events."""
 
+    verdict: EventVerdict | None = None
+    """Whether the host got better or worse after a deployment, a setting, a reboot or a change of facts; null for other events,
+    and until it is judged."""
+
 
 @dataclass(frozen=True, slots=True)
 class HostEvents(Documented):
@@ -107,6 +112,7 @@ async def read_host_events(session: AsyncSession, host: str, window: Window) -> 
     host_id = await lookup.require_host(session, host)
     snapshots = await read_snapshots(session, host_id)
     derived = [event for event in find_events(snapshots, host) if window.start <= event.at < window.end]
+    derived = await _with_verdicts(session, [host_id], derived)
     records, n_stored = await event_rows.list_events(
         session, EventFilter(hosts=(host_id,), start=window.start, end=window.end), limit=MAX_EVENTS
     )
@@ -198,7 +204,15 @@ async def _read_derived(session: AsyncSession, host_ids: Sequence[int]) -> list[
     found: list[HostEvent] = []
     for host_id, name in rows.all():
         found += find_events(await read_snapshots(session, host_id), name)
-    return sorted(found, key=lambda event: event.at)
+    return sorted(await _with_verdicts(session, host_ids, found), key=lambda event: event.at)
+
+
+async def _with_verdicts(session: AsyncSession, host_ids: Sequence[int], events: Sequence[HostEvent]) -> list[HostEvent]:
+    """Return the events derived from facts with their verdicts: facts that changed at one moment share one."""
+    verdicts = await read_fact_verdicts(session, host_ids)
+    if not verdicts:
+        return list(events)
+    return [replace(event, verdict=verdicts.get(((event.hosts or [""])[0], event.at))) for event in events]
 
 
 def find_events(snapshots: Sequence[FactSnapshot], host: str) -> list[HostEvent]:

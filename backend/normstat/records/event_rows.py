@@ -17,6 +17,7 @@ from normstat.db.row_records import to_record
 from normstat.db.schema.event_models import EventHost, EventRow
 from normstat.db.schema.models import Host
 from normstat.errors import BadRequest, NotFound, shorten
+from normstat.records.change_verdict_rows import JUDGED_KINDS, EventVerdict, forget_verdicts, read_event_verdicts
 from normstat.records.webhook_rows import Topic, is_topic_wanted, tell_webhooks
 from normstat.stats.fact_words import DERIVED_KINDS, EventKind
 
@@ -60,7 +61,7 @@ class EventDraft:
 
 @dataclass(frozen=True, slots=True)
 class EventRecord:
-    """A stored event; `hosts` are names, None for all."""
+    """A stored event; `hosts` are names, None for all. `verdict`: None for what is not judged, or not yet."""
 
     id: int
     at: datetime
@@ -72,6 +73,7 @@ class EventRecord:
     hosts: list[str] | None
     source: EventSource
     author: str
+    verdict: EventVerdict | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +190,7 @@ async def update_event(session: AsyncSession, event_id: int, draft: EventDraft) 
     await session.flush()
     await session.execute(delete(EventHost).where(EventHost.event_id == event_id))
     await _set_hosts(session, event_id, draft.hosts)
+    await forget_verdicts(session, event_id)
     record = await read_event(session, event_id)
     await tell_webhooks(session, Topic.EVENT_CHANGED, record)
     return record
@@ -360,6 +363,7 @@ async def _require(session: AsyncSession, event_id: int) -> EventRow:
 
 async def _to_records(session: AsyncSession, rows: Sequence[EventRow]) -> list[EventRecord]:
     names = await _names_of(session, [row.id for row in rows if not row.is_for_all_hosts])
+    verdicts = await read_event_verdicts(session, [row.id for row in rows if row.kind in JUDGED_KINDS])
     return [
         to_record(
             EventRecord,
@@ -370,6 +374,7 @@ async def _to_records(session: AsyncSession, rows: Sequence[EventRow]) -> list[E
             kind=to_kind(row.kind),
             hosts=None if row.is_for_all_hosts else sorted(names.get(row.id, ())),
             source=EventSource(row.source),
+            verdict=verdicts.get(row.id),
         )
         for row in rows
     ]

@@ -35,6 +35,7 @@ class Topic(StrEnum):
     EVENT_CREATED = "event.created"
     EVENT_CHANGED = "event.changed"
     EVENT_DELETED = "event.deleted"
+    EVENT_JUDGED = "event.judged"
     BASELINE_CREATED = "baseline.created"
     BASELINE_CHANGED = "baseline.changed"
     BASELINE_DELETED = "baseline.deleted"

@@ -379,6 +379,6 @@ def test_rows_count() -> None:
     n = 1000
     rows = SeriesRows(
         "web1", [], [], np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(n, np.int8), np.zeros((2, n), np.int32),
-        np.zeros((2, 3, n)), np.zeros(n, np.int8), np.zeros(n, np.float32), np.zeros(n, np.float32), np.zeros(n, np.float32),
+        np.zeros((2, 3, n)), np.zeros(n, np.int8), *(np.zeros(n, np.float32) for _ in range(4)),
     )  # fmt: skip
-    assert ComparisonResult(b"{}", [rows]).n_bytes == 2002 + n * 78
+    assert ComparisonResult(b"{}", [rows]).n_bytes == 2002 + n * 82

@@ -218,7 +218,7 @@ def test_a_hundred_thousand_rows_stay_small() -> None:
     many = SeriesRows(
         "web1", found.fields, [f"{number}/sh" for number in range(n)], np.zeros(n, np.int32), np.arange(n, dtype=np.int32),
         np.full(n, VERDICTS.index("unchanged"), np.int8), np.full((2, n), 60, np.int32), np.ones((2, 3, n)), np.zeros(n, np.int8),
-        np.ones(n, np.float32), np.arange(n, dtype=np.float32), np.zeros(n, np.float32),
+        np.ones(n, np.float32), np.arange(n, dtype=np.float32), np.zeros(n, np.float32), np.zeros(n, np.float32),
     )  # fmt: skip
     assert many.n_bytes < 25_000_000
     answer = ask_series([many], SeriesQuestion("99999/sh", limit=10))

@@ -15,7 +15,7 @@ MODULES: Final = (
     "series", "references", "host_series", "host_scores", "artefact_diffs", "artefacts", "artefact_logs", "artefact_log_files",
     "experiments", "reports", "use_matrix", "coverage", "cpu_balance", "bands", "baselines", "exclusions", "mutes",
     "host_groups", "host_tags", "host_zones", "comparison", "comparison_report", "comparison_series", "saved_comparisons",
-    "exports", "federate", "live", "imports", "bundles", "reparses", "jobs", "specs",
+    "past_incidents", "exports", "federate", "live", "imports", "bundles", "reparses", "jobs", "specs",
     "retention", "storage", "search", "agent_files", "views", "rules", "watch", "alert_channels", "alert_routes", "alerts",
     "webhooks", "document", "flames", "audit", "share_links", "doctor", "metrics",
 )  # fmt: skip

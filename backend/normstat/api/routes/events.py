@@ -19,6 +19,7 @@ from normstat.db.host_limits import Whole
 from normstat.db.row_budgets import EVENTS, RowBudget, require_room_for_host
 from normstat.db.schema.models import AgentToken, Host
 from normstat.errors import BadRequest, NotAllowed, NotAuthenticated, NotFound, TooManyRequests, shorten
+from normstat.incidents.change_verdict_answer import ChangeVerdict, read_change_verdict, require_judging
 from normstat.query.host_events import EventPage, HostEvent, search_events, to_host_event
 from normstat.records import event_rows
 from normstat.records.event_rows import EventDraft, EventFilter, EventSource
@@ -122,6 +123,13 @@ async def delete_event(id: IdPath, session: WriteSession) -> Empty:  # noqa: A00
 async def restore_event(id: IdPath, session: WriteSession) -> HostEvent:  # noqa: A002
     """Undo the deletion of an event."""
     return to_host_event(await event_rows.restore_event(session, id))
+
+
+@router.get("/events/{id}/verdict", dependencies=[NEEDS_VIEWER], responses=guarded_answers(BadRequest, NotFound))
+@open_to_limited()
+async def get_event_verdict(id: IdPath, session: ReadSession, state: State) -> ChangeVerdict:  # noqa: A002
+    """Return whether the hosts of a deployment, a setting or a reboot are the same, better or worse after it."""
+    return await read_change_verdict(session, id, require_judging(state.settings.change_verdict_after))
 
 
 @router.post("/ingest/events", status_code=201, responses=guarded_answers(BadRequest, NotFound, TooManyRequests))

@@ -13,14 +13,17 @@ from normstat.api.http.handlers import guarded_answers
 from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.row_budgets import makes_rows
-from normstat.api.routes.comparison_answer import compare_in_turn
+from normstat.api.routes.comparison_answer import find_result
 from normstat.api.routes.comparison_inputs import ComparisonInputs
 from normstat.comparison import saved_comparison_rows
+from normstat.comparison.past_incident_rows import Remembered, remember_comparison
 from normstat.comparison.saved_comparison_rows import SavedComparisonDraft, SavedComparisonInfo, SavedComparisonList
 from normstat.comparison.saved_format import SavedComparison, read_json, to_json
+from normstat.comparison.signature import signature_of
 from normstat.db import row_budgets
 from normstat.errors import BadRequest, Conflict, NoData, NotFound, Overloaded, TooLarge, TooManyRequests
 from normstat.runtime.body import Body, Name, Note
+from normstat.window import Window
 
 router = LazyRouter(prefix="/comparisons", tags=["comparison"])
 
@@ -54,11 +57,16 @@ async def save_comparison(
     body: SavedComparisonCreate, request: Request, principal: Operator, state: State, write: WriteSession
 ) -> SavedComparisonInfo:
     """Run a comparison and save its result, which stays readable after samples and baselines are deleted."""
-    result = await run_while_connected(request, compare_in_turn(state, principal.name, body.inputs))
+    found = await run_while_connected(request, find_result(state, principal.name, body.inputs))
+    result = await anyio.to_thread.run_sync(read_json, found.body)
     packed = await anyio.to_thread.run_sync(to_json, result)
     parameters = body.inputs.pinned(result.against.version).to_parameters()
     draft = SavedComparisonDraft(body.name, body.note, parameters, packed, principal.name)
-    return await saved_comparison_rows.create_saved(write, draft)
+    saved = await saved_comparison_rows.create_saved(write, draft)
+    signature = await anyio.to_thread.run_sync(signature_of, found.rows)
+    window = Window(result.start, result.end)
+    await remember_comparison(write, Remembered(result.hosts, window, saved.name, result.verdict, signature), saved.id)
+    return saved
 
 
 @router.get("/{id}", dependencies=[NEEDS_VIEWER], responses=guarded_answers(NotFound, Conflict))

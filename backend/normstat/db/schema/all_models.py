@@ -11,6 +11,7 @@ from normstat.db.schema import (
     baseline_models,
     event_models,
     experiment_models,
+    incident_models,
     job_models,
     process_models,
     report_models,
@@ -24,8 +25,9 @@ from normstat.db.schema import (
 from normstat.db.schema.models import Base
 
 MODULES = (
-    account_models, alert_models, artefact_models, audit_models, baseline_models, event_models, experiment_models, job_models,
-    process_models, report_models, retention_models, score_models, sealed_models, view_models, watch_models, webhook_models,
+    account_models, alert_models, artefact_models, audit_models, baseline_models, event_models, experiment_models, incident_models,
+    job_models, process_models, report_models, retention_models, score_models, sealed_models, view_models,
+    watch_models, webhook_models,
 )  # fmt: skip
 
 __all__ = ["MODULES", "Base"]

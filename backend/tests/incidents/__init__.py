@@ -1,0 +1,1 @@
+"""Tests of what is remembered of incidents, and of how changes are judged."""
