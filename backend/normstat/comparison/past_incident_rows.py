@@ -234,7 +234,7 @@ def describe_recall(found: Recall) -> str:
         return ""
     one = next((each for each in found.alike if each.incident.cause), found.alike[0])
     past = one.incident
-    text = f"Looks like {past.start:%Y-%m-%d} on {', '.join(past.hosts)} ({one.likeness:.0%} alike)"
+    text = f"Looks like {past.start:%Y-%m-%d} on {', '.join(past.hosts)} ({100 * one.likeness:.0f} % alike)"
     if past.cause:
         text += f": cause “{past.cause}”"
         text += f", helped “{past.remedy}”" if past.remedy else ""

@@ -97,13 +97,13 @@ def past(**change: object) -> PastIncident:
     ("alike", "sentence"),
     [
         ([], ""),
-        ([(0.91, past())], "Looks like 2026-11-21 on web1 (91% alike): Slow; no cause is named."),
-        ([(0.91, past(note="Ask\n Kim"))], "Looks like 2026-11-21 on web1 (91% alike): Ask Kim."),
+        ([(0.91, past())], "Looks like 2026-11-21 on web1 (91 % alike): Slow; no cause is named."),
+        ([(0.91, past(note="Ask\n Kim"))], "Looks like 2026-11-21 on web1 (91 % alike): Ask Kim."),
         (
             [(0.95, past()), (0.8, past(cause="backup ran late", remedy="moved to 03:00"))],
-            "Looks like 2026-11-21 on web1 (80% alike): cause “backup ran late”, helped “moved to 03:00”.",
+            "Looks like 2026-11-21 on web1 (80 % alike): cause “backup ran late”, helped “moved to 03:00”.",
         ),
-        ([(0.8, past(cause="a leak"))], "Looks like 2026-11-21 on web1 (80% alike): cause “a leak”."),
+        ([(0.8, past(cause="a leak"))], "Looks like 2026-11-21 on web1 (80 % alike): cause “a leak”."),
     ],
 )
 def test_recall_in_words(alike: list[tuple[float, PastIncident]], sentence: str) -> None:

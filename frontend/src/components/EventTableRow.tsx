@@ -15,6 +15,7 @@ import { describeDuration, fromApi, lengthOf, toDurationMs, type Window } from "
 import { formatWindow, type Zone, zoneLabel } from "../logic/zone";
 import { DEFAULT_ARTEFACT_VIEW, encodeArtefactView } from "../state/artefacts";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../state/url";
+import { EventVerdict } from "./EventVerdict";
 import { Instant } from "./Instant";
 import { PageButton, PageLink } from "./PageLink";
 import { nodes } from "./nodes";
@@ -147,6 +148,7 @@ export function EventTableRow({
       </Table.Td>
       <Table.Td className="event-table-text">
         {event.text}
+        <EventVerdict event={event} />
         {artefact !== null && (
           <div>
             <PageLink

@@ -1,6 +1,6 @@
 /** Events: what happened to hosts. Their marks in graphs, their words, and windows between them. */
 
-import type { HostEvent } from "./api";
+import type { EventVerdict, HostEvent } from "./api";
 import { type Margins, pixelOfTime } from "./surface";
 import { type EpochMs, fromApi, MINUTE, SECOND, toEpochMs, type Window, wholeSecond } from "./time";
 import { formatClock, formatDate, formatInstant, formatWindow, type Zone } from "./zone";
@@ -50,6 +50,18 @@ export const EVENT_KINDS = Object.keys(KIND_LABELS) as readonly HostEvent["kind"
 /** Return the name of a kind. */
 export function kindLabel(kind: HostEvent["kind"]): string {
   return KIND_LABELS[kind];
+}
+
+const VERDICTS: Readonly<Record<EventVerdict["verdict"], string>> = {
+  same: "Same",
+  better: "Better",
+  worse: "Worse",
+  too_little_data: "Too little data",
+};
+
+/** Return what became of the hosts after a change, in a word. */
+export function describeVerdict(verdict: EventVerdict["verdict"]): string {
+  return VERDICTS[verdict];
 }
 
 /** The most characters of a text, and of a tag, that the server takes. */

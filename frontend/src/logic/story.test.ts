@@ -61,7 +61,8 @@ describe("a story", () => {
   });
 
   it("says when something else happened", () => {
-    const one = { kind: "observer", host: "web1", sentence: "", start_ms: START + 12_000, end_ms: START + 40_400 } as const;
+    const times = { start_ms: START + 12_000, end_ms: START + 40_400 };
+    const one = { kind: "observer", host: "web1", sentence: "", is_likely_cause: false, ...times } as const;
     expect(describeTimes(one, incident, "UTC")).toBe("09:35:12 to 09:35:40");
     expect(describeTimes({ ...one, end_ms: START + 12_300 }, incident, "UTC")).toBe("09:35:12");
     expect(describeTimes({ ...one, end_ms: null }, incident, "UTC")).toBe("09:35:12");

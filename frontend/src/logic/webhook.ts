@@ -13,6 +13,10 @@ interface TopicWords {
 export const TOPIC_WORDS: Readonly<Record<Topic, TopicWords>> = {
   "event.created": { label: "Event noted", help: "A person, script, agent or import noted an event, or restored a deleted one." },
   "event.changed": { label: "Event changed", help: "A person or script changed an event. The message has it as it is now." },
+  "event.judged": {
+    label: "Event judged",
+    help: "A deployment, a setting or a reboot was judged: the hosts are the same, better or worse after it.",
+  },
   "event.deleted": { label: "Event deleted", help: "A person or script deleted an event. The message has it as it was." },
   "baseline.created": { label: "Baseline created", help: "A person or script created a baseline." },
   "baseline.changed": {

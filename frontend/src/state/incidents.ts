@@ -6,7 +6,7 @@ import { parseFilter } from "./url";
 import { type Clock, decodeClock, encodeClock } from "./zone_choice";
 
 /** What the list shows: everything, or one kind. */
-export const INCIDENT_KINDS = ["all", "unusual", "alert", "comparison", "event", "report"] as const;
+export const INCIDENT_KINDS = ["all", "unusual", "alert", "comparison", "event", "report", "pattern"] as const;
 export type ShownKind = (typeof INCIDENT_KINDS)[number];
 
 export interface IncidentsView {

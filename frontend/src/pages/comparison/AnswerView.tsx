@@ -1,4 +1,4 @@
-import { useId, useState } from "react";
+import { type ReactNode, useId, useState } from "react";
 import { PageLink } from "../../components/PageLink";
 import { answerOf, type AnswerCard } from "../../logic/answer";
 import type { Circumstance, Comparison } from "../../logic/api";
@@ -12,10 +12,11 @@ import "./answer.css";
 
 interface AnswerViewProps extends AnswerContext {
   readonly comparison: Comparison;
+  readonly past: ReactNode;
 }
 
 /** The answer: one sentence with its resource and how certain it is, what happened around it, and a card for each resource. */
-export function AnswerView({ comparison, ...context }: AnswerViewProps) {
+export function AnswerView({ comparison, past, ...context }: AnswerViewProps) {
   const detailsId = useId();
   const { cards, normal } = answerOf(comparison);
   const [first] = cards;
@@ -38,6 +39,7 @@ export function AnswerView({ comparison, ...context }: AnswerViewProps) {
       ) : (
         comparison.groups.length > 0 && <p className="lead">{comparison.verdict}</p>
       )}
+      {past}
       <Circumstances circumstances={comparison.circumstances ?? []} place={context.place} zone={context.zone} />
       <Notes notes={comparison.notes ?? []} />
       {cards.length > 0 && <AnswerCards {...common} cards={cards} label="Who, what and since when" />}
@@ -87,7 +89,7 @@ function Circumstances({ circumstances, place, zone }: CircumstancesProps) {
   return circumstances.length === 0 ? null : (
     <ul className="circumstances" aria-label="Around the incident">
       {circumstances.map((one) => (
-        <li key={`${one.host} ${one.sentence} ${String(one.start_ms)}`} data-kind={one.kind}>
+        <li key={`${one.host} ${one.sentence} ${String(one.start_ms)}`} data-kind={one.kind} data-cause={one.is_likely_cause}>
           <span className="circumstance-time soft">{describeTimes(one, place.window, zone)}</span>
           <PageLink to="/hosts/$host" params={{ host: one.host }} search={circumstanceLink(one, place)} fz="sm">
             {one.sentence}

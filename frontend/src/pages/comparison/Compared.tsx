@@ -21,6 +21,8 @@ interface ComparedProps {
   /** Shown below the title: progress, or the note of a saved comparison. */
   readonly note: ReactNode;
   readonly actions: ReactNode;
+  /** What the incident looks like, below the sentence. */
+  readonly past: ReactNode;
   readonly onNewest: () => void;
   readonly onChange: (change: Partial<ComparisonView>, isNew: boolean) => void;
 }
@@ -30,7 +32,7 @@ const NO_STATS: readonly StatInfo[] = [];
 const UNFILTERED = { chips: [], filter: "", onlyHosts: [], subsystems: [], kinds: [] } as const;
 
 /** A comparison with its result, new or saved: the answer, then both sides, then all changes. */
-export function Compared({ comparison, inputs, incident, view, note, actions, onNewest, onChange }: ComparedProps) {
+export function Compared({ comparison, inputs, incident, view, note, actions, past, onNewest, onChange }: ComparedProps) {
   const stats = useQuery(statsQuery).data?.stats ?? NO_STATS;
   const [wanted, setWanted] = useState<WantedGroup | null>(null);
   const { clock } = view;
@@ -53,6 +55,7 @@ export function Compared({ comparison, inputs, incident, view, note, actions, on
         place={place}
         zone={zone}
         align={view.align}
+        past={past}
         onGroup={(rank) => {
           onChange(UNFILTERED, false);
           setWanted({ rank });

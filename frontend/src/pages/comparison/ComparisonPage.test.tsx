@@ -1,4 +1,4 @@
-import type { Comparison } from "../../logic/api";
+import type { Comparison, PastIncident } from "../../logic/api";
 import { madeComparison, madeLedgerLine, madeLedgerPart, madeStory } from "../../logic/comparison_fixture";
 import { madeStat } from "../../logic/stat_fixture";
 import { address, expect, openPage, screen, test, waitFor, within } from "../../testing";
@@ -16,6 +16,8 @@ function answerSeries(server: FakeServer): void {
   server.on("GET /hosts/{host}/facts", { facts: [], changes: [], known_since: null, read_at: null, n_changes_left_out: 0 });
   server.on("GET /baselines", { baselines: [] });
   server.on("GET /comparison/series", { series: [], n_matched: 0, n_series: 0, offset: 0, counts });
+  server.on("GET /comparison/past", { own: null, alike: [], n_looked_at: 0 });
+  server.on("GET /comparisons/{id}/past", { own: null, alike: [], n_looked_at: 0 });
 }
 
 function answer(server: FakeServer, result: Comparison): void {
@@ -53,13 +55,15 @@ const TWO = madeComparison(14, {
   circumstances: [
     {
       kind: "event",
+      is_likely_cause: true,
       host: "web1",
-      sentence: "deployed 1.4, 15 s before it began",
+      sentence: "Likely cause: deployment “1.4”, 15 s before it began",
       start_ms: START + 12_000 - 15_000,
       end_ms: null,
     },
     {
       kind: "observer",
+      is_likely_cause: false,
       host: "web1",
       sentence: "Observer: truss (7) ran for 20 s, from 10 s into the incident on; it slows what it watches",
       start_ms: START + 10_000,
@@ -68,6 +72,7 @@ const TWO = madeComparison(14, {
     },
     {
       kind: "rejected_lines",
+      is_likely_cause: false,
       host: "web1",
       sentence: "3 lines of iostat were rejected in this window",
       start_ms: START,
@@ -88,7 +93,7 @@ test("the answer is a sentence and cards; a card opens its graph, its processes 
   expect(screen.getByRole("list", { name: "Notes" }).textContent).toContain("only 4 minutes of data");
   const around = screen.getByRole("list", { name: "Around the incident" });
   const [event, observer] = within(around).getAllByRole("listitem");
-  expect(event?.textContent).toBe("09:34:57deployed 1.4, 15 s before it began");
+  expect(event?.textContent).toBe("09:34:57Likely cause: deployment “1.4”, 15 s before it began");
   expect(observer?.textContent).toContain("09:35:10 to 09:35:30");
   const rejected = within(around)
     .getByRole("link", { name: /^3 lines of iostat/ })
@@ -331,4 +336,67 @@ test("cards of several hosts name the host; what is gone is marked", async ({ se
   expect(nth(".answer-card", 0).textContent).toContain("CPU on web1");
   expect(nth(".answer-card", 1).textContent).toContain("CPU on web2");
   expect(nth(".answer-card", 1).textContent).toContain("tar (7) 50 % of a CPU in the baseline, 97 % of the fallgone");
+});
+
+const PAST: PastIncident = {
+  id: 4,
+  hosts: ["db1"],
+  start: "2026-03-12T07:00:00Z",
+  end: "2026-03-12T07:10:00Z",
+  title: "Slow",
+  sentence: "dd wrote 80 MiB/s.",
+  note: "",
+  cause: "backup ran late",
+  remedy: "moved to 03:00",
+  named_by: "kim",
+  named_at: "2026-03-12T08:00:00Z",
+  is_off: false,
+  origin: "",
+  comparison: 9,
+};
+
+test("below the sentence stands what the incident looks like, and its own cause can be named", async ({ server }) => {
+  answer(server, TWO);
+  const unnamed = { ...PAST, id: 5, title: "Slower", cause: "", remedy: "", comparison: null };
+  const own = { ...PAST, id: 6, cause: "", remedy: "", comparison: null };
+  const alike = [
+    { likeness: 0.957, incident: unnamed },
+    { likeness: 0.913, incident: PAST },
+  ];
+  server.on("GET /comparison/past", { own, alike, n_looked_at: 12 });
+  const sent: unknown[] = [];
+  server.on("PATCH /past-incidents/{id}", ({ path, body }) => {
+    sent.push([path, body]);
+    return { ...own, cause: "a leak" };
+  });
+  const user = openPage(ASKED);
+  const past = await screen.findByRole("region", { name: "Past incidents" });
+  const line = await within(past).findByText(/^Looks like/);
+  // One with a cause says what to do, though another is nearer.
+  expect(line.textContent).toBe("Looks like 2026-03-12 on db1 (91 % alike): cause “backup ran late”, helped “moved to 03:00”");
+  await user.click(line);
+  const items = within(past).getAllByRole("listitem");
+  expect(items.map((item) => item.textContent)).toEqual([
+    "2026-03-12 on db1 (96 % alike): Slower; no cause is nameddd wrote 80 MiB/s.",
+    "2026-03-12 on db1 (91 % alike): cause “backup ran late”, helped “moved to 03:00”dd wrote 80 MiB/s.",
+  ]);
+  const links = within(past).getAllByRole("link");
+  expect(links[0]?.getAttribute("href")).toMatch(/^\/hosts\/db1\?/);
+  expect(links[1]?.getAttribute("href")).toMatch(/^\/comparison\?.*9/);
+
+  await user.click(within(past).getByRole("button", { name: "Name the cause…" }));
+  const dialog = await screen.findByRole("dialog", { name: "Cause of this incident" });
+  await user.type(within(dialog).getByLabelText("Cause"), "a leak");
+  await user.click(within(dialog).getByRole("button", { name: "Save" }));
+  await waitFor(() => {
+    expect(sent).toEqual([["/api/v1/past-incidents/6", { cause: "a leak", remedy: "" }]]);
+  });
+});
+
+test("an incident that is like no other says so; without any past one nothing is said", async ({ server }) => {
+  answer(server, TWO);
+  server.on("GET /comparison/past", { own: null, alike: [], n_looked_at: 12 });
+  openPage(ASKED);
+  const past = await screen.findByRole("region", { name: "Past incidents" });
+  expect(past.textContent).toBe("Unlike all 12 past incidents.");
 });

@@ -19,6 +19,7 @@ import { ChooseComparison } from "./ChooseComparison";
 import { Compared } from "./Compared";
 import { ComparisonActions } from "./ComparisonActions";
 import { ComparisonProgress } from "./ComparisonProgress";
+import { PastIncidents } from "./PastIncidents";
 import { SaveDialog } from "./SaveDialog";
 import "./ComparisonPage.css";
 
@@ -85,6 +86,7 @@ type Dialog = "choose" | "save";
 function NewComparison({ inputs, view, onChange, onCompare }: PartProps & { readonly inputs: ComparisonInputs }) {
   const [dialog, setDialog] = useState<Dialog | null>(null);
   const comparison = useQuery(comparisonQuery(inputs));
+  const zone = useZone(view.clock);
   const close = (): void => {
     setDialog(null);
   };
@@ -97,6 +99,7 @@ function NewComparison({ inputs, view, onChange, onCompare }: PartProps & { read
           incident={inputs.incident}
           view={view}
           onChange={onChange}
+          past={<PastIncidents of={inputs} zone={zone} clock={view.clock} />}
           onNewest={() => {
             if (inputs.against.kind === "baseline") {
               onCompare({ ...inputs, against: { ...inputs.against, version: null } });
@@ -138,7 +141,7 @@ function NewComparison({ inputs, view, onChange, onCompare }: PartProps & { read
       <Modal opened={dialog === "choose"} onClose={close} title="Compare with a baseline" size="lg">
         <ComparisonForm
           {...inputs}
-          zone={useZone(view.clock)}
+          zone={zone}
           onCancel={close}
           onCompare={(next) => {
             close();
@@ -163,6 +166,7 @@ function NewComparison({ inputs, view, onChange, onCompare }: PartProps & { read
 
 function SavedComparison({ id, view, onChange, onCompare }: PartProps & { readonly id: number }) {
   const saved = useQuery(savedComparisonQuery(id));
+  const zone = useZone(view.clock);
   const [isEditing, setEditing] = useState(false);
   if (saved.data === undefined) {
     return (
@@ -181,6 +185,7 @@ function SavedComparison({ id, view, onChange, onCompare }: PartProps & { readon
         incident={{ start: fromApi(result.start), end: fromApi(result.end) }}
         view={view}
         onChange={onChange}
+        past={<PastIncidents of={id} zone={zone} clock={view.clock} />}
         onNewest={() => {
           if (inputs?.against.kind === "baseline") {
             onCompare({ ...inputs, against: { ...inputs.against, version: null } });

@@ -29,7 +29,8 @@ describe("a link to a process", () => {
 
 describe("a link of a circumstance", () => {
   const open = (change: Partial<Circumstance>) => {
-    const one = { kind: "event", host: "web1", sentence: "", start_ms: START, end_ms: null, ...change } as const;
+    const moment = { start_ms: START, end_ms: null, is_likely_cause: false };
+    const one = { kind: "event", host: "web1", sentence: "", ...moment, ...change } as const;
     return decodeHostView(circumstanceLink(one, place)).view;
   };
 

@@ -2,6 +2,7 @@ import { Anchor, Popover, VisuallyHidden } from "@mantine/core";
 import { useSearch } from "@tanstack/react-router";
 import { lazy, memo, Suspense, useState } from "react";
 import { EventNote } from "../../components/EventLayer";
+import { EventVerdict } from "../../components/EventVerdict";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
@@ -224,6 +225,7 @@ export const EventList = memo(function EventList({ host, marks, nLeftOut, window
                         </>
                       )}
                     </span>
+                    <EventVerdict event={mark.event} />
                   </li>
                 ))}
                 {nLeftOut > 0 && <li>{`${counted(nLeftOut, "earlier event")} not listed: choose a shorter window.`}</li>}

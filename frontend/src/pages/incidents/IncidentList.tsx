@@ -6,6 +6,7 @@ import { api } from "../../api/client";
 import { incidentsQuery } from "../../api/incidents";
 import { ColourBadge } from "../../components/ColourBadge";
 import { episodeLink } from "../../components/episodeLink";
+import { EventVerdict } from "../../components/EventVerdict";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
@@ -174,8 +175,9 @@ function Entry({ incident, zone, clock, onDelete }: EntryProps) {
         kind={<Kind icon={<span className="event-swatch" data-kind={event.kind} aria-hidden />} label={kindLabel(event.kind)} />}
         hosts={<EventHosts event={event} clock={clock} />}
         what={
-          <Text fz="sm">
+          <Text fz="sm" component="div">
             {event.text} <span className="soft">{event.tags.map((tag) => `#${tag}`).join(" ")}</span>
+            <EventVerdict event={event} />
           </Text>
         }
         by={event.author}

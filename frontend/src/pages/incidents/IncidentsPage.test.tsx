@@ -1,5 +1,5 @@
 import type { EpisodeInfo, IncidentInfo } from "../../logic/api";
-import { expect, openPage, screen, test, within } from "../../testing";
+import { expect, openPage, screen, test, waitFor, within } from "../../testing";
 import { madeWatch } from "../../testing/watch";
 
 const NONE = { episode: null, comparison: null, event: null, report: null } as const;
@@ -61,6 +61,7 @@ const INCIDENTS: readonly IncidentInfo[] = [
       id: 5,
       artefact: null,
       effect: null,
+      verdict: { verdict: "worse", sentence: "dd wrote 80 MiB/s.", judged_at: "2026-11-23T07:15:20Z" },
     },
   },
   { ...NONE, kind: "alert", at: EPISODE.start, episode: EPISODE },
@@ -80,7 +81,7 @@ test("everything about incidents is one list, narrowed by kind and host", async 
   const rows = within(table).getAllByRole("row").slice(1);
   expect(rows.map((row) => row.textContent)).toEqual([
     expect.stringContaining("Web shop slow2 notes · about 30 min"),
-    expect.stringContaining("deployed 1.4 #shop"),
+    expect.stringContaining("deployed 1.4 #shopWorse dd wrote 80 MiB/s."),
     expect.stringContaining("10 min, recovered"),
   ]);
   expect(rows[0]?.textContent).toContain("web1, db1, db2 and 1 more");
@@ -104,4 +105,51 @@ test("links to the pages that were there before lead to the list", async ({ serv
   openPage("/watch?tab=history&host=db1&rule=mutex");
   expect(await screen.findByRole<HTMLInputElement>("radio", { name: "Alerts" })).toHaveProperty("checked", true);
   expect(screen.getByRole<HTMLInputElement>("combobox", { name: "Rule" }).value).toBe("mutex");
+});
+
+test("patterns are listed, and can be switched off", async ({ server }) => {
+  server.on("GET /watch", madeWatch());
+  server.on("GET /hosts", { hosts: [] });
+  const pattern = {
+    id: 4,
+    hosts: ["db1"],
+    start: "2026-03-12T07:00:00Z",
+    end: "2026-03-12T07:10:00Z",
+    title: "Slow",
+    sentence: "",
+    note: "",
+    cause: "backup ran late",
+    remedy: "moved to 03:00",
+    named_by: "kim",
+    named_at: "2026-03-12T08:00:00Z",
+    is_off: false,
+    origin: "from bundle 12345678 of lab",
+    comparison: 9,
+  };
+  const sent: unknown[] = [];
+  server.on("GET /past-incidents", () => ({ n_total: 1, incidents: [{ ...pattern, is_off: sent.length > 0 }] }));
+  server.on("PATCH /past-incidents/{id}", ({ path, body }) => {
+    sent.push([path, body]);
+    return { ...pattern, is_off: true };
+  });
+  const user = openPage("/incidents?tz=utc&show=pattern");
+  const table = await screen.findByRole("table", { name: "Patterns" });
+  const [, row] = within(table).getAllByRole("row");
+  expect(row?.textContent).toContain("db1backup ran latefrom bundle 12345678 of labmoved to 03:00kim");
+  const use = within(table).getByRole("switch", { name: "Use “backup ran late”" });
+  expect((use as HTMLInputElement).checked).toBe(true);
+  await user.click(use);
+  await waitFor(() => {
+    expect((within(table).getByRole("switch") as HTMLInputElement).checked).toBe(false);
+  });
+  expect(sent).toEqual([["/api/v1/past-incidents/4", { is_off: true }]]);
+});
+
+test("without patterns the page says how one is made", async ({ server }) => {
+  server.on("GET /watch", madeWatch());
+  server.on("GET /hosts", { hosts: [] });
+  server.on("GET /past-incidents", { n_total: 0, incidents: [] });
+  openPage("/incidents?tz=utc&show=pattern");
+  await screen.findByText("No patterns yet");
+  screen.getByText(/Save a comparison and name its cause/);
 });

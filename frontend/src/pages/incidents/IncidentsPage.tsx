@@ -24,6 +24,7 @@ import {
 import { encodeClock } from "../../state/zone_choice";
 import { IncidentList } from "./IncidentList";
 import { OnNowTable } from "./OnNowTable";
+import { PatternTable } from "./PatternTable";
 
 const NewReport = lazy(() => import("../reports/NewReport").then((module) => ({ default: module.NewReport })));
 
@@ -34,6 +35,7 @@ const KIND_LABELS: Readonly<Record<ShownKind, string>> = {
   comparison: "Comparisons",
   event: "Events",
   report: "Reports",
+  pattern: "Patterns",
 };
 
 /** What is active now, and everything about incidents by time: one list. */
@@ -143,6 +145,16 @@ export function IncidentsPage() {
             clock={view.clock}
             onView={(changed) => {
               change({ events: { ...view.events, page: 0, ...changed } });
+            }}
+          />
+        ) : view.show === "pattern" ? (
+          <PatternTable
+            host={view.host}
+            page={view.page}
+            zone={zone}
+            clock={view.clock}
+            onPage={(page) => {
+              change({ page });
             }}
           />
         ) : (
