@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from normstat.alerts.alert_outbox import select_unsent
 from normstat.api.http.state import AppState
 from normstat.db.session import open_read_session
-from normstat.incidents.unremembered import select_pending_incidents
+from normstat.incidents.unremembered_rows import select_pending_incidents
 from normstat.ingest.import_rows import select_open_imports
 from normstat.jobs.claims import BACKTESTS, REMOVALS, REPARSES, select_due
 from normstat.jobs.due_work import (

@@ -34,7 +34,7 @@ CHANGE_KINDS: Final = frozenset({
     EventKind.DEPLOYMENT, EventKind.SETTING, EventKind.REBOOT, EventKind.MAINTENANCE, EventKind.KERNEL, EventKind.HARDWARE,
     EventKind.LIMIT, EventKind.STORAGE, EventKind.NETWORK,
 })  # fmt: skip
-CAUSE_WITHIN: Final = timedelta(minutes=15)
+CAUSE_WITHIN: Final = timedelta(minutes=5)
 MS_PER_S: Final = 1000
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final
 
+import anyio.to_thread
 from pydantic import StringConstraints
 from sqlalchemy import ColumnElement, Select, and_, delete, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -150,7 +151,9 @@ async def recall(
     wanted = select(past.id, past.cause != "", past.signature).where(~past.is_off, past.signature != {}, ~overlaps)
     newest = wanted.order_by(past.cause == "", past.start_at.desc(), past.id).limit(MAX_LOOKED_AT)
     rows = (await session.execute(newest)).all()
-    likeness = likeness_of(signature, [other for _, _, other in rows]).tolist()
+    # Thousands of them take a third of a second.
+    found = await anyio.to_thread.run_sync(likeness_of, signature, [other for _, _, other in rows])
+    likeness = found.tolist()
     ranked = sorted(
         ((score, has_cause, id_) for score, (id_, has_cause, _) in zip(likeness, rows, strict=True) if score >= ALIKE), reverse=True
     )

@@ -1,4 +1,4 @@
-"""Compare in the background what nobody has asked for yet: hosts after changes, and incidents to remember.
+"""Compare in the background what no request has asked for: hosts after changes, and incidents to remember.
 
 One worker of all processes works at a time, holding an advisory lock. What it plans is stored before it begins, so a restart goes
 on with it, and a plan exists once for an event and host, or for an episode.
@@ -6,13 +6,13 @@ on with it, and a plan exists once for an event and host, or for an episode.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
 import structlog
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.baselines.covering_rows import read_covering_baselines
@@ -20,21 +20,25 @@ from normstat.baselines.window_sets import intersect
 from normstat.comparison.past_incident_rows import forget_orphans
 from normstat.comparison.service import BaselineChoice, ComparisonRequest, WholeComparison
 from normstat.comparison.signature import Signature, signature_of
-from normstat.db.schema.event_models import EventRow
-from normstat.db.schema.models import Host, Stream
 from normstat.db.session import open_locked_sessions, open_read_session, open_write_session
 from normstat.errors import BadRequest, NoData, NormstatError, NotFound
 from normstat.incidents.change_verdict import Judgement, judge_change, sides_of
 from normstat.incidents.change_verdict_answer import read_change_verdict
-from normstat.incidents.unremembered import PendingIncident, list_pending_incidents, plan_incidents, store_signature
+from normstat.incidents.unremembered_rows import (
+    PendingIncident,
+    list_pending_incidents,
+    note_incident_try,
+    plan_incidents,
+    store_signature,
+)
 from normstat.jobs.background import keep_running
-from normstat.query.fact_history import SPEC as FACTS
-from normstat.query.fact_history import read_snapshots
+from normstat.query.fact_history import list_hosts_with_facts, read_snapshots
 from normstat.query.host_events import find_events
 from normstat.query.report_coverage import read_first_and_last
 from normstat.records import change_verdict_rows
 from normstat.records.change_verdict_rows import LOOK_BACK, PendingVerdict, Verdict
 from normstat.records.webhook_rows import Topic, is_topic_wanted, tell_webhooks
+from normstat.samples.lookup import require_host
 from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.stats.fact_words import EventKind
 from normstat.window import Window
@@ -115,13 +119,8 @@ class IncidentWorker:
     async def _plan_for_facts(self, after: timedelta, now: datetime) -> None:
         """Plan the verdicts of hosts whose facts were reported since the last round and changed."""
         since = self._facts_seen_until or now - LOOK_BACK
-        query = select(Host.id, Host.name).where(
-            select(Stream.id)
-            .where(Stream.host_id == Host.id, Stream.spec == FACTS, Stream.last_received_at > since - after - SLACK)
-            .exists()
-        )
         async with open_read_session(self._sessions) as session:
-            hosts = (await session.execute(query)).all()
+            hosts = await list_hosts_with_facts(session, since - after - SLACK)
         for host_id, host in hosts:
             async with open_write_session(self._sessions) as session:
                 # A new host has booted some time, but that is no change of what is known of it.
@@ -171,8 +170,8 @@ class IncidentWorker:
         after = self._settings.judge_after
         if one.event_id is None or after is None or not await is_topic_wanted(session, Topic.EVENT_JUDGED):
             return
-        # It may have been deleted meanwhile.
-        if await session.scalar(select(EventRow.deleted_at).where(EventRow.id == one.event_id)) is None:
+        # It may have been deleted or changed meanwhile.
+        with suppress(NotFound, BadRequest):
             judged = await read_change_verdict(session, one.event_id, after)
             if judged.verdict is not None:
                 await tell_webhooks(session, Topic.EVENT_JUDGED, judged)
@@ -186,7 +185,7 @@ class IncidentWorker:
             pending = await list_pending_incidents(session, limit=MAX_AT_ONCE)
         for one in pending:
             async with open_write_session(self._sessions) as session:
-                await session.execute(one.count_try())
+                await note_incident_try(session, one.id)
             try:
                 signature, sentence = await self._find_signature(one)
             except (NoData, NotFound, BadRequest) as error:
@@ -200,8 +199,7 @@ class IncidentWorker:
     async def _find_signature(self, one: PendingIncident) -> tuple[Signature, str]:
         async with open_read_session(self._sessions) as session:
             await refresh_catalogue(session)
-            host_id = await session.scalar(select(Host.id).where(Host.name == one.host))
-            baseline = None if host_id is None else await find_baseline(session, host_id, one.window)
+            baseline = await find_baseline(session, await require_host(session, one.host), one.window)
         whole = await self._compare(ComparisonRequest([one.host], one.window, baseline or _time_before(one.window)))
         return signature_of(whole.rows), whole.comparison.verdict
 

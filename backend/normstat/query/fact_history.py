@@ -9,7 +9,7 @@ import anyio.to_thread
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.db.schema.models import Stream
+from normstat.db.schema.models import Host, Stream
 from normstat.runtime.field_docs import Documented
 from normstat.runtime.readable import natural_key
 from normstat.samples import lookup
@@ -113,6 +113,12 @@ async def read_host_facts(session: AsyncSession, host: str) -> HostFacts:
     Raises: NotFound
     """
     return describe(await read_snapshots(session, await lookup.require_host(session, host)))
+
+
+async def list_hosts_with_facts(session: AsyncSession, since: datetime) -> list[tuple[int, str]]:
+    """Return the hosts, by id and name, whose agents reported facts from then on."""
+    reported = select(Stream.id).where(Stream.host_id == Host.id, Stream.spec == SPEC, Stream.last_received_at > since).exists()
+    return [(host_id, name) for host_id, name in (await session.execute(select(Host.id, Host.name).where(reported))).all()]
 
 
 async def read_tools(session: AsyncSession, host_ids: Mapping[str, int]) -> dict[str, frozenset[str]]:

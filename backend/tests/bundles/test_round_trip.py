@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from normstat.artefacts.artefact_service import ArtefactDraft, load_parts, make_artefact
@@ -13,8 +14,10 @@ from normstat.baselines.baseline_rows import BaselineChange, BaselineDraft, crea
 from normstat.baselines.baseline_versions import list_versions
 from normstat.baselines.exclusion_rows import ExclusionCreate, create_exclusion, list_exclusions
 from normstat.bundles.bundle_service import BundleRequest, OpenRequest, open_bundle, stream_bundle
+from normstat.comparison.past_incident_rows import forget_orphans, list_past
 from normstat.comparison.saved_comparison_rows import SavedComparisonDraft, create_saved, list_saved, read_saved_result
 from normstat.db.row_budgets import BASELINE_VERSIONS, BASELINES, COMPARISONS, EVENTS, EXCLUSIONS, require_room
+from normstat.db.schema.incident_models import PastIncidentRow
 from normstat.db.session import make_engine, make_sessions, open_read_session, open_write_session
 from normstat.errors import Conflict, TooManyRequests
 from normstat.ingest.import_rows import ImportedFile
@@ -226,6 +229,40 @@ async def test_everything_of_the_window_comes_back(
     packed = await make(engine, tmp_path / "c.zip")
     await load(other, packed, "alpha2")
     assert await csv_of(other, host="alpha2") == here
+
+
+@on_either_database
+async def test_a_pattern_travels_without_its_comparison(
+    engine: AsyncEngine, sessions: Sessions, other: AsyncEngine, tmp_path: Path
+) -> None:
+    await Agent(engine).send_file(vmstat_text(vmstat_times(150)), key="vmstat_linux.1.1-2")
+    signature = {"cpu.usr": 3.25, "cpu.idle": -2.0}
+    async with open_write_session(sessions) as session:
+        for window in (WINDOW, Window(WINDOW.end, WINDOW.end + timedelta(seconds=9))):
+            incident = PastIncidentRow(
+                hosts=["alpha"], start_at=window.start, end_at=window.end, title="Slow", sentence="dd wrote.", signature=signature,
+                computed_at=WINDOW.end, cause="a backup", remedy="moved it", named_by="ann", named_at=WINDOW.end,
+            )  # fmt: skip
+            session.add(incident)
+        session.add(
+            PastIncidentRow(hosts=["alpha"], start_at=WINDOW.start, end_at=WINDOW.end, title="No cause", computed_at=WINDOW.end)
+        )
+    bundle = await make(engine, tmp_path / "b.zip")
+    told = await load(other, bundle, "beta")
+    [row] = [one for one in told if one.path == "patterns"]
+    assert (row.spec, row.n_samples_new) == ("1 pattern", 1)
+    await load(other, bundle, "beta", merges=True)
+    async with open_write_session(make_sessions(other)) as session:
+        page = await list_past(session, has_cause=False, limit=10)
+        [pattern] = page.incidents
+        assert (pattern.hosts, pattern.start, pattern.cause, pattern.remedy, pattern.named_by) == (
+            ["beta"], WINDOW.start, "a backup", "moved it", "ann",
+        )  # fmt: skip
+        assert pattern.origin.startswith("from bundle ")
+        # It is of no comparison here, and stays all the same.
+        await forget_orphans(session)
+        past = await session.scalar(select(PastIncidentRow.signature))
+        assert past == signature
 
 
 @on_either_database

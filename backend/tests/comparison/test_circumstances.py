@@ -79,8 +79,8 @@ def test_a_cause_changes_the_host_and_comes_before_its_effect() -> None:
     assert [one.sentence for one in told] == [
         "Likely cause: deployment “web 1.4”, 20 s before it began", "late, 1 s after it began", "lunch, 5 s before it began",
     ]  # fmt: skip
-    # Sixteen minutes are too long, and of an incident without an onset nothing is known.
-    for one, onset in ((event(30 - 16 * 60), BEGAN), (event(-5), UNKNOWN), (note, BEGAN)):
+    # Six minutes are too long, and of an incident without an onset nothing is known.
+    for one, onset in ((event(30 - 6 * 60), BEGAN), (event(-5), UNKNOWN), (note, BEGAN)):
         assert not describe_events([("web1", one)], INCIDENT, onset)[0].is_likely_cause
 
 

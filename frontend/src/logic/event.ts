@@ -195,9 +195,10 @@ export function clusterMarks(
 }
 
 /** Return a mark as a sentence: `2026-11-22 10:05:00: CPUs online: 4 → 2 (after 10:00:00)`. */
-export function describeMark(zone: Zone, { at, end, notBefore, text }: EventMark): string {
+export function describeMark(zone: Zone, { at, end, notBefore, text, event }: EventMark): string {
   const time = end === null ? formatInstant(zone, at) : formatWindow(zone, { start: at, end });
-  return `${time}: ${text}${notBefore === null ? "" : ` (${describeEarliest(zone, at, notBefore)})`}`;
+  const verdict = event.verdict == null ? "" : `. ${describeVerdict(event.verdict.verdict)}: ${event.verdict.sentence}`;
+  return `${time}: ${text}${notBefore === null ? "" : ` (${describeEarliest(zone, at, notBefore)})`}${verdict}`;
 }
 
 /** Return the earliest moment of a change that was seen later, with its date if that is another day. */

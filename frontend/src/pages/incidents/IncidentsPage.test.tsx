@@ -136,11 +136,11 @@ test("patterns are listed, and can be switched off", async ({ server }) => {
   const table = await screen.findByRole("table", { name: "Patterns" });
   const [, row] = within(table).getAllByRole("row");
   expect(row?.textContent).toContain("db1backup ran latefrom bundle 12345678 of labmoved to 03:00kim");
-  const use = within(table).getByRole("switch", { name: "Use “backup ran late”" });
-  expect((use as HTMLInputElement).checked).toBe(true);
+  const use = within(table).getByRole<HTMLInputElement>("switch", { name: "Use “backup ran late”" });
+  expect(use.checked).toBe(true);
   await user.click(use);
   await waitFor(() => {
-    expect((within(table).getByRole("switch") as HTMLInputElement).checked).toBe(false);
+    expect(within(table).getByRole<HTMLInputElement>("switch").checked).toBe(false);
   });
   expect(sent).toEqual([["/api/v1/past-incidents/4", { is_off: true }]]);
 });

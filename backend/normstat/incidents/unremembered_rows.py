@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import ColumnElement, Select, Update, and_, func, literal, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, func, literal, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -33,11 +33,6 @@ class PendingIncident:
     id: int
     host: str
     window: Window
-
-    def count_try(self) -> Update:
-        """Return the statement that counts a try, before it is made."""
-        past = PastIncidentRow
-        return update(past).where(past.id == self.id).values(n_tries=past.n_tries + 1)
 
 
 def select_pending_incidents() -> Select[int]:
@@ -74,6 +69,12 @@ async def list_pending_incidents(session: AsyncSession, *, limit: int) -> list[P
     past = PastIncidentRow
     rows = await session.scalars(select(past).where(past.id.in_(select_pending_incidents())).order_by(past.id).limit(limit))
     return [PendingIncident(row.id, row.hosts[0], Window(row.start_at, row.end_at)) for row in rows]
+
+
+async def note_incident_try(session: AsyncSession, past_id: int) -> None:
+    """Count a try before it is made, so that one that ends the process is counted, too."""
+    past = PastIncidentRow
+    await session.execute(update(past).where(past.id == past_id).values(n_tries=past.n_tries + 1))
 
 
 async def store_signature(session: AsyncSession, past_id: int, signature: Mapping[str, float], sentence: str) -> None:
