@@ -69,5 +69,7 @@ def _print(found: ChangeVerdict) -> None:
     for host in found.hosts:
         told = "not judged yet" if host.verdict is None else f"{host.verdict.replace('_', ' ')}. {host.sentence}"
         typer.echo(f"{host.host}: {to_printable(told)}")
-        for change in host.changes[1:] if host.verdict is not Verdict.SAME else []:
+        for change in host.changes:
+            if change.sentence == host.sentence:
+                continue
             typer.echo(f"  {'worse' if change.is_worse else 'better'}: {to_printable(change.sentence)}")

@@ -92,7 +92,7 @@ async def test_a_deployment_that_makes_it_worse(
     assert [(one["host"], one["verdict"]) for one in found["hosts"]] == [("web1", "worse"), ("web2", "same")]
     [web1, _] = found["hosts"]
     assert (web1["changes"][0]["is_worse"], web1["baseline"]) == (True, None)
-    assert "programs" in found["verdict"]["sentence"]
+    assert "CPUs were busy 70 %" in found["verdict"]["sentence"]
     assert await run_sql(state, "SELECT count(*), max(n_tries) FROM change_verdicts") == [(2, 1)]
     listed = body_of(await operator.get(f"{API}/events"))["events"]
     assert listed[0]["verdict"]["verdict"] == "worse"

@@ -21,7 +21,7 @@ async def judge(sessions: Sessions, verdict: Verdict) -> None:
         SELECT 1, id, now(), :verdict, 'dd wrote 80 MiB/s.', CAST(:changes AS jsonb), now(), now(), now(), now(), now() FROM hosts
         ON CONFLICT (event_id, host_id) WHERE event_id IS NOT NULL DO UPDATE SET verdict = excluded.verdict
     """
-    changes = [{"sentence": "idle fell.", "is_worse": True}, {"sentence": "usr fell.", "is_worse": False}]
+    changes = [{"sentence": "dd wrote 80 MiB/s.", "is_worse": True}, {"sentence": "usr fell.", "is_worse": False}]
     async with sessions() as session, session.begin():
         await session.execute(text(insert), {"verdict": verdict.value, "changes": json.dumps(changes)})
 
