@@ -235,6 +235,14 @@ def test_what_comes_and_goes_anyway_is_no_finding() -> None:
     assert found.small_processes == "1 other command is new (job9), together 54.9 % of one CPU."
 
 
+def test_several_small_processes_have_their_plural() -> None:
+    sides = quiet_host()
+    for pid in (78, 79):
+        sides[PIDS][1][f"{pid}/a", "cpu_pct"] = noise(0.3, M)
+    del sides[COMMANDS]
+    assert compare_values(sides).small_processes.startswith("2 other processes are new")
+
+
 def test_of_single_samples_nothing_is_said_to_be_new() -> None:
     sides = {name: tuple({key: values[:2] for key, values in side.items()} for side in both) for name, both in quiet_host().items()}
     sides[COMMANDS][1]["yes", "cpu_pct"] = noise(99, 2)

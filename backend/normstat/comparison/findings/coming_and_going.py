@@ -24,6 +24,7 @@ from normstat.comparison.model import ChangeRatios, Direction, Finding, FindingG
 from normstat.comparison.series_comparison import UNUSUAL
 from normstat.comparison.side_values import SideName, SideValues
 from normstat.runtime import work_budget
+from normstat.runtime.readable import count_of
 from normstat.runtime.units import BYTES
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Kind, Worse
@@ -190,7 +191,8 @@ def describe_small(unmatched: Sequence[Unmatched], found: Sequence[FindingGroup]
         by_stat.setdefault(stat, {})[instance] = cpu
     stat, cpus = max(by_stat.items(), key=lambda item: len(item[1]))
     title = load_catalogue().stats[stat][1].instance_title
-    what = f"1 other {title} is" if len(cpus) == 1 else f"{len(cpus):,} other {title}s are"
+    others = count_of(len(cpus), f"other {title}", f"other {title}es" if title.endswith("s") else None)
+    what = f"{others} {'is' if len(cpus) == 1 else 'are'}"
     named = [name for name, cpu in sorted(cpus.items(), key=lambda item: -item[1])[:MAX_NAMED] if cpu >= MIN_CPU_PCT]
     who = f" ({', '.join(named)})" if named else ""
     return f"{what} new{who}, together {sum(cpus.values()):.1f} % of one CPU."
