@@ -21,7 +21,7 @@ from normstat.window import Window
 JUDGED_KINDS: Final = (EventKind.DEPLOYMENT, EventKind.SETTING, EventKind.REBOOT)
 # What happened longer ago when a server first looks is history: it is not judged.
 LOOK_BACK: Final = timedelta(days=1)
-# An event of all hosts is judged on this many at most: those that were heard of last.
+# An event is judged on this many hosts at most: those that sent last.
 MAX_HOSTS: Final = 50
 # A comparison that took its server with it is not tried for ever.
 MAX_TRIES: Final = 3
@@ -125,9 +125,9 @@ async def list_due_events(session: AsyncSession, after: timedelta) -> list[tuple
         select(EventRow.id, EventRow.start_at, EventRow.is_for_all_hosts).where(EventRow.id.in_(select_due_events(after)))
     )
     for id_, at, is_for_all in rows.all():
-        hosts = select(EventHost.host_id).where(EventHost.event_id == id_)
-        if is_for_all:
-            hosts = select(Host.id).order_by(Host.last_seen_at.desc().nulls_last()).limit(MAX_HOSTS)
+        hosts = select(Host.id).order_by(Host.last_seen_at.desc().nulls_last()).limit(MAX_HOSTS)
+        if not is_for_all:
+            hosts = hosts.where(Host.id.in_(select(EventHost.host_id).where(EventHost.event_id == id_)))
         found.append((id_, at, list(await session.scalars(hosts))))
     return found
 

@@ -87,6 +87,9 @@ async def fill(people: People, operator: httpx.AsyncClient, state: AppState, hos
     await make("comparison", "comparisons", {"name": f"{text} slow", "note": text, "inputs": inputs})
     share = await made(await operator.post(f"{API}/share-links", json={"comparison": ids["comparison"], "lifetime_s": 3600}))
     ids["share_link"] = share["info"]["id"]
+    past = (await made(await operator.get(f"{API}/comparisons/{ids['comparison']}/past")))["own"]
+    ids["past_incident"] = past["id"]
+    await made(await operator.patch(f"{API}/past-incidents/{past['id']}", json={"cause": text, "remedy": text}))
     asked = {"host": host, "title": f"{text} locks", "question": text, "start": START.isoformat()}
     artefact = await made(await operator.post(f"{API}/artefacts", content=PLOCKSTAT + text.encode(), params=asked))
     ids["artefact"] = artefact["id"]
@@ -168,7 +171,8 @@ PATHS: Final = {
     "/alert-messages/{id}": "message", "/alerts/{id}": "alert", "/artefacts/{id}/parts/{part}/log": "log",
     "/artefacts/{id}": "artefact", "/baselines/{id}": "baseline", "/comparisons/{id}": "comparison", "/episodes/{id}": "episode",
     "/events/{id}": "event", "/exclusions/{id}": "exclusion", "/experiments/runs/{id}": "run", "/experiments/{id}": "experiment",
-    "/imports/{id}": "import", "/jobs/{id}": "job", "/mutes/{id}": "mute", "/reparses/{id}": "reparse",
+    "/imports/{id}": "import", "/jobs/{id}": "job", "/mutes/{id}": "mute",
+    "/past-incidents/{id}": "past_incident", "/reparses/{id}": "reparse",
     "/report-files/{id}": "report_file", "/reports/{id}": "report", "/rule-limits/{id}": "rule_limit",
     "/share-links/{id}": "share_link", "/streams/{id}": "stream", "/watch/mutes/{id}": "watch_mute",
 }  # fmt: skip
@@ -209,6 +213,7 @@ PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "exportParquet": {"stat": "vmstat_linux"},
     "search": {"q": MARK},
     "compare": AGAINST,
+    "recallComparison": AGAINST,
     "compareWithProgress": AGAINST,
     "listComparedSeries": AGAINST,
     "readFleetUse": {"at": WINDOW["end"]},
