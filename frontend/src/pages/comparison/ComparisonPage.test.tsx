@@ -400,3 +400,11 @@ test("an incident that is like no other says so; without any past one nothing is
   const past = await screen.findByRole("region", { name: "Past incidents" });
   expect(past.textContent).toBe("Unlike all 12 past incidents.");
 });
+
+test("the cause of an incident stands instead of what it is unlike", async ({ server }) => {
+  answer(server, TWO);
+  server.on("GET /comparison/past", { own: PAST, alike: [], n_looked_at: 12 });
+  openPage(ASKED);
+  const past = await screen.findByRole("region", { name: "Past incidents" });
+  expect(past.textContent).toBe("Cause: backup ran late · What helped: moved to 03:00Change…");
+});

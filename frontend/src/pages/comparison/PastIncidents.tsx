@@ -8,6 +8,7 @@ import { PastLink } from "../../components/PastLink";
 import type { ComparisonInputs } from "../../logic/against";
 import type { PastIncident } from "../../logic/api";
 import { describeAlike, describePast, mostTelling } from "../../logic/past";
+import { formatCount } from "../../logic/number";
 import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
 
@@ -30,7 +31,11 @@ export function PastIncidents({ of, zone, clock }: PastIncidentsProps) {
     <section className="past" aria-label="Past incidents">
       {recall.own !== null && <OwnCause incident={recall.own} />}
       {first === null ? (
-        recall.n_looked_at > 0 && <span className="soft">{`Unlike all ${String(recall.n_looked_at)} past incidents.`}</span>
+        // An incident whose cause is known needs no other to explain it.
+        recall.n_looked_at > 0 &&
+        (recall.own?.cause ?? "") === "" && (
+          <span className="soft">{`Unlike all ${formatCount(recall.n_looked_at)} past incidents.`}</span>
+        )
       ) : (
         <details className="answer-fold">
           <summary>
@@ -64,11 +69,11 @@ function OwnCause({ incident }: { readonly incident: PastIncident }) {
     <div className="past-own">
       {cause !== "" && (
         <span>
-          <b>Cause</b> {cause}
+          <b>Cause:</b> {cause}
           {remedy !== "" && (
             <>
-              {" "}
-              <b>What helped</b> {remedy}
+              {" · "}
+              <b>What helped:</b> {remedy}
             </>
           )}
         </span>
