@@ -55,8 +55,10 @@ MAX_AT_ONCE: Final = 20
 LOOK_S: Final = 30.0
 # A baseline with less shows too little of what is normal; the time before serves then.
 MIN_BASELINE_S: Final = 480.0
-# Facts that arrived this long before they could be due are looked at once more: clocks differ.
+# Facts that arrived this long before the last round are looked at once more: their transaction may have been open.
 SLACK: Final = timedelta(minutes=2)
+# Facts are printed when they change, and once an hour in two kilobytes: this is more than a day of them.
+FACTS_BYTES: Final = 128 << 10
 # What an agent or a host reports of itself is no change of the host.
 UNJUDGED_FACTS: Final = frozenset({EventKind.TOOL, EventKind.LOSS, EventKind.CLOCK})
 # Times a window's length that is read before it where no baseline covers the host, and the bounds of that.
@@ -117,18 +119,17 @@ class IncidentWorker:
         await self._plan_for_facts(after, now)
 
     async def _plan_for_facts(self, after: timedelta, now: datetime) -> None:
-        """Plan the verdicts of hosts whose facts were reported since the last round and changed."""
-        since = self._facts_seen_until or now - LOOK_BACK
+        """Plan the verdicts of hosts whose facts changed since the last round; they are judged when it is time."""
+        since = now - LOOK_BACK if self._facts_seen_until is None else self._facts_seen_until - SLACK
         async with open_read_session(self._sessions) as session:
-            hosts = await list_hosts_with_facts(session, since - after - SLACK)
+            hosts = await list_hosts_with_facts(session, since)
         for host_id, host in hosts:
             async with open_write_session(self._sessions) as session:
                 # A new host has booted some time, but that is no change of what is known of it.
                 first, _ = await read_first_and_last(session, host_id)
-                for event in find_events(await read_snapshots(session, host_id), host):
-                    is_due = now - LOOK_BACK < event.at <= now - after
+                for event in find_events(await read_snapshots(session, host_id, max_bytes=FACTS_BYTES), host):
                     is_known = first is not None and first < (event.not_before or event.at)
-                    if is_due and is_known and event.kind not in UNJUDGED_FACTS:
+                    if event.at > now - LOOK_BACK and is_known and event.kind not in UNJUDGED_FACTS:
                         sides = sides_of(event.at, after, not_before=event.not_before)
                         await change_verdict_rows.plan_verdict(session, host_id, event.at, sides, event_id=None)
         self._facts_seen_until = now

@@ -134,8 +134,8 @@ async def read_tools(session: AsyncSession, host_ids: Mapping[str, int]) -> dict
     return found
 
 
-async def read_snapshots(session: AsyncSession, host_id: int) -> list[FactSnapshot]:
-    """Return the facts that the agents of a host reported, by time; at most the last MAX_BYTES of the text."""
+async def read_snapshots(session: AsyncSession, host_id: int, *, max_bytes: int = MAX_BYTES) -> list[FactSnapshot]:
+    """Return the facts that the agents of a host reported, by time; at most about the last `max_bytes` of the text."""
     last_heard = func.coalesce(Stream.last_received_at, Stream.created_at)
     streams = await session.execute(
         select(Stream.id, Stream.acked_offset)
@@ -146,9 +146,9 @@ async def read_snapshots(session: AsyncSession, host_id: int) -> list[FactSnapsh
     texts: list[str] = []
     n_bytes = 0
     for stream in streams.all():
-        if n_bytes >= MAX_BYTES:
+        if n_bytes >= max_bytes:
             break
-        texts.append(await _read_text(session, stream.id, stream.acked_offset))
+        texts.append(await _read_text(session, stream.id, stream.acked_offset, max_bytes))
         n_bytes += len(texts[-1])
     return await anyio.to_thread.run_sync(_parse, texts)
 
@@ -219,10 +219,10 @@ def _to_change(each: FactDifference) -> FactChange:
     )
 
 
-async def _read_text(session: AsyncSession, stream_id: int, acked_offset: int) -> str:
-    """Return the text of a stream, without what lies more than MAX_BYTES before its end. Chunks begin with a line."""
+async def _read_text(session: AsyncSession, stream_id: int, acked_offset: int, max_bytes: int) -> str:
+    """Return the text of a stream, without what lies more than `max_bytes` before its end. Chunks begin with a line."""
     pieces: list[bytes] = []
-    start = max(0, acked_offset - MAX_BYTES)
+    start = max(0, acked_offset - max_bytes)
     while start < acked_offset:
         chunks = await read_batch(session, stream_id, start=start, most_bytes=MAX_BYTES)
         if not chunks:

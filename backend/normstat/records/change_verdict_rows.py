@@ -244,4 +244,5 @@ def _to_change(one: Mapping[str, Any]) -> JudgedChange:
 
 
 def _is_pending() -> ColumnElement[bool]:
-    return ChangeVerdictRow.judged_at.is_(None)
+    row = ChangeVerdictRow
+    return and_(row.judged_at.is_(None), row.after_end_at <= func.now())

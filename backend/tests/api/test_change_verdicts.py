@@ -176,10 +176,15 @@ async def test_a_change_of_facts_is_judged(
     await send_frames(people, "host_facts", "facts", facts(at - timedelta(minutes=2), "performance"), facts(at, "powersave"))
     worker = worker_of(state)
     assert await work(state, worker)
+    # A change that is too fresh is planned, and judged when it is time.
+    await send_frames(people, "host_facts", "later", facts(ago(2), "performance"))
     assert await work(state, worker)
-    [event] = body_of(await operator.get(f"{API}/events", params={"host": "web1"}))["events"]
+    assert await run_sql(state, "SELECT judged_at IS NULL FROM change_verdicts ORDER BY at") == [(False,), (True,)]
+    assert await work(state, worker_of(state))
+    fresh, event = body_of(await operator.get(f"{API}/events", params={"host": "web1"}))["events"]
     assert (event["source"], event["id"], event["verdict"]["verdict"]) == ("facts", None, "worse")
-    assert await run_sql(state, "SELECT count(*) FROM change_verdicts WHERE event_id IS NULL") == [(1,)]
+    assert fresh["verdict"] is None
+    assert await run_sql(state, "SELECT count(*) FROM change_verdicts WHERE event_id IS NULL") == [(2,)]
 
 
 async def test_a_server_that_dies_over_a_verdict_is_not_tried_for_ever(
