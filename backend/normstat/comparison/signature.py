@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from normstat.comparison.findings.coming_and_going import is_process_stat
+from normstat.comparison.findings.coming_and_going import uses_the_host
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.comparison.series_rows import LIKELY_CODE, UNCHANGED, UNUSUAL_CODE, SeriesRows
 from normstat.runtime import work_budget
@@ -26,6 +26,9 @@ MIN_COMMON: Final = 0.5
 MIN_COMMON_KEYS: Final = 5
 # A signature whose largest effect is below this shows nothing but noise: no level moved by more than twice its natural variation.
 MIN_EFFECT: Final = 0.8
+# Effects beyond this count as this: three thousand times the natural variation. A constant that moves for the first time would
+# outweigh all else. A lower one makes the faults of a service alike, whose fields differ in how far they move.
+MAX_EFFECT: Final = 8.0
 MEASURED: Final = (UNUSUAL_CODE, LIKELY_CODE, UNCHANGED)
 DIGITS: Final = 2
 
@@ -34,8 +37,8 @@ def signature_of(hosts: Iterable[SeriesRows]) -> Signature:
     """Return the signature of a comparison, from all series of its hosts.
 
     Of the instances of a field, and of several hosts, the one that moved farthest counts; where several tools measure the same,
-    their mean does. Processes come and go and are told apart by name only, so they are left out; what they use shows in the host's
-    own fields. Missing: a field without enough data on both sides, or muted, has no key
+    their mean does. Processes, units and containers come and go and are told apart by name only, so they are left out; what they
+    use shows in the host's own fields. Missing: a field without enough data on both sides, or muted, has no key
     """
     by_field: dict[tuple[str, str], float] = {}
     for rows in hosts:
@@ -43,7 +46,7 @@ def signature_of(hosts: Iterable[SeriesRows]) -> Signature:
         for code in np.unique(rows.field[kept]).tolist():
             work_budget.check()
             field = rows.fields[code]
-            if is_process_stat(field.stat):
+            if uses_the_host(field.stat):
                 continue
             own = kept[rows.field[kept] == code]
             for key, of_key in _by_key(rows, field.stat, field.field.key, own):
@@ -68,13 +71,13 @@ def likeness_of(signature: Signature, others: Sequence[Signature]) -> FloatArray
     Shape: -> (n_others,)
     """
     keys = list(signature)
-    mine = np.array([signature[key] for key in keys])
-    theirs = np.array([[other.get(key, np.nan) for key in keys] for other in others]).reshape(len(others), len(keys))
+    mine = _cap(np.array([signature[key] for key in keys]))
+    theirs = _cap(np.array([[other.get(key, np.nan) for key in keys] for other in others]).reshape(len(others), len(keys)))
     is_common = ~np.isnan(theirs)
     theirs = np.nan_to_num(theirs)
     own = np.where(is_common, mine, 0.0)
     energies = np.square(own).sum(axis=1), np.square(theirs).sum(axis=1)
-    of_all = float(np.square(mine).sum()), np.array([sum(effect * effect for effect in other.values()) for other in others])
+    of_all = float(np.square(mine).sum()), np.array([np.square(_cap(np.array([*other.values()]))).sum() for other in others])
     size = np.sqrt(energies[0] * energies[1])
     cosine = (own * theirs).sum(axis=1) / np.where(size > 0, size, 1.0)
     is_comparable = (
@@ -84,6 +87,10 @@ def likeness_of(signature: Signature, others: Sequence[Signature]) -> FloatArray
         & (size > 0)
     )
     return np.asarray(np.where(is_comparable, np.clip(cosine, 0.0, 1.0), 0.0), np.float64)
+
+
+def _cap(effects: FloatArray) -> FloatArray:
+    return np.asarray(np.clip(effects, -MAX_EFFECT, MAX_EFFECT), np.float64)
 
 
 def _by_key(rows: SeriesRows, stat: str, field: str, own: IntArray) -> Iterable[tuple[str, IntArray]]:

@@ -49,7 +49,7 @@ def test_it_is_the_same_on_another_host_with_another_tool() -> None:
     assert likeness_of(padded[0], [padded[1]])[0] > 0.9
 
 
-def test_a_muted_series_and_processes_are_left_out() -> None:
+def test_a_muted_series_processes_and_units_are_left_out() -> None:
     sides = cpus(2, 1, usr_pct=80)
     mutes = [("mpstat_linux", "usr_pct", None)]
     muted = signature_of([compare_values({"mpstat_linux": sides}, mutes=mutes).rows])
@@ -57,6 +57,8 @@ def test_a_muted_series_and_processes_are_left_out() -> None:
     assert abs(muted["cpu.usr"]) < 1
     processes = ({("1/yes", "cpu_pct"): normal(1, N, 1)}, {("1/yes", "cpu_pct"): normal(2, N_INCIDENT, 90)})
     assert signature_of([compare_values({"pidstat_linux": processes}).rows]) == {}
+    units = ({("web.service", "memory_kb"): normal(1, N, 100)}, {("web.service", "memory_kb"): normal(2, N_INCIDENT, 900)})
+    assert signature_of([compare_values({"linux_unit": units}).rows]) == {}
 
 
 @pytest.mark.parametrize(
@@ -64,6 +66,8 @@ def test_a_muted_series_and_processes_are_left_out() -> None:
     [
         ({"a": 3.0, "b": 0.0, "c": 0.0, "d": 0.0, "e": -3.0}, 1.0),
         ({"a": 9.0, "b": 0.0, "c": 0.0, "d": 0.0, "e": -9.0}, 1.0),
+        # However far one of them moves, the others count.
+        ({"a": 1000.0, "b": 0.0, "c": 0.0, "d": 0.0, "e": -8.0}, 1.0),
         ({"a": -3.0, "b": 0.0, "c": 0.0, "d": 0.0, "e": 3.0}, 0.0),
         ({"a": 3.0, "b": 0.0, "c": 0.0, "d": 0.0, "e": 0.0}, 0.707),
         # Four fields in common are too few, and a tool that measured what moved most is missing on the other host.

@@ -82,7 +82,7 @@ def is_process_stat(stat: str) -> bool:
     return known is not None and known[1].instance_title in PROCESS_TITLES
 
 
-def _uses_the_host(stat: str) -> bool:
+def uses_the_host(stat: str) -> bool:
     """Return whether the instances of a stat are processes or what holds them: of CPU time their unit is one CPU."""
     known = load_catalogue().stats.get(stat)
     return known is not None and known[1].instance_title in PROCESS_TITLES | UNIT_TITLES
@@ -140,7 +140,7 @@ def _to_finding(one: Unmatched, around: Surroundings) -> Finding | None:
 
 def _floor(series: SeriesIdentity) -> float | None:
     """Return the smallest weight worth a finding; None for fields that do not say what a process or unit uses of the host."""
-    if not _uses_the_host(series.stat):
+    if not uses_the_host(series.stat):
         return float(10.0**-series.field.decimals)
     field = series.field
     least = least_bytes(field.unit)
@@ -162,7 +162,7 @@ def least_bytes(unit: str) -> float | None:
 
 def _impact(one: Unmatched, around: Surroundings) -> float:
     field, weight = one.series.field, one.weight
-    is_process = _uses_the_host(one.series.stat)
+    is_process = uses_the_host(one.series.stat)
     if field.kind is Kind.PERCENT:
         # The percentages of a process are of one CPU.
         return min(1.0, weight / 100 / (around.n_cpus if is_process else 1))
