@@ -63,6 +63,13 @@ frontend/node_modules/.made: $(VENV)/.node frontend/package-lock.json
 	@$(STAGE) page-packages $(NPM) ci > $(VENV)/npm.log 2>&1 || { cat $(VENV)/npm.log; exit 1; }
 	@touch $@
 
+# The client of another implementation that asks `/mcp` in the tests.
+MCP_CLIENT := backend/tests/e2e/mcp_client
+$(MCP_CLIENT)/node_modules/.made: $(VENV)/.node $(MCP_CLIENT)/package-lock.json
+	@$(STAGE) mcp-client env PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix $(MCP_CLIENT) --no-audit --no-fund --loglevel=error ci > $(VENV)/npm-mcp.log 2>&1 \
+		|| { cat $(VENV)/npm-mcp.log; exit 1; }
+	@touch $@
+
 PAGE_SOURCES := $(shell find frontend/src frontend/public frontend/index.html frontend/*.ts frontend/tsconfig*.json -type f 2>/dev/null)
 
 frontend/dist/index.html: frontend/node_modules/.made $(PAGE_SOURCES)
@@ -193,7 +200,7 @@ SCHEMA_TESTS := tests/api/test_schema.py
 test-schema: $(VENV)/.dev test-databases
 	@cd backend && $(YIELD) $(STAGE) $@ ../$(BIN)/pytest --hypothesis-profile=$(EXAMPLES) $(SCHEMA_TESTS)
 
-test-up: setup-dev page test-databases
+test-up: setup-dev page test-databases $(MCP_CLIENT)/node_modules/.made
 	@cd backend && $(STAGE) $@ $(PYTEST) -n $$(nproc) tests/e2e
 
 test-page: frontend/node_modules/.made

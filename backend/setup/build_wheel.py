@@ -48,6 +48,9 @@ def copy_sources(sources: Path, page: Path) -> None:
     bundled = sources / "normstat/bundled"
     shutil.copytree(page, bundled / "page")
     shutil.copytree(CHECKOUT / "migrations", bundled / "migrations", ignore=LEFT_OUT)
+    (bundled / "docs").mkdir()
+    for page_of_docs in (CHECKOUT / "docs").glob("*.md"):
+        shutil.copy(page_of_docs, bundled / "docs")
     for name in AGENT_FILES:
         (bundled / "agents" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(CHECKOUT / "agents" / name, bundled / "agents" / name)

@@ -9,7 +9,7 @@ from tests.databases import PlainServer, ServerPool, TestServer
 from tests.debian_root import DatabaseUnavailable
 
 
-def skip_without(error: DatabaseUnavailable) -> NoReturn:
+def skip_without(error: DatabaseUnavailable | str) -> NoReturn:
     """Skip the test, or fail it where NORMSTAT_REQUIRE_ALL=1 forbids that."""
     if os.environ.get("NORMSTAT_REQUIRE_ALL") == "1":
         pytest.fail(f"{error} (and NORMSTAT_REQUIRE_ALL=1 forbids skipping)", pytrace=False)

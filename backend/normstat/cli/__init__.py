@@ -66,12 +66,13 @@ COMMANDS: Final = {
     "sessions": "List and end the sessions of accounts.",
     "agent-token": "Create, list, rotate and revoke tokens of agents.",
     "join-token": "Create tokens that hosts enrol with; list and revoke them.",
+    "mcp": "Let an assistant on this machine ask a server, by the Model Context Protocol.",
     "openapi": "Print the OpenAPI document.",
     "gen": "Rewrite the generated pages of docs/.",
 }
 
 # These start a database, serve one that the environment names, need none, or look for it themselves.
-WITHOUT_LOOKUP: Final = frozenset({"up", "serve", "own-database", "parse", "trace-log", "openapi", "gen", "config"})
+WITHOUT_LOOKUP: Final = frozenset({"up", "serve", "own-database", "parse", "trace-log", "mcp", "openapi", "gen", "config"})
 
 
 # These write no log.

@@ -19,6 +19,7 @@ from normstat.api.http.router import render_route_table
 from normstat.cli.config_command import write_value
 from normstat.cli.gen_questions import render_questions_page
 from normstat.cli.gen_rules import render_rules_page
+from normstat.runtime.documentation import render_checkout_index
 from normstat.runtime.readable import format_bytes
 from normstat.runtime.units import MIB
 from normstat.settings import Settings, setting_variable
@@ -74,6 +75,7 @@ PACKAGE: Final = Path(normstat.__file__).parent
 CAPTURES: Final = (PACKAGE.parent / "tests" / "golden", *(PACKAGE / "stats" / "readers").iterdir())
 QUESTIONS_PAGE: Final = DOCS / "next-questions.md"
 RULES_PAGE: Final = DOCS / "rules.md"
+LLMS_INDEX: Final = DOCS / "llms.txt"
 ROUTE_TABLE: Final = PACKAGE / "api" / "http" / "route_table.py"
 
 INTRODUCTION: Final = """\
@@ -103,7 +105,8 @@ SHAPES: Final = {
 @app.command()
 def gen(*, check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 when a page is stale.")] = False) -> None:
     """Rewrite docs/stats.md from the specs, docs/next-questions.md from its rule file, docs/rules.md from the built-in rules,
-    the settings in docs/configure.md and in the schema of the Helm chart, and the table of the API's routes from their modules.
+    the settings in docs/configure.md and in the schema of the Helm chart, the table of the API's routes from their modules, and
+    docs/llms.txt from the index of the documentation.
     """
     pages = (
         (STATS_PAGE, render_stats_page()),
@@ -112,6 +115,7 @@ def gen(*, check: Annotated[bool, typer.Option("--check", help="Change nothing; 
         (SETTINGS_PAGE, render_settings_page()),
         (VALUES_SCHEMA, render_values_schema()),
         (ROUTE_TABLE, render_route_table()),
+        (LLMS_INDEX, render_checkout_index(DOCS)),
     )
     for path, page in pages:
         is_stale = not path.exists() or path.read_text(encoding="utf-8") != page

@@ -17,6 +17,7 @@ CHECKOUT: Final = PACKAGE.parents[1]
 PAGE: Final = ("page", "frontend/dist", "index.html")
 AGENTS: Final = ("agents", "agents", "normstat-agent")
 MIGRATIONS: Final = ("migrations", "migrations", "env.py")
+DOCS: Final = ("docs", "docs", "README.md")
 
 
 def is_checkout() -> bool:
@@ -55,6 +56,11 @@ def find_page_dir(setting: Path | None) -> Path | None:
 def find_agents_dir(setting: Path | None) -> Path | None:
     """Return the folder of the agent script: the setting's, the wheel's or the checkout's; None where there is none."""
     return setting or _find(AGENTS)
+
+
+def find_docs_dir() -> Path | None:
+    """Return the folder of the documentation: the wheel's or the checkout's; None where there is none."""
+    return _find(DOCS)
 
 
 def migration_places(setting: Path | None) -> list[Path]:

@@ -45,8 +45,19 @@ def configure_logging(level: str) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    for chatty in ("uvicorn", "uvicorn.error", "alembic", "apscheduler", "sqlalchemy", "asyncio", "psycopg", SQLALCHEMY_POOL):
-        # Their info level logs every step; their warnings matter.
+    for chatty in (
+        "uvicorn",
+        "uvicorn.error",
+        "alembic",
+        "apscheduler",
+        "sqlalchemy",
+        "asyncio",
+        "psycopg",
+        "mcp",
+        "httpx",
+        SQLALCHEMY_POOL,
+    ):
+        # Their info level logs every step, and queries, which may be private; their warnings matter.
         logging.getLogger(chatty).setLevel(max(logging.WARNING, root.level))
     # It logs every event that it sends.
     logging.getLogger("sse_starlette").setLevel(logging.WARNING)

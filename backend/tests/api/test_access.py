@@ -65,8 +65,9 @@ def assert_envelope(response: httpx.Response, status: int, code: str) -> None:
 
 
 def test_every_route_is_in_the_document_with_its_role(app: FastAPI) -> None:
-    # What Prometheus reads is described in docs/run.md.
-    routes = [route for route in app.routes if isinstance(route, APIRoute) and route.path != "/metrics"]
+    # What Prometheus reads is described in docs/run.md, what assistants read in docs/assistants.md.
+    others = {"/metrics", "/mcp", "/llms.txt", "/docs.md"}
+    routes = [route for route in app.routes if isinstance(route, APIRoute) and route.path not in others]
     assert {(method, route.path) for route in routes for method in (route.methods or set()) - {"HEAD"}} == {
         (method, path) for method, path, _ in OPERATIONS.values()
     }

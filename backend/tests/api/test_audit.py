@@ -46,6 +46,8 @@ READ_ONLY = {
     "try_alert_route",
     "check_silence_link",
     "look_at_file",
+    # Each call of a tool is noted by itself.
+    "serve_assistant",
 }
 # Requests without an account: they are logged in by them, or by an agent's token, or the link is the permission.
 WITHOUT_ACCOUNT = {"log_in", "use_link", "use_silence_link"}

@@ -66,6 +66,8 @@ def test_the_wheel_has_all_that_the_checkout_has(wheel: Path, page_dir: Path) ->
     for top, folder in (("migrations", CHECKOUT / "migrations"), ("page", page_dir)):
         wanted = {f"normstat/bundled/{top}/{path.relative_to(folder)}" for path in folder.rglob("*") if path.is_file()}
         assert {name for name in wanted if "__pycache__" not in name} - names.keys() == set()
+    pages = {f"normstat/bundled/docs/{path.name}" for path in (CHECKOUT / "docs").glob("*.md")}
+    assert pages - names.keys() == set()
     assert names["normstat/bundled/agents/normstat-agent"] == 0o755
     assert not [name for name in names if name.startswith(("tests/", "bench/")) or name.endswith(".pyc")]
 

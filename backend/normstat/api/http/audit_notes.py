@@ -61,10 +61,10 @@ def entry_of(scope: Scope, *, action: str, body: Mapping[str, object] | None = N
         account, means, token_id = None, "link", None
     else:
         return None
-    target = {key: _say(value) for key, value in scope.get("path_params", {}).items()}
+    target = {key: say_value(value) for key, value in scope.get("path_params", {}).items()}
     query = Request(scope).query_params
-    target |= {key: _say(", ".join(query.getlist(key))) for key in QUERY_KEPT if key in query and key not in target}
-    target |= {key: _say(body[key]) for key in KEPT if body and body.get(key) is not None and key not in target}
+    target |= {key: say_value(", ".join(query.getlist(key))) for key in QUERY_KEPT if key in query and key not in target}
+    target |= {key: say_value(body[key]) for key in KEPT if body and body.get(key) is not None and key not in target}
     return AuditEntry(
         account=account,
         means=means,
@@ -76,7 +76,8 @@ def entry_of(scope: Scope, *, action: str, body: Mapping[str, object] | None = N
     )
 
 
-def _say(value: object) -> str:
+def say_value(value: object) -> str:
+    """Return a value of a request as the audit log has it: text, or JSON, cut."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= MAX_VALUE else shorten(text, MAX_VALUE)
 

@@ -81,11 +81,13 @@ class RoleGuard:
 
     It reads accounts in a short session of its own, so that long answers (exports, live) do not hold a connection for it.
     `serves_setup`: also accounts may come that must set up their second factor first (NORMSTAT_SECOND_FACTOR_ROLE).
+    `takes_tokens_only`: the route is for programs; a browser's session does not open it.
     """
 
-    def __init__(self, needed: Role, *, serves_setup: bool = False) -> None:
+    def __init__(self, needed: Role, *, serves_setup: bool = False, takes_tokens_only: bool = False) -> None:
         self.needed = needed
         self.serves_setup = serves_setup
+        self.takes_tokens_only = takes_tokens_only
 
     async def __call__(
         self,
@@ -103,6 +105,8 @@ class RoleGuard:
                 raise NotAuthenticated("Invalid Authorization header; expected `Bearer <API token>`")
             with noting_refused_tokens(request, state):
                 principal = await access.authenticate_api_token(state.sessions, bearer.credentials)
+        elif self.takes_tokens_only:
+            raise NotAuthenticated("Send `Authorization: Bearer <API token>`; create a token under /api-tokens")
         else:
             csrf.check_browser_request(request.method, request.headers)
             principal = await access.authenticate_session(state.sessions, cookie, client_address(request))
@@ -153,6 +157,7 @@ async def check_origin(request: Request) -> None:
 
 Viewer = Annotated[Principal, Depends(RoleGuard(Role.VIEWER))]
 ViewerInSetup = Annotated[Principal, Depends(RoleGuard(Role.VIEWER, serves_setup=True))]
+ViewerByToken = Annotated[Principal, Depends(RoleGuard(Role.VIEWER, takes_tokens_only=True))]
 Operator = Annotated[Principal, Depends(RoleGuard(Role.OPERATOR))]
 Administrator = Annotated[Principal, Depends(RoleGuard(Role.ADMINISTRATOR))]
 Agent = Annotated[AgentPrincipal, Depends(require_agent)]

@@ -278,5 +278,8 @@ ROUTES: Final = (
     ("/api/v1/share-links/{id}", "share_links", "revoke_share_link"),
     ("/api/v1/share-links/open", "share_links", "open_share_link"),
     ("/api/v1/doctor", "doctor", "examine_installation"),
+    ("/mcp", "assistants", "serve_assistant"),
+    ("/llms.txt", "assistants", "get_documentation_index"),
+    ("/docs.md", "assistants", "get_documentation"),
     ("/metrics", "metrics", "get_metrics"),
 )
