@@ -125,8 +125,7 @@ async def test_without_a_choice_the_newest_baseline_of_the_host_is_taken(assista
     made = body_of(await operator.post(f"{API}/baselines", json={"name": "quiet", "hosts": [HOST], "windows": windows}), 201)
     text, is_error = await assistant.call("compare", asked)
     assert not is_error
-    assert f"Compared with: baseline {made['id']}, " in text
-    assert "quiet" in text
+    assert f"Compared with: baseline quiet (id {made['id']})" in text
     assert f'baselines {made["id"]} "quiet"' in (await assistant.call("list_hosts", {}))[0]
 
 

@@ -23,6 +23,7 @@ NARROW_HOSTS: Final = "give `search`, part of a host's name."
 NARROW_TIME: Final = "give one host, or a shorter time."
 MAX_ROWS: Final = 200
 MAX_COMMANDS: Final = 3
+MAX_PROCESSES: Final = 3
 MAX_APPEARED: Final = 20
 # Findings and their questions that one answer looks at; the cut by bytes comes first.
 MAX_FINDINGS: Final = 25
@@ -123,7 +124,7 @@ def _describe_host(host: Row, zone: str | None, baselines: list[Row]) -> str:
     own = [f'{row["id"]} "{row["name"]}"' for row in baselines if host["name"] in row["hosts"]]
     last = host["last_sample_at"]
     parts = [
-        host["os"] or "system unknown",
+        host["os"],
         f"time zone {zone}" if zone else "",
         f"samples from {host['first_sample_at']} to {last}" if last else "no samples",
         f"tags {', '.join(host['tags'])}" if host["tags"] else "",
@@ -198,35 +199,45 @@ async def compare(place: Place, asked: ComparisonInputs) -> AssistantAnswer:
 
 
 def _comparison_lines(found: Row) -> Iterator[str]:
+    """Yield a comparison line by line; a sentence that an earlier line has is not repeated."""
+    said = ""
+    for label, sentence, more in _comparison_sentences(found):
+        if sentence.rstrip(".") not in said:
+            yield f"{label}{sentence}{more}"
+            said += f"{sentence}\n"
+
+
+def _comparison_sentences(found: Row) -> Iterator[tuple[str, str, str]]:
+    """Yield the parts of each line: what it is, the sentence, and what belongs to it."""
     against = found["against"]
-    id_ = f"baseline {against['baseline_id']}, " if against["baseline_id"] else ""
-    yield f"Verdict: {found['verdict']}"
-    yield f"Compared with: {id_}{against['name']}"
-    for note in (found["seasonal_note"], found["divisor_note"], *found["notes"]):
-        if note:
-            yield f"Note: {note}"
+    id_ = f" (id {against['baseline_id']})" if against["baseline_id"] else ""
+    yield "Verdict: ", found["verdict"], ""
+    yield "Compared with: ", against["name"], id_
+    for note in filter(None, (found["seasonal_note"], found["divisor_note"], *found["notes"])):
+        yield "Note: ", note, ""
     for story in found["stories"]:
         began = f", began {format_clock(story['onset_ms'])} UTC" if story["onset_ms"] is not None else ""
-        yield f"Cause {story['rank']}: {story['title']} on {', '.join(story['hosts'])}{began}: {story['sentence']}"
-        for process in story["processes"][:3]:
-            yield f"  {process['sentence']}" + (f" {process['origin']}" if process["origin"] else "")
+        yield f"Cause {story['rank']}: ", f"{story['title']} on {', '.join(story['hosts'])}{began}", ""
+        yield "  ", story["sentence"], ""
+        for process in story["processes"][:MAX_PROCESSES]:
+            yield "  ", process["sentence"], f" ({process['origin']})" if process["origin"] else ""
     for one in found["circumstances"]:
-        when = f"{_to_time(one['start_ms'])} " if one["start_ms"] is not None else ""
-        yield f"Circumstance: {when}{one['sentence']}"
+        yield "Circumstance: ", one["sentence"], f" ({_to_time(one['start_ms'])})" if one["start_ms"] is not None else ""
     for line in found["ledger"]:
         if line["outside"] or line["is_full"]:
-            yield f"Resource: {line['host']}: {line['sentence']}"
+            yield f"Resource of {line['host']}: ", line["sentence"], ""
     for group in found["groups"]:
         series = f"{group['host']} {group['stat']}.{group['field']}"
-        yield f"Finding {group['rank']} ({group['certainty']}, {series}): {group['sentence']}"
+        yield f"Finding {group['rank']} ({group['certainty']}, {series}): ", group["sentence"], ""
     for one in found["appeared"][:MAX_APPEARED]:
-        yield f"Appeared: {one['sentence']}"
+        yield "Appeared: ", one["sentence"], ""
     counts = found["counts"]
-    yield (
-        f"{found['n_series']:,} series: {found['n_findings']:,} changed, {found['n_unchanged']:,} unchanged,"
-        f" {counts['appeared']:,} appeared, {counts['disappeared']:,} disappeared,"
-        f" {counts['insufficient_data']:,} with insufficient data, {counts['muted']:,} muted."
+    total = (
+        f"{found['n_findings']:,} changed, {found['n_unchanged']:,} unchanged, {counts['appeared']:,} appeared,"
+        f" {counts['disappeared']:,} disappeared, {counts['insufficient_data']:,} with insufficient data,"
+        f" {counts['muted']:,} muted."
     )
+    yield f"{found['n_series']:,} series: ", total, ""
 
 
 async def ask_series(place: Place, asked: SeriesInputs) -> AssistantAnswer:
