@@ -28,7 +28,7 @@ YIELD := nice -n 3
 # Notes what a step costs, for the table at the end of `make test`.
 STAGE := sh $(CURDIR)/backend/setup/stage.sh
 
-.PHONY: help setup setup-dev page run serve run-agent dev check check-backend check-page fmt test test-all test-deps test-stages test-databases \
+.PHONY: help setup setup-dev page run demo serve run-agent dev check check-backend check-page fmt test test-all test-deps test-stages test-databases \
 	agent agent-packages server-packages server-deb server-rpm agent-deb agent-rpm agent-root chart wheel test-fast test-changed test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page bench-page man clean
 
 help: ## show this list
@@ -91,6 +91,9 @@ run: setup ## run everything here: database, server, agent, page (PORT=8080 DATA
 serve: ## migrate and serve, after `make setup` and with DATABASE_URL set (what the image runs)
 	@$(BIN)/normstat migrate
 	@exec $(BIN)/normstat serve --host "$(HOST)" --port "$(PORT)" $(if $(WORKERS),--workers "$(WORKERS)")
+
+demo: setup ## a day of three hosts with two incidents, read-only (PORT=8080 HOST=127.0.0.1)
+	@exec $(BIN)/normstat demo --host "$(HOST)" --port "$(PORT)"
 
 run-agent: ## an agent for this host: SERVER=URL TOKEN_FILE=FILE [SPOOL=DIR] [AGENT_HOST=NAME]
 	@exec sh agents/normstat-agent run --server "$(SERVER)" --token-file "$(TOKEN_FILE)" --spool "$(SPOOL)" \
@@ -209,8 +212,8 @@ test-page: frontend/node_modules/.made
 test-e2e: setup-dev page
 	@cd backend && NORMSTAT_BROWSER_TESTS=$(EXAMPLES) $(STAGE) $@ ../$(BIN)/python -m tests.e2e.page
 
-screenshot: setup-dev page ## make the README's picture again
-	@cd backend && SCREENSHOT_DIR="$(CURDIR)/docs" ../$(BIN)/python -m tests.e2e.page story
+screenshot: setup-dev page ## make the pictures of docs/ again, from the demo
+	@cd backend && ../$(BIN)/python -m tests.e2e.pictures
 
 test-fast: setup-dev ## the tests after an edit: no database, no process, no browser; within a minute
 	@cd backend && $(PYTEST) -n $$(nproc) -m "not database and not slow and not matrix and not heavy" \

@@ -101,6 +101,12 @@ class NotAllowed(NormstatError):
     status = 403
 
 
+class ReadOnly(NotAllowed):
+    """The server takes no changes (NORMSTAT_READ_ONLY)."""
+
+    code = "read_only"
+
+
 class NotFound(NormstatError):
     """The named thing does not exist."""
 

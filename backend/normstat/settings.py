@@ -277,6 +277,11 @@ class Settings(BaseSettings):
         default=10 * MIB, ge=4096, description="maximum size of a log file of `normstat up` before it is rotated"
     )
     log_files: int = Field(default=5, ge=1, le=1000, description="number of files kept per log, including the current one")
+    read_only: bool = Field(
+        default=False,
+        description="refuse requests of people and agents that change data; logins and this server's own work go on."
+        " `normstat demo` sets it",
+    )
     metrics_token: SecretStr | None = Field(
         default=None, description="token that /metrics asks for; None: it answers clients on this machine only"
     )

@@ -20,6 +20,7 @@ from normstat.runtime.memory import collector_paused
 # one command, or with several for a group.
 COMMANDS: Final = {
     "up": "Run database, server and an agent for this host; Ctrl-C stops them.",
+    "demo": "Open a day of three hosts with two incidents, read-only; Ctrl-C stops it.",
     "serve": "Run the server until it is stopped.",
     "migrate": "Run all pending migrations.",
     "own-database": "Create the role and the database of NORMSTAT_DATABASE_URL.",
@@ -72,11 +73,11 @@ COMMANDS: Final = {
 }
 
 # These start a database, serve one that the environment names, need none, or look for it themselves.
-WITHOUT_LOOKUP: Final = frozenset({"up", "serve", "own-database", "parse", "trace-log", "mcp", "openapi", "gen", "config"})
+WITHOUT_LOOKUP: Final = frozenset({"up", "demo", "serve", "own-database", "parse", "trace-log", "mcp", "openapi", "gen", "config"})
 
 
 # These write no log.
-WITHOUT_LOG: Final = frozenset({"up", "parse", "migrate", "jobs"})
+WITHOUT_LOG: Final = frozenset({"up", "demo", "parse", "migrate", "jobs"})
 
 
 # The command that runs, as in `baseline delete`, for the audit log.

@@ -90,7 +90,8 @@ class UpTls:
     trusted: Path | None
 
 
-def _read_settings() -> UpSettings:
+def read_settings() -> UpSettings:
+    """Return the settings that `up` looks at; a bad one ends the process."""
     # The library that reads and checks them takes more memory than all of `up`.
     from normstat.server.certificates import find_certificate_files, read_names  # noqa: PLC0415
     from normstat.settings import load_settings  # noqa: PLC0415
@@ -223,6 +224,8 @@ def _require_free_port(host: str, port: int) -> None:
 class Up:
     """Runs everything. `run` returns after an interrupt, when everything it started has ended."""
 
+    farewell: ClassVar[str] = "Ctrl-C stops everything; the data stays."
+
     def __init__(
         self,
         data_dir: Path,
@@ -277,20 +280,32 @@ class Up:
                 self._choose_account(postgres)
                 if self.backup is not None:
                     self._restore(self.backup)
-                self._normstat("migrate")
+                self.normstat("migrate")
+                self._fill()
                 self._start_server()
-                link = self._normstat("login-link").strip().splitlines()[-1]
+                link = self._make_login_link()
                 say("")
                 say(f"  normstat is running   {self.url}")
                 say(f"  log in once with      {link}")
                 say(f"  data and logs         {self.data_dir}")
                 self._start_agent(postgres)
+                self._say_more()
                 say("")
-                say("Ctrl-C stops everything; the data stays.")
+                say(self.farewell)
                 self._watch()
             except Interrupted:
                 say("\nstopping ...")
         say("stopped")
+
+    def _fill(self) -> None:
+        """Fill the database before the server starts; here it keeps what it has."""
+
+    def _say_more(self) -> None:
+        """Print what else there is; here nothing."""
+
+    def _make_login_link(self) -> str:
+        """Return the address that logs in once."""
+        return self.normstat("login-link").strip().splitlines()[-1]
 
     def _tell(self, text: str) -> None:
         """Report an event with its time, on the terminal and in the log of this command."""
@@ -385,7 +400,7 @@ class Up:
         chown_tree(folder, self.account)
         folder.chmod(0o700)
 
-    def _normstat(self, *arguments: str) -> str:
+    def normstat(self, *arguments: str) -> str:
         """Return the standard output of another normstat command in the same environment."""
         done = subprocess.run(  # noqa: S603
             [sys.executable, "-m", "normstat", *arguments],
@@ -465,7 +480,7 @@ class Up:
         tools = tools_of(stats, _agent_path(script))
         token_path = agent_dir / "token"
         if not token_path.is_file():
-            made = self._normstat("agent-token", "create", f"agent of {name} (normstat up)", "--host", name)
+            made = self.normstat("agent-token", "create", f"agent of {name} (normstat up)", "--host", name)
             self._write_for_agent(token_path, made.strip().splitlines()[-1])
         command = [
             "sh", str(script), "run", "--server", self.url, "--token-file", str(token_path), "--spool", str(agent_dir / "spool"),
@@ -577,7 +592,7 @@ def up(
         if path is not None:
             os.environ[variable] = str(path)
     try:
-        settings = call_aside(_read_settings)
+        settings = call_aside(read_settings)
         backup = None if restore is None else restore.resolve()
         Up(data_dir, host, port, settings, workers=workers or settings.workers, with_agent=agent, backup=backup).run()
     except NormstatError as error:

@@ -7,7 +7,7 @@ import { PageLink } from "./PageLink";
 /** Reminds a user who logged in by a one-time link to set a password; can be dismissed for this visit. */
 export function PasswordPrompt({ me }: { readonly me: Me }) {
   const [isDismissed, setDismissed] = useState(false);
-  if (me.has_password || me.is_from_provider || isDismissed) {
+  if (me.has_password || me.is_from_provider || me.is_read_only || isDismissed) {
     return null;
   }
   return (

@@ -31,6 +31,7 @@ import { PlacePages, Places } from "./PlaceNav";
 import { placeAt, placesOf } from "./places";
 import { PaletteButton } from "./palette/PaletteButton";
 import { PasswordPrompt } from "./PasswordPrompt";
+import { ReadOnlyNotice } from "./ReadOnlyNotice";
 import { ShortcutsDialog } from "./ShortcutsDialog";
 import { PendingView } from "./StateView";
 import { UndoOutlet } from "./UndoOutlet";
@@ -194,6 +195,7 @@ export function Shell() {
           </div>
         ) : (
           <MeContext value={me.data}>
+            <ReadOnlyNotice me={me.data} />
             <PasswordPrompt me={me.data} />
             {clock === "host" && <NoZoneNote state={hostZone} />}
             {palette.scope !== null && (

@@ -45,6 +45,7 @@ export const ADMIN: Me = {
   has_password: true,
   has_second_factor: false,
   must_set_second_factor: false,
+  is_read_only: false,
 };
 
 export class FakeServer {

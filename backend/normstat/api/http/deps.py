@@ -13,13 +13,14 @@ from normstat.api.http.backpressure import Ticket
 from normstat.api.http.cookies import SessionCookie
 from normstat.api.http.host_access import limit_request
 from normstat.api.http.middleware import client_address
+from normstat.api.http.route_marks import mark_of
 from normstat.api.http.row_budgets import check_budget
 from normstat.api.http.state import AppState, state_of
 from normstat.auth import access, csrf
 from normstat.auth.access import AgentPrincipal, Principal, TokenRefused
 from normstat.auth.roles import Role
 from normstat.db.session import open_read_session, open_write_session
-from normstat.errors import NotAllowed, NotAuthenticated
+from normstat.errors import NotAllowed, NotAuthenticated, ReadOnly
 from normstat.records.audit_rows import add_entries
 from normstat.runtime.body import NO_NUL, Instant
 from normstat.window import Window
@@ -76,6 +77,22 @@ def noting_refused_tokens(request: Request, state: AppState) -> Iterator[None]:
         raise
 
 
+def require_writable(state: AppState) -> None:
+    """Check that this server takes changes.
+
+    Raises: ReadOnly
+    """
+    if state.settings.read_only:
+        raise ReadOnly("This normstat is read-only: nothing in it can be changed. Start one of your own with `normstat up`")
+
+
+def _changes_something(request: Request) -> bool:
+    """Return whether a request of a person would change more than the session that it ends."""
+    route = request.scope.get("route")
+    is_reading = request.method in {"GET", "HEAD"} or mark_of(request.scope, audit_notes.READING)
+    return not is_reading and getattr(route, "name", "") != "log_out"
+
+
 class RoleGuard:
     """Requires the role `needed`.
 
@@ -118,6 +135,8 @@ class RoleGuard:
         if not self.serves_setup and principal.lacks_second_factor(state.settings.second_factor_role):
             text = "This server demands a second factor of this account: log in on the page and set it up under Accounts"
             raise NotAllowed(text, {"reason": "second_factor_required"})
+        if _changes_something(request):
+            require_writable(state)
         await limit_request(request, state.sessions, principal)
         await check_budget(request, state, principal)
         return principal
@@ -138,9 +157,10 @@ async def require_agent(
 ) -> AgentPrincipal:
     """Return the agent whose token came with the request.
 
-    Raises: NotAuthenticated, NotAllowed, Overloaded
+    Raises: NotAuthenticated, NotAllowed, ReadOnly, Overloaded
     """
     require_certificate(request, state)
+    require_writable(state)
     if bearer is None:
         raise NotAuthenticated("Expected the header `Authorization: Bearer <agent token>`; create a token under /agent-tokens")
     with noting_refused_tokens(request, state):

@@ -9,7 +9,17 @@ from normstat.alerts.alert_lists import AlertFilter, AlertInfo
 from normstat.alerts.alert_outbox import retry_message
 from normstat.alerts.silence_link import SilenceOffer
 from normstat.api.http.audit_notes import changes_nothing, permitted_by_link
-from normstat.api.http.deps import NEEDS_OPERATOR, NEEDS_VIEWER, IdPath, Operator, ReadSession, WriteSession, check_origin
+from normstat.api.http.deps import (
+    NEEDS_OPERATOR,
+    NEEDS_VIEWER,
+    IdPath,
+    Operator,
+    ReadSession,
+    State,
+    WriteSession,
+    check_origin,
+    require_writable,
+)
 from normstat.api.http.handlers import error_answers, guarded_answers
 from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
@@ -98,6 +108,7 @@ async def check_silence_link(body: SilenceCheck, session: ReadSession) -> Silenc
 
 @router.post("/alert-silences", dependencies=[Depends(check_origin)], responses=error_answers(NotFound, NotAllowed, Conflict))
 @permitted_by_link
-async def use_silence_link(body: SilenceUse, session: WriteSession) -> SilenceResult:
+async def use_silence_link(body: SilenceUse, session: WriteSession, state: State) -> SilenceResult:
     """Mute what an alert is about, from now on, by the token of its silence link. A link works once."""
+    require_writable(state)
     return SilenceResult(await silence_link.use_link(session, body.token, minutes=body.minutes, reason=body.reason))

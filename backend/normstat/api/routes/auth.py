@@ -16,6 +16,7 @@ from normstat.api.routes.schemas import LinkRequest, LoggedOut, LoginRequest, Me
 from normstat.auth import login
 from normstat.auth.access import Principal
 from normstat.errors import Conflict, NotAllowed, NotAuthenticated, Overloaded, SecondFactorNeeded, TooManyRequests, WeakPassword
+from normstat.settings import Settings
 
 router = LazyRouter(prefix="/auth", tags=["auth"])
 
@@ -30,26 +31,27 @@ class LoginHandler:
     visitor: login.Visitor
     request: Request
     response: Response
-    second_factor_role: str | None
+    settings: Settings
 
     def set_cookies(self, logged_in: login.NewSession) -> Me:
         """Set the session and browser cookies; return who is logged in."""
         to = self.request, self.response
         cookies.set_cookie(*to, cookies.SESSION_COOKIE, logged_in.token, self.context.lifetime, samesite="lax")
         cookies.set_cookie(*to, cookies.BROWSER_COOKIE, logged_in.browser, login.KEEP_BROWSERS, samesite="strict")
-        return to_me(logged_in.principal, self.second_factor_role)
+        return to_me(logged_in.principal, self.settings)
 
 
-def to_me(principal: Principal, second_factor_role: str | None) -> Me:
+def to_me(principal: Principal, settings: Settings) -> Me:
     """Return who is logged in, as the page needs it."""
     return Me(
         name=principal.name,
         role=principal.role,
         has_password=principal.has_password,
         has_second_factor=principal.has_second_factor,
-        must_set_second_factor=principal.lacks_second_factor(second_factor_role),
+        must_set_second_factor=principal.lacks_second_factor(settings.second_factor_role),
         is_from_provider=principal.is_from_provider,
         is_limited=principal.is_limited,
+        is_read_only=settings.read_only,
     )
 
 
@@ -69,7 +71,7 @@ async def get_login_handler(request: Request, response: Response, state: State) 
         ),
         request,
         response,
-        second_factor_role=state.settings.second_factor_role,
+        settings=state.settings,
     )
 
 
@@ -117,7 +119,7 @@ async def log_out(principal: ViewerInSetup, request: Request, response: Response
 @open_to_limited()
 async def get_me(principal: ViewerInSetup, state: State) -> Me:
     """Return who is logged in."""
-    return to_me(principal, state.settings.second_factor_role)
+    return to_me(principal, state.settings)
 
 
 @router.put("/password", responses=guarded_answers(WeakPassword, TooManyRequests, Overloaded))

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from normstat.api.http.deps import Agent, State, noting_refused_tokens, require_certificate
+from normstat.api.http.deps import Agent, State, noting_refused_tokens, require_certificate, require_writable
 from normstat.api.http.handlers import guarded_answers, request_id_of
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.middleware import client_address
@@ -28,6 +28,7 @@ async def enrol_host(
     if bearer is None:
         raise NotAuthenticated("Expected the header `Authorization: Bearer <join token>`; create a token under /join-tokens")
     require_certificate(request, state)
+    require_writable(state)
     host, address = request.headers.get("normstat-host", ""), client_address(request)
     try:
         with noting_refused_tokens(request, state):

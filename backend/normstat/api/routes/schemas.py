@@ -39,7 +39,7 @@ class Me(Body):
     """Who is logged in; `has_password` is false until the first administrator has chosen one.
 
     `must_set_second_factor`: the server refuses everything else until the account has a second factor. `is_limited`: it sees
-    only the hosts of its host groups.
+    only the hosts of its host groups. `is_read_only`: the server refuses all changes.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Me(Body):
     must_set_second_factor: bool
     is_from_provider: bool
     is_limited: bool
+    is_read_only: bool
 
 
 class LoggedOut(Body):
