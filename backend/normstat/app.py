@@ -125,10 +125,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.add_middleware(EnvelopeMiddleware)
     app.add_middleware(
-        TurnstileMiddleware,
-        turnstile=make_turnstile(settings.max_running_requests),
-        # What an assistant asks becomes requests of its own, each with a slot.
-        open_paths=frozenset({f"{PREFIX}/health", "/mcp"}),
+        TurnstileMiddleware, turnstile=make_turnstile(settings.max_running_requests), open_paths=frozenset({f"{PREFIX}/health"})
     )
     app.add_middleware(GZipMiddleware, minimum_size=GZIP_FROM_BYTES, compresslevel=GZIP_LEVEL)
     app.add_middleware(

@@ -1,5 +1,6 @@
 """`/mcp`: what an assistant may ask, what it is answered, and what the audit log has of it; the documentation as text."""
 
+import asyncio
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -10,9 +11,11 @@ import pytest
 from normstat.api.http.state import AppState
 from normstat.api.routes.assistant_texts import BEGIN, END, MAX_ANSWER_BYTES, AssistantAnswer, render_answer
 from normstat.api.routes.assistant_tools import TOOLS
+from normstat.app import create_app
 from normstat.auth.roles import Role
 from normstat.db.schema.audit_models import AuditEntryRow
 from normstat.runtime.documentation import list_pages, require_docs
+from tests.api.conftest import make_settings
 from tests.api.people import People, body_of
 from tests.api.samples import HOST, START, VMSTAT, deliver, deliver_text, frames_of
 from tests.api.test_audit import entries_after, last_id  # noqa: F401 (a fixture)
@@ -173,6 +176,18 @@ async def test_a_refusal_is_in_the_audit_log(
     await assistant.call("events", {"host": [HIDDEN], "search": "a\x00b"})
     found: list[AuditEntryRow] = [each for each in await entries_after(state, last_id) if each.action == "call_assistant_tool"]
     assert [(each.is_refused, each.target["search"]) for each in found] == [(True, "a b")]
+
+
+async def test_what_an_assistant_reads_needs_no_second_slot(database_url: str, people: People, operator: httpx.AsyncClient) -> None:
+    """More assistants at once than there are slots: none waits for a slot that another one holds."""
+    token = (await make_assistant(people, operator)).client.headers["authorization"]
+    app = create_app(make_settings(database_url).model_copy(update={"max_running_requests": 8}))
+    crowd = People(app, app.state.normstat, timedelta(days=1))
+    try:
+        answers = await asyncio.gather(*(Assistant(crowd.client(authorization=token)).call("list_hosts", {}) for _ in range(20)))
+    finally:
+        await app.state.normstat.close()
+    assert [is_error for _, is_error in answers] == [False] * 20
 
 
 async def test_only_an_api_token_opens_it(people: People, operator: httpx.AsyncClient, client: httpx.AsyncClient) -> None:

@@ -17,6 +17,17 @@ RETRY_AFTER_S: Final = 5
 MAX_WAIT_S: Final = 15.0
 # Maximum share of the slots for one address: room for two batches of agents behind one address, and some requests being read.
 ADDRESS_SHARE: Final = 0.625
+# Set in the scope by this process alone.
+HAS_SLOT: Final = "normstat.has_slot"
+
+
+def in_same_slot(app: ASGIApp) -> ASGIApp:
+    """Return the application for requests that a request makes which has a slot: they need none of their own."""
+
+    async def enter(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, HAS_SLOT: True}, receive, send)
+
+    return enter
 
 
 def make_turnstile(n_places: int) -> FairQueue[str]:
@@ -28,7 +39,8 @@ class TurnstileMiddleware:
     """Makes requests wait for a slot before any work is done for them.
 
     A request gives its slot up while it waits for its client, and when its answer begins: neither a slow client nor a stream that
-    goes on for minutes blocks others. Paths in `open_paths` need none.
+    goes on for minutes blocks others. Paths in `open_paths` need none, nor do requests that another request makes while it holds
+    one (`in_same_slot`): they would wait for each other.
     """
 
     def __init__(self, app: ASGIApp, *, turnstile: FairQueue[str], open_paths: frozenset[str]) -> None:
@@ -38,7 +50,7 @@ class TurnstileMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run the application."""
-        if scope["type"] != "http" or scope["path"] in self._open_paths:
+        if scope["type"] != "http" or scope["path"] in self._open_paths or scope.get(HAS_SLOT):
             await self.app(scope, receive, send)
             return
         # As RequestContextMiddleware found it: behind a proxy each client has its own share.

@@ -5,6 +5,8 @@ from typing import Any, Final
 import httpx
 from fastapi import Request
 
+from normstat.api.http.turnstile import in_same_slot
+
 # What says who asks, and by which way; the rest belongs to the assistant's own request.
 PASSED_ON: Final = ("authorization", "host", "x-forwarded-for", "x-forwarded-proto")
 # A comparison waits for others, and then takes seconds.
@@ -24,7 +26,7 @@ class ApiReader:
     """GET requests to the routes of the application that serves a request, by the account of that request."""
 
     def __init__(self, request: Request) -> None:
-        self._app = request.app
+        self._app = in_same_slot(request.app)
         peer = request.client
         self._client = ("", 0) if peer is None else (peer.host, peer.port)
         self._headers = {name: request.headers[name] for name in PASSED_ON if name in request.headers}
