@@ -215,6 +215,12 @@ async def test_a_wrong_call_says_what_is_expected(assistant: Assistant, tool: st
     assert said in text
 
 
+@pytest.mark.parametrize(("name", "given"), [("nope", {}), ("why_slow", {"host": "web1"})])
+async def test_a_wrong_prompt_says_what_is_expected(assistant: Assistant, name: str, given: dict[str, str]) -> None:
+    answer = (await assistant.send("prompts/get", {"name": name, "arguments": given})).json()
+    assert "why_slow" in answer["error"]["message"]
+
+
 async def test_what_hosts_and_people_wrote_is_marked_and_cannot_leave_the_marks(
     assistant: Assistant, operator: httpx.AsyncClient
 ) -> None:

@@ -10,7 +10,9 @@ from typing import Any, Final
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
     GetPromptRequestParams,
@@ -30,7 +32,7 @@ from starlette.types import Receive, Scope, Send
 from normstat import __version__
 from normstat.api.routes.assistant_prompts import INSTRUCTIONS, WHY_SLOW, WHY_SLOW_TEXT, WHY_SLOW_TITLE, write_why_slow
 from normstat.api.routes.assistant_tools import TOOLS
-from normstat.errors import BadRequest, shorten
+from normstat.errors import shorten
 
 # Runs a tool by its name; returns the text of the answer, and whether it is an error.
 RunTool = Callable[[str, Mapping[str, object]], Awaitable[tuple[str, bool]]]
@@ -97,9 +99,9 @@ async def _get_prompt(context: ServerRequestContext[Any], asked: GetPromptReques
     del context
     given = asked.arguments or {}
     if asked.name != WHY_SLOW:
-        raise BadRequest(f"There is no prompt {shorten(asked.name)}; there is {WHY_SLOW}")
+        raise MCPError(INVALID_PARAMS, f"There is no prompt {shorten(asked.name)}; there is {WHY_SLOW}")
     if not {"host", "when"} <= given.keys():
-        raise BadRequest(f"The prompt {WHY_SLOW} needs `host` and `when`")
+        raise MCPError(INVALID_PARAMS, f"The prompt {WHY_SLOW} needs `host` and `when`")
     text = write_why_slow(given["host"][:MAX_ARGUMENT], given["when"][:MAX_ARGUMENT])
     return GetPromptResult(
         description=WHY_SLOW_TEXT, messages=[PromptMessage(role="user", content=TextContent(type="text", text=text))]
