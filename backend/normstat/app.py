@@ -59,7 +59,6 @@ from normstat.samples.spec_refresh import reload_user_specs
 from normstat.schedule import run_schedule
 from normstat.settings import Settings
 from normstat.stats.line_kind import LineKind
-from normstat.watch.begun_episodes import BegunEpisodes
 
 if TYPE_CHECKING:
     from normstat.auth.oidc_login import OidcLogin
@@ -209,7 +208,6 @@ def make_state(settings: Settings) -> AppState:
         fleet_answers=FleetAnswers(time.monotonic),
         use_answers=FleetAnswers(time.monotonic),
         host_list=HostListAnswers(sessions, time.monotonic),
-        begun=BegunEpisodes(sessions),
         imports=ImportQueue(
             engine,
             settings.database_url,

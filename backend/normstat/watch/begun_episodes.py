@@ -12,6 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.db.session import open_read_session
+from normstat.watch.watch_lists import read_begun
 
 log = structlog.get_logger()
 
@@ -47,9 +48,6 @@ class BegunEpisodes:
 
     async def renew(self) -> None:
         """Read them now."""
-        # Not needed by a server that starts.
-        from normstat.watch.watch_lists import read_begun  # noqa: PLC0415
-
         try:
             async with open_read_session(self._sessions) as session:
                 self._found = await read_begun(session, datetime.now(UTC))

@@ -27,7 +27,6 @@ from normstat.ingest.receivers.type_memory import TypeMemory
 from normstat.live.notify import LiveHub
 from normstat.runtime.work_budget import MemoryPool
 from normstat.settings import Settings
-from normstat.watch.begun_episodes import BegunEpisodes
 
 if TYPE_CHECKING:
     from normstat.api.http.comparison_cache import ComparisonCache
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from normstat.auth.oidc_login import OidcLogin
     from normstat.ingest.batching import IngestQueue
     from normstat.query.disk_usage import StorageMonitor
+    from normstat.watch.begun_episodes import BegunEpisodes
     from normstat.watch.fleet.fleet_service import FleetMemory
 
 # Means by minute of the fleet: an hour of 1,000 hosts takes some 30 MB.
@@ -88,7 +88,6 @@ class AppState:
     fleet_answers: FleetAnswers
     use_answers: FleetAnswers
     host_list: HostListAnswers
-    begun: BegunEpisodes
 
     # Made when a request first needs them: most of what they import is not needed by a server that starts.
 
@@ -98,6 +97,13 @@ class AppState:
         from normstat.ingest.batching import IngestQueue  # noqa: PLC0415
 
         return IngestQueue(self.ingest_engine, self.settings.ingest_limits)
+
+    @cached_property
+    def begun(self) -> "BegunEpisodes":
+        """The episodes that began a moment ago, for the answers to agents."""
+        from normstat.watch.begun_episodes import BegunEpisodes  # noqa: PLC0415
+
+        return BegunEpisodes(self.sessions)
 
     @cached_property
     def storage(self) -> "StorageMonitor":
@@ -133,7 +139,8 @@ class AppState:
     async def close(self) -> None:
         """Close the connections to the database."""
         await self.probe.close()
-        await self.begun.close()
+        if "begun" in vars(self):
+            await self.begun.close()
         await self.ingest_engine.dispose()
         if self.standby_engine is not None:
             await self.standby_engine.dispose()
