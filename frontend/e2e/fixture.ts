@@ -2,7 +2,7 @@
 
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
-import { test as base, expect, type Locator, type Page } from "@playwright/test";
+import { type ConsoleMessage, test as base, expect, type Locator, type Page } from "@playwright/test";
 import { IS_PUSH } from "./selection";
 
 export { expect };
@@ -19,7 +19,7 @@ export const test = base.extend<Options>({
     page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
     page.on("console", (message) => {
       // Includes violations of the server's Content-Security-Policy.
-      if (message.type() === "error" && expectedErrors?.test(message.text()) !== true) {
+      if (message.type() === "error" && !isRefusedBatch(message) && expectedErrors?.test(message.text()) !== true) {
         complaints.push(message.text());
       }
     });
@@ -29,6 +29,18 @@ export const test = base.extend<Options>({
     expect(complaints, "errors on the browser's console").toEqual([]);
   },
 });
+
+const BATCH = "/api/v1/batch";
+
+/** A batch that a test has refused (askAlone); no server of ours does. */
+function isRefusedBatch(message: ConsoleMessage): boolean {
+  return message.location().url.endsWith(BATCH) && message.text().includes("404");
+}
+
+/** Let the page ask for everything alone, so that a test can route what it is about. */
+export async function askAlone(page: Page): Promise<void> {
+  await page.route(`**${BATCH}`, (route) => route.fulfill({ status: 404, json: {} }));
+}
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -70,6 +82,7 @@ export async function expectAccessible(of: Page | Locator): Promise<void> {
 
 /** Answer what the comparison page asks beside the comparison itself: the server has no samples of a made-up one. */
 export async function answerSeries(page: Page): Promise<void> {
+  await askAlone(page);
   const counts = { unusual: 0, likely: 0, unchanged: 0, appeared: 0, disappeared: 0, insufficient_data: 0, muted: 0 };
   await page.route("**/api/v1/comparison/series?*", (route) =>
     route.fulfill({ json: { series: [], n_matched: 0, n_series: 0, offset: 0, counts } }),

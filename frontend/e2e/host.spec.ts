@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { dragOver, drawnPanel, expect, expectAccessible, shareOf, test } from "./fixture";
+import { askAlone, dragOver, drawnPanel, expect, expectAccessible, shareOf, test } from "./fixture";
 import { BASELINE, HOST, INCIDENT, iso, LIVE_HOST, range, WHOLE } from "./story";
 
 const HOST_URL = `/hosts/${HOST}?${range(WHOLE)}`;
@@ -107,6 +107,7 @@ test.describe("when a graph fails", () => {
   test.use({ expectedErrors: /status of 503/ });
 
   test("its panel says why, with code and request id; the others keep working", { tag: "@matrix" }, async ({ page }) => {
+    await askAlone(page);
     await page.route(/\/api\/v1\/series\?.*stat=iostat_linux&/, (route) =>
       route.fulfill({
         status: 503,
@@ -185,7 +186,7 @@ test("all CPUs are a heatmap that stays in the link; a zoom moves the drawing at
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  await page.route(/\/api\/v1\/series\?/, async (route) => {
+  await page.route(/\/api\/v1\/(series\?|batch)/, async (route) => {
     await held;
     await route.fallback().catch(() => undefined);
   });
@@ -196,7 +197,7 @@ test("all CPUs are a heatmap that stays in the link; a zoom moves the drawing at
   await expect(panel.locator(".moved-ticks span").first()).toBeVisible();
   release();
   await expect(panel.locator(".plot")).toHaveAttribute("data-moved", "false");
-  await page.unroute(/\/api\/v1\/series\?/);
+  await page.unroute(/\/api\/v1\/(series\?|batch)/);
 
   await panel
     .getByRole("button", { name: /^CPU|^all/ })
@@ -257,6 +258,7 @@ test("nothing moves while a host's graphs arrive with a baseline, an event and w
   const event = { text: "nothing moves", at: iso(INCIDENT.start), hosts: [HOST], tags: [] };
   expect((await request.post("/api/v1/events", { headers, data: event })).status()).toBe(201);
   // What stands above and behind the graphs comes after them.
+  await askAlone(page);
   await page.route(/\/api\/v1\/(baselines|events|episodes|hosts\/[^/]+\/(scores|coverage|episodes))/, async (route) => {
     await new Promise((resolve) => setTimeout(resolve, 700));
     await route.continue();

@@ -1,4 +1,4 @@
-import { expect, expectAccessible, SCHEMES, showIn, test } from "./fixture";
+import { askAlone, expect, expectAccessible, SCHEMES, showIn, test } from "./fixture";
 import { HOST, LIVE_HOST } from "./story";
 
 test("hosts are listed with their state, the live one keeps coming, and one more is added by a command", async ({ page }) => {
@@ -19,6 +19,7 @@ test("hosts are listed with their state, the live one keeps coming, and one more
 });
 
 test("of a thousand hosts only the rows in view are drawn", { tag: "@matrix" }, async ({ page }) => {
+  await askAlone(page);
   await page.route("**/api/v1/fleet*", async (route) => {
     const answer = await route.fetch();
     const fleet = (await answer.json()) as { hosts: { name: string }[] };

@@ -1,5 +1,5 @@
 import { sendStream, VMSTAT_HEAD } from "./agent";
-import { expect, expectAccessible, SCHEMES, showIn, test } from "./fixture";
+import { askAlone, expect, expectAccessible, SCHEMES, showIn, test } from "./fixture";
 import { HOST } from "./story";
 
 const OLD = "old1";
@@ -66,6 +66,7 @@ test("a host is deleted once its name is typed, and its samples go", { tag: "@ma
     text,
   });
   // The server measures at most once a minute, so its response may not include the host yet.
+  await askAlone(page);
   await page.route("**/api/v1/storage", async (route) => {
     const answer = await route.fetch();
     const body = (await answer.json()) as { hosts: { host: string }[] };

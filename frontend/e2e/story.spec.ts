@@ -11,7 +11,7 @@ test("from samples to a ranked answer", async ({ page }) => {
   const held = new Promise<void>((resolve) => {
     gate.open = resolve;
   });
-  await page.route(/\/api\/v1\/(statistics|comparison)/, async (route) => {
+  await page.route(/\/api\/v1\/(batch|statistics|comparison)/, async (route) => {
     await held;
     await route.continue();
   });

@@ -34,7 +34,15 @@
     var asked = ["/auth/me"];
     var found = /^\/hosts\/([^/]+)\/?$/.exec(path);
     if (found) {
-        asked.push("/hosts/" + found[1], "/stats?host=" + found[1], "/baselines?host=" + found[1], "/exclusions");
+        var ofHost = "?host=" + found[1];
+        asked.push(
+            "/hosts/" + found[1],
+            "/stats" + ofHost,
+            "/views",
+            "/references" + ofHost,
+            "/baselines" + ofHost,
+            "/exclusions",
+        );
         var tab = new URLSearchParams(window.location.search).get("tab");
         var isDrawn = tab === null || tab === "graphs";
         var meta = document.querySelector('meta[name="normstat-host-page"]');
@@ -55,11 +63,14 @@
             asked.push("/fleet");
         }
     }
-    window.normstatAsked = {};
-    asked.forEach(function (address) {
-        var answer = window.fetch("/api/v1" + address, { headers: { Accept: "application/json" } });
-        // Whoever takes the answer hears of the failure.
-        answer.catch(function () {});
-        window.normstatAsked["/api/v1" + address] = answer;
+    // In the header of every page.
+    asked.push("/watch/open");
+    var answer = window.fetch("/api/v1/batch", {
+        method: "POST",
+        headers: { Accept: "application/json", "Content-Type": "application/json", "X-Normstat-Request": "1" },
+        body: JSON.stringify({ get: asked }),
     });
+    // Whoever takes the answers hears of the failure.
+    answer.catch(function () {});
+    window.normstatAsked = { addresses: asked, answer: answer };
 })();

@@ -39,6 +39,7 @@ from tests.auth.test_throttle import Clock
 NEW = {"name": "bob", "role": "viewer", "password": "seven yellow trams"}
 # They take a body and change nothing.
 READ_ONLY = {
+    "read_batch",
     "draft_spec",
     "preview_spec",
     "check_rule",

@@ -3,6 +3,7 @@
 import createClient, { type FetchResponse, type MaybeOptionalInit } from "openapi-fetch";
 import type { HttpMethod, PathsWithMethod, RequiredKeysOf } from "openapi-typescript-helpers";
 import type { ErrorBody } from "../logic/api";
+import { fetchBatched, linesOf, orAlone, splitAnswers } from "./batch";
 import type { paths } from "./types.gen";
 
 const BASE = "/api/v1";
@@ -10,20 +11,27 @@ const BASE = "/api/v1";
 /** The routes without their common prefix: `/hosts/{host}`. */
 export type Routes = { [Path in keyof paths as Path extends `${typeof BASE}${infer Rest}` ? Rest : never]: paths[Path] };
 
+const JSON_TYPE = "application/json";
+
+/** `fetch` is looked up for each request, so that tests can replace it. */
+const ask = (request: Request): Promise<Response> => fetch(request);
+
 /** Unsafe methods carry a header that other sites' pages cannot send. */
 const client = createClient<Routes>({
   // Outside a browser there is no origin, and a request needs a whole address.
   baseUrl: `${typeof origin === "undefined" ? "http://localhost" : origin}${BASE}`,
-  headers: { Accept: "application/json" },
-  // Looked up for each request, so that tests can replace it.
-  fetch: (request) => takeEarly(request) ?? fetch(request),
+  headers: { Accept: JSON_TYPE },
+  fetch: (request) =>
+    request.method === "GET" && request.headers.get("Accept") === JSON_TYPE
+      ? (takeEarly(request) ?? fetchBatched(BASE, request, ask))
+      : ask(request),
 });
 client.use({
   onRequest: ({ request }) => {
     if (request.method !== "GET") {
       request.headers.set("X-Normstat-Request", "1");
       // What was asked before a login or a change is not so any more.
-      globalThis.normstatAsked = undefined;
+      early = new Map();
     }
     // A deletion that waited for an undo is sent when the page is left: it must not end with it.
     return request.method === "DELETE" ? new Request(request, { keepalive: true }) : undefined;
@@ -31,23 +39,32 @@ client.use({
 });
 
 declare global {
-  var normstatAsked: Record<string, Promise<Response>> | undefined;
+  var normstatAsked: { readonly addresses: readonly string[]; readonly answer: Promise<Response> } | undefined;
 }
 
-/** Answers to requests that public/first.js made are the state of the page's start: later ones are asked for again. */
+/** Answers to what public/first.js asked are the state of the page's start: later ones are asked for again. */
 const EARLY_MS = 10_000;
+
+/** By address, without the base. */
+let early: Map<string, Promise<Response>> | null = null;
+
+function readEarly(): Map<string, Promise<Response>> {
+  const asked = globalThis.normstatAsked;
+  if (asked === undefined) {
+    return new Map();
+  }
+  const answers = splitAnswers(asked.answer, asked.addresses.length);
+  return new Map(answers.map((answer, index) => [asked.addresses[index] ?? "", answer]));
+}
 
 /** Return the answer to a request that was made before the scripts arrived, once. Missing: null if it was not made. */
 function takeEarly(request: Request): Promise<Response> | null {
-  const asked = globalThis.normstatAsked;
-  if (asked === undefined || request.method !== "GET" || performance.now() > EARLY_MS) {
-    return null;
-  }
+  early ??= readEarly();
   const { pathname, search } = new URL(request.url);
-  const address = `${pathname}${search}`;
-  const { [address]: answer, ...rest } = asked;
-  globalThis.normstatAsked = rest;
-  return answer ?? null;
+  const address = `${pathname}${search}`.slice(BASE.length);
+  const answer = performance.now() > EARLY_MS ? undefined : early.get(address);
+  early.delete(address);
+  return answer === undefined ? null : orAlone(answer, request, ask);
 }
 
 type Asked<Method extends HttpMethod> = <
@@ -147,22 +164,12 @@ export async function readLines(
   signal: AbortSignal,
   onLine: (line: unknown) => void,
 ): Promise<void> {
-  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (;;) {
-    const { done, value } = (await reader?.read().catch((error: unknown) => {
-      throw signal.aborted ? error : unreachable();
-    })) ?? { done: true, value: undefined };
-    const lines = (rest + (value ?? "")).split("\n");
-    rest = done ? "" : (lines.pop() ?? "");
-    for (const line of lines) {
-      if (line.trim() !== "") {
-        onLine(parseJson(line));
-      }
+  try {
+    for await (const line of linesOf(body)) {
+      onLine(parseJson(line));
     }
-    if (done) {
-      return;
-    }
+  } catch (error) {
+    throw signal.aborted || !(error instanceof TypeError) ? error : unreachable();
   }
 }
 

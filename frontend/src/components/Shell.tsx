@@ -65,7 +65,6 @@ function SchemeSwitch() {
 function AccountMenu({ me }: { readonly me: Me }) {
   const navigate = useNavigate();
   const client = useQueryClient();
-  const version = useQuery(healthQuery).data;
   const density = useDensity();
   const leaving = useMutation({
     mutationFn: () => api.POST("/auth/logout"),
@@ -103,10 +102,16 @@ function AccountMenu({ me }: { readonly me: Me }) {
         >
           Log out
         </Menu.Item>
-        {version && <Menu.Label>{`normstat ${version.version} on ${version.storage}`}</Menu.Label>}
+        <ServerVersion />
       </Menu.Dropdown>
     </Menu>
   );
+}
+
+/** The last line of the menu: asked for when it is opened. */
+function ServerVersion() {
+  const version = useQuery(healthQuery).data;
+  return version && <Menu.Label>{`normstat ${version.version} on ${version.storage}`}</Menu.Label>;
 }
 
 /** Redirects once to the login with the requested address, because the address changes before this page is unmounted. */

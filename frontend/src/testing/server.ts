@@ -36,6 +36,9 @@ function json(body: unknown, status = 200): Response {
   return new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
 }
 
+const BASE = "/api/v1";
+const BATCH = `${BASE}/batch`;
+
 /** Who is logged in, unless a test says otherwise. */
 export const ADMIN: Me = {
   name: "admin",
@@ -94,12 +97,25 @@ export class FakeServer {
 
   private add(route: Route, answer: Answer): void {
     const [verb = "", path = ""] = route.split(" ");
-    const pattern = new RegExp(`^/api/v1${path.replace(/\{\w+\}/g, "[^/]+")}$`);
+    const pattern = new RegExp(`^${BASE}${path.replace(/\{\w+\}/g, "[^/]+")}$`);
     this.answers.unshift({ verb, pattern, route, answer });
+  }
+
+  /** Answer each read of a batch as it is answered alone. */
+  private async respondToBatch(request: Request): Promise<Response> {
+    const { get } = (await request.json()) as { readonly get: readonly string[] };
+    const lines = get.map(async (address, index) => {
+      const answer = await this.respond(new Request(new URL(`${BASE}${address}`, request.url), { signal: request.signal }));
+      return `{"index":${String(index)},"status":${String(answer.status)},"body":${await answer.text()}}\n`;
+    });
+    return new Response((await Promise.all(lines)).join(""), { headers: { "Content-Type": "application/x-ndjson" } });
   }
 
   private async respond(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
+    if (pathname === BATCH) {
+      return this.respondToBatch(request);
+    }
     const found = this.answers.find(({ verb, pattern }) => verb === request.method && pattern.test(pathname));
     if (found === undefined) {
       this.unexpected.push(`${request.method} ${pathname}`);

@@ -22,6 +22,7 @@ GZIP_WINDOW_BITS: Final = 31
 PACKED_FROM_BYTES: Final = 1024
 # Columns of numbers: a tenth smaller than gzip's level 1 in less than half of the time. Higher levels take longer for 1 %.
 ZSTD_LEVEL: Final = 1
+ZSTD_STREAM_LEVEL: Final = 3
 # Level 5, which the middleware uses, is three times as slow for a tenth less.
 GZIP_LEVEL: Final = 1
 
@@ -44,6 +45,24 @@ def compress(body: bytes, encoding: str) -> bytes:
         return zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress(body)
     packer = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, GZIP_WINDOW_BITS)
     return packer.compress(body) + packer.flush()
+
+
+class StreamPacker:
+    """Compresses an answer that is sent piece by piece: each piece can be read when it arrives."""
+
+    def __init__(self, encoding: str) -> None:
+        self._zstd = zstandard.ZstdCompressor(level=ZSTD_STREAM_LEVEL).compressobj() if encoding == "zstd" else None
+        self._gzip = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, GZIP_WINDOW_BITS)
+
+    def pack(self, piece: bytes) -> bytes:
+        """Return the next piece, compressed."""
+        if self._zstd is not None:
+            return self._zstd.compress(piece) + self._zstd.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+        return self._gzip.compress(piece) + self._gzip.flush(zlib.Z_SYNC_FLUSH)
+
+    def finish(self) -> bytes:
+        """Return the end of the answer."""
+        return self._gzip.flush() if self._zstd is None else self._zstd.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH)
 
 
 def make_json_response(body: bytes, accepted: str) -> Response:

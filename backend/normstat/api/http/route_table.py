@@ -282,4 +282,5 @@ ROUTES: Final = (
     ("/llms.txt", "assistants", "get_documentation_index"),
     ("/docs.md", "assistants", "get_documentation"),
     ("/metrics", "metrics", "get_metrics"),
+    ("/api/v1/batch", "batch", "read_batch"),
 )

@@ -17,7 +17,7 @@ MODULES: Final = (
     "host_groups", "host_tags", "host_zones", "comparison", "comparison_report", "comparison_series", "saved_comparisons",
     "past_incidents", "exports", "federate", "live", "imports", "bundles", "reparses", "jobs", "specs",
     "retention", "storage", "search", "agent_files", "views", "rules", "watch", "alert_channels", "alert_routes", "alerts",
-    "webhooks", "document", "flames", "audit", "share_links", "doctor", "assistants", "metrics",
+    "webhooks", "document", "flames", "audit", "share_links", "doctor", "assistants", "metrics", "batch",
 )  # fmt: skip
 TABLE_HEAD: Final = '''\
 """Path, module and function of each route, in matching order. `make gen` writes this file: change the modules, not this."""

@@ -1,7 +1,7 @@
 import { useCallbackRef, useHotkeys } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { lazy, Suspense, useDeferredValue, useMemo, useState } from "react";
 import { useLive } from "../../api/live";
 import { baselinesQuery, eventsQuery } from "../../api/queries";
 import { mayWrite, useMe } from "../../components/me";
@@ -77,7 +77,8 @@ export function Graphs({ host, stats, state, zone, scheme }: GraphsProps) {
   const now = useNow(isLive ? livePeriod(usualLength(range), live.connection === "open") : IDLE_PERIOD);
   const { start, end } = resolveRange(range, liveEnd(now, isLive ? live : null), zone);
   const shown = useMemo(() => ({ start, end }), [start, end]);
-  const asked = useSettled(shown);
+  // First the drawings move, which is one attribute each; what is asked for, and the menus that name it, follow in a later render.
+  const asked = useDeferredValue(useSettled(shown));
 
   const hostStats = useMemo(() => stats.filter(({ name }) => host.stats.includes(name)), [stats, host.stats]);
   const panels = useHostPanels(host, stats, view);

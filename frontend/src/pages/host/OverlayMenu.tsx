@@ -1,5 +1,6 @@
 import { Select, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { hostsQuery } from "../../api/queries";
 import { formatOverlay, type Overlay, overlayName, parseOverlay } from "../../logic/overlay";
 
@@ -11,7 +12,8 @@ interface OverlayMenuProps {
 
 /** Chooses what is drawn dashed behind every graph: the same time yesterday or last week, or another host. */
 export function OverlayMenu({ host, overlay, onChange }: OverlayMenuProps) {
-  const hosts = useQuery(hostsQuery).data?.hosts ?? [];
+  const [isOpen, setOpen] = useState(false);
+  const hosts = useQuery({ ...hostsQuery, enabled: isOpen }).data?.hosts ?? [];
   const others = [...new Set([...hosts.map(({ name }) => name), ...(overlay?.kind === "host" ? [overlay.host] : [])])];
   return (
     <Tooltip label="Draw the same time of yesterday or last week, or another host, dashed behind every graph">
@@ -22,6 +24,12 @@ export function OverlayMenu({ host, overlay, onChange }: OverlayMenuProps) {
         placeholder="No overlay"
         clearable
         searchable
+        onDropdownOpen={() => {
+          setOpen(true);
+        }}
+        onDropdownClose={() => {
+          setOpen(false);
+        }}
         data={[
           { group: "This host", items: ["yesterday", "week"].flatMap(optionOf) },
           { group: "Another host", items: others.filter((name) => name !== host).flatMap((name) => optionOf(`host:${name}`)) },

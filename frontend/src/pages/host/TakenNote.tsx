@@ -1,5 +1,5 @@
 import { Text } from "@mantine/core";
-import { useClipboard } from "@mantine/hooks";
+import { useCallbackRef, useClipboard } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { type RefObject, useState } from "react";
 import { linesAddress } from "../../api/addresses";
@@ -23,7 +23,8 @@ export function useTaken(plan: PanelPlan, graph: GraphContext, window: Window, d
   const client = useQueryClient();
   const clipboard = useClipboard({ timeout: 4_000 });
   const [error, setError] = useState("");
-  const take = (what: Taken): void => {
+  // Stable: the menus above a graph are not rendered again each time that it moves.
+  const take = useCallbackRef((what: Taken): void => {
     setError("");
     const source = drawn.current;
     if (what === "link") {
@@ -39,7 +40,7 @@ export function useTaken(plan: PanelPlan, graph: GraphContext, window: Window, d
           setError(`The picture could not be drawn: ${reason instanceof Error ? reason.message : String(reason)}`);
         });
     }
-  };
+  });
   const copyError =
     clipboard.error === null ? "" : `The browser did not allow copying. The link: ${graph.linkTo(plan.id, window)}`;
   const problem = error === "" ? copyError : error;

@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
+import { keepSame } from "../../logic/same";
 import { decodeHostView, encodeHostView, type HostView, namesRange } from "../../state/url";
 
 export interface HostViewState {
@@ -15,7 +16,12 @@ export interface HostViewState {
 export function useHostView(host: string): HostViewState {
   const search = useSearch({ strict: false });
   const navigate = useNavigate();
-  const { view, ignored } = useMemo(() => decodeHostView(search), [search]);
+  const { view: decoded, ignored } = useMemo(() => decodeHostView(search), [search]);
+  // A link is decoded into new objects. Where only the window moved, panels and looks stay the same ones, and no graph is drawn for them.
+  const [{ view, of }, setKept] = useState({ view: decoded, of: decoded });
+  if (of !== decoded) {
+    setKept({ view: keepSame(view, decoded), of: decoded });
+  }
   return {
     view,
     ignored,
