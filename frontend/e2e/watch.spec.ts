@@ -67,7 +67,7 @@ test("it is seen in the fleet, on the host's graphs and in the history", { tag: 
   await openNow(page, request);
   await page.goto(`/hosts?filter=${SUN}`);
   await page.getByRole("link", { name: `critical on ${SUN}:` }).click();
-  await expect(page.getByText(`Only what is on at ${SUN}.`)).toBeVisible();
+  await expect(page.getByText(`Only ${SUN} is shown.`)).toBeVisible();
   await rowOf(page, SUN).getByRole("link", { name: SUN, exact: true }).click();
   await expect(page.getByRole("region", { name: "Selection" })).toBeVisible();
 
@@ -86,7 +86,7 @@ test("it is seen in the fleet, on the host's graphs and in the history", { tag: 
   const listed = page.getByRole("table", { name: "Incidents by time" }).getByRole("row").filter({ hasText: "Kernel mutexes" });
   await expect(listed.first()).toContainText("lasts");
   await page.getByRole("radio", { name: "Reports" }).press("Space");
-  await expect(page.getByText("Nothing matches")).toBeVisible();
+  await expect(page.getByText("No reports match")).toBeVisible();
   await page.goto("/watch?tab=timeline&span=1h");
   await expect(page.getByRole("img", { name: `Kernel mutexes on ${SUN}: at worst critical` })).toBeVisible();
   await expectAccessible(page);

@@ -40,7 +40,7 @@ READ_EXTENSION: Final = text("""
 """)
 READ_SESSIONS: Final = text("""
     SELECT split_part(application_name, ' ', 1) || ' ' || split_part(application_name, ' ', 2), count(*) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'normstat%'
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'normstat %'
     GROUP BY 1 ORDER BY 1
 """)
 READ_CHECKSUM_FAILURE: Final = text("SELECT max(checksum_last_failure) FROM pg_stat_database")

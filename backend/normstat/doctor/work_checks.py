@@ -89,7 +89,7 @@ def check_stored_data(found: Sequence[FoundDamage], now: datetime) -> CheckResul
 
 def check_versions(n_sessions: Mapping[str, int], own_version: str) -> CheckResult:
     """Check that all connected programs have the same version. `n_sessions`: sessions by application name."""
-    versions = sorted({name.partition(" ")[2] or "an older version" for name in n_sessions})
+    versions = sorted({name.partition(" ")[2] for name in n_sessions})
     if not versions:
         return not_checked("versions", "no other normstat is connected to the database")
     if versions == [own_version]:

@@ -106,7 +106,7 @@ def test_several_hosts_and_rules() -> None:
         episode(3, 0, source="swap"),
     ]
     built = message(*episodes)
-    assert built.subject == "[PROGRAMS STOP] web1 and 1 more host: Kernel mutexes and 1 more rule"
+    assert built.subject == "[FAILING] web1 and 1 more host: Kernel mutexes and 1 more rule"
     assert (built.host, [(part.host, part.source) for part in built.parts]) == (
         "", [("web1", "mutex"), ("sun1", "swap"), ("sun1", "mutex")],
     )  # fmt: skip

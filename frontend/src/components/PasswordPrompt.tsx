@@ -24,7 +24,7 @@ export function PasswordPrompt({ me }: { readonly me: Me }) {
       }}
     >
       <Group gap={6}>
-        <Text fz="sm">Your one-time link is used up. Set a password.</Text>
+        <Text fz="sm">Your one-time link is used up.</Text>
         <PageLink to="/accounts" search={{}} fz="sm" fw={600} c="inherit" underline="always">
           Set a password{" "}
         </PageLink>

@@ -2,7 +2,7 @@
 
 import type { FieldInfo } from "./api";
 import type { Series, SeriesBlock } from "./block";
-import { formatCount, formatWithUnit } from "./number";
+import { formatCount } from "./number";
 import { meantSlot } from "./palette";
 import { type EpochMs, fromApi, type Window } from "./time";
 import { counted } from "./counted";
@@ -219,15 +219,6 @@ export function labelEntries(entries: readonly LegendEntry[], labels: ReadonlyMa
         const label = labels.get(entry.series.instance) ?? "";
         return label === "" ? entry : { ...entry, name: `${entry.name} (${label})` };
       });
-}
-
-/** Return the column width of a legend in digits, within limits. */
-export function legendColumn(entries: readonly LegendEntry[], unit: string): number {
-  const lengths = entries.map(({ name, field, lowest, highest }) => {
-    const values = [lowest, highest].map((value) => formatWithUnit(value, field.decimals, unit).length);
-    return name.length + Math.max(...values);
-  });
-  return Math.min(38, Math.max(14, 6 + Math.max(0, ...lengths)));
 }
 
 /** Toggle a line of the legend; with `alone`, show only this line, or all lines again. */

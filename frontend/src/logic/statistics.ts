@@ -3,7 +3,7 @@
 import type { FieldInfo, LineStatistics, LineValues } from "./api";
 import type { Series, SeriesBlock } from "./block";
 import { formatValue } from "./number";
-import { seriesKey } from "./series";
+import { type LegendEntry, seriesKey } from "./series";
 import { type EpochMs, MINUTE, SECOND, toEpochMs, type Window } from "./time";
 import { isState, nameState, type Scale } from "./unit";
 
@@ -142,4 +142,13 @@ export function largestOf(lines: readonly Pick<LineStatistics, "window" | "basel
 export function byChange<R extends { readonly change: LineChange }>(rows: readonly R[]): readonly R[] {
   // Two lines that the baseline does not have are equally far from it.
   return [...rows].sort((a, b) => (a.change.size === b.change.size ? 0 : b.change.size - a.change.size));
+}
+
+/** Return the column width of a legend in digits, within limits. */
+export function legendColumn(entries: readonly LegendEntry[], scale: Scale): number {
+  const lengths = entries.map(({ name, field, lowest, highest }) => {
+    const values = [lowest, highest].map((value) => formatStatistic(value, "last", field.decimals, scale).length);
+    return name.length + Math.max(...values);
+  });
+  return Math.min(38, Math.max(14, 6 + Math.max(0, ...lengths)));
 }

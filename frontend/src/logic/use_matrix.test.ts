@@ -1,25 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { UseCell, UseMatrix } from "./api";
+import type { UseMatrix } from "./api";
+import { madeCell as cell } from "./use_fixture";
 import { cellsOf, countHosts, countStates, hiddenUnits, limitsOf, metricOf, searchHosts } from "./use_matrix";
-
-function cell(kind: UseCell["kind"], state: UseCell["state"], field: string | null = null, instance = ""): UseCell {
-  return {
-    kind,
-    about: "",
-    state,
-    text: "",
-    n_instances: 1,
-    stat: field === null ? null : "iostat_linux",
-    field,
-    instance,
-    warning_from: "",
-    warning_above: "",
-    critical_from: "",
-    limits_from: "",
-    command: "iostat",
-    record: "",
-  };
-}
 
 describe("the USE matrix", () => {
   const matrix: UseMatrix = {

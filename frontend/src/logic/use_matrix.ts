@@ -3,6 +3,24 @@
 import type { FleetUseRow, UseCell, UseMatrix } from "./api";
 import type { ExploredMetric } from "./explore";
 
+const RESOURCES: Readonly<Record<string, string>> = {
+  cpu: "CPUs",
+  memory: "Memory",
+  disk: "Disks",
+  network: "Network",
+  swap: "Swap space",
+  filesystem: "File systems",
+  locks: "Kernel locks",
+  files: "Open files",
+  gpu: "GPUs",
+  unit: "Limited units",
+};
+
+/** Return what people call a resource of the matrix. */
+export function nameResource(resource: string): string {
+  return RESOURCES[resource] ?? resource;
+}
+
 export const USE_KINDS = ["utilisation", "saturation", "errors"] as const;
 
 /** Return the cells of a row in the order of the columns. Missing: null where the checklist has no such question for the resource */

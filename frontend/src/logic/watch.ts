@@ -45,7 +45,7 @@ export const COLOUR_LABELS: Readonly<Record<Colour, string>> = {
   green: "fine",
   amber: "warning",
   red: "critical",
-  black: "programs stop",
+  black: "failing",
 };
 
 /** Return what a rule saw: `smtx 900 /s, sys 40 %`. */
@@ -290,11 +290,6 @@ export function countFound(results: readonly Pick<BacktestHost, "n_episodes">[])
 /** Return whether a backtest had enough samples to speak of episodes a week: a day. */
 export function isLongEnough({ seconds, unknown_s }: Pick<BacktestHost, "seconds" | "unknown_s">): boolean {
   return Object.values(seconds).reduce((sum, own) => sum + own, unknown_s) * SECOND >= DAY;
-}
-
-/** Return how many pages there are. */
-export function countPages(n: number, perPage: number): number {
-  return Math.ceil(n / perPage);
 }
 
 /** The size of a strip of states, in its own units. */

@@ -68,11 +68,11 @@ COLOUR_WORDS: Final[Mapping[Colour, str]] = {
     Colour.GREEN: "fine",
     Colour.AMBER: "warning",
     Colour.RED: "critical",
-    Colour.BLACK: "programs stop because of it",
+    Colour.BLACK: "failing: programs stop because of it",
 }
 
 # The same in a word or two, as the page has it.
-COLOUR_LABELS: Final[Mapping[Colour, str]] = {**COLOUR_WORDS, Colour.BLUE: "used less", Colour.BLACK: "programs stop"}
+COLOUR_LABELS: Final[Mapping[Colour, str]] = {**COLOUR_WORDS, Colour.BLUE: "used less", Colour.BLACK: "failing"}
 
 
 class BadRule(ValueError):

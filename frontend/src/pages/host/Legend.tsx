@@ -6,8 +6,8 @@ import type { LineValues } from "../../logic/api";
 import type { LegendKind, LegendSort } from "../../logic/look";
 import { formatValue, formatWithUnit } from "../../logic/number";
 import { type Scheme, type Stroke, strokeOf } from "../../logic/palette";
-import { legendColumn, type LegendEntry, sampleAt } from "../../logic/series";
-import { formatStatistic, type Statistic, STATISTIC_LABELS, STATISTICS } from "../../logic/statistics";
+import { type LegendEntry, sampleAt } from "../../logic/series";
+import { formatStatistic, legendColumn, type Statistic, STATISTIC_LABELS, STATISTICS } from "../../logic/statistics";
 import type { Scale } from "../../logic/unit";
 import { type PointerStore, usePointer } from "../../state/pointer";
 import { counted } from "../../logic/counted";
@@ -26,9 +26,7 @@ interface LegendProps {
   readonly slots: ReadonlyMap<string, number>;
   readonly scheme: Scheme;
   readonly pointer: PointerStore;
-  /** The unit after each value of the compact legend; empty if the axis shows it. */
-  readonly unit: string;
-  /** The unit of the axis, which the table uses. */
+  /** The unit of the axis, in which the values stand. */
   readonly scale: Scale;
   readonly statistics: LegendStatistics;
   readonly sort: LegendSort | null;
@@ -66,8 +64,8 @@ export const Legend = memo(function Legend(props: LegendProps) {
   );
 });
 
-function CompactLegend({ entries, hidden, slots, scheme, pointer, unit, onToggle, onHighlight, linkTo }: LegendProps) {
-  const column = useMemo(() => legendColumn(entries, unit), [entries, unit]);
+function CompactLegend({ entries, hidden, slots, scheme, pointer, scale, onToggle, onHighlight, linkTo }: LegendProps) {
+  const column = useMemo(() => legendColumn(entries, scale), [entries, scale]);
   return (
     <div
       className="legend"
@@ -86,7 +84,7 @@ function CompactLegend({ entries, hidden, slots, scheme, pointer, unit, onToggle
           onHighlight={onHighlight}
           linkTo={linkTo}
         >
-          <LegendValue entry={entry} pointer={pointer} unit={unit} />
+          <LegendValue entry={entry} pointer={pointer} scale={scale} />
         </LegendButton>
       ))}
     </div>
@@ -141,7 +139,7 @@ function LegendTable(props: LegendProps) {
                 />
               </th>
               <td>
-                <TableValue entry={entry} pointer={pointer} scale={scale} />
+                <LegendValue entry={entry} pointer={pointer} scale={scale} />
               </td>
               {STATISTICS.slice(1).map((statistic) => (
                 <td key={statistic} title={exactText(entry, lines?.get(entry.key), statistic)}>
@@ -279,15 +277,11 @@ function usePointedValue({ series, tolerance_ms, newest }: LegendEntry, pointer:
 interface LegendValueProps {
   readonly entry: LegendEntry;
   readonly pointer: PointerStore;
-  readonly unit: string;
+  readonly scale: Scale;
 }
 
-/** Follows the pointer, like the first column of the table; the rest of a legend does not. */
-function LegendValue({ entry, pointer, unit }: LegendValueProps) {
-  return <span className="legend-value">{formatWithUnit(usePointedValue(entry, pointer), entry.field.decimals, unit)}</span>;
-}
-
-function TableValue({ entry, pointer, scale }: Omit<LegendValueProps, "unit"> & { readonly scale: Scale }) {
+/** Follows the pointer; the rest of a legend does not. */
+function LegendValue({ entry, pointer, scale }: LegendValueProps) {
   const value = usePointedValue(entry, pointer);
   return <span className="legend-value">{formatStatistic(value, "last", entry.field.decimals, scale)}</span>;
 }

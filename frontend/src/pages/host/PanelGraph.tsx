@@ -206,7 +206,6 @@ export function PanelGraph({ plan, graph, block, width, onSource }: PanelGraphPr
         slots={shownSlots}
         scheme={scheme}
         pointer={pointer}
-        unit={figure.axisUnit === plan.unit ? "" : plan.unit}
         scale={figure.scale}
         statistics={statistics}
         sort={look.sort}

@@ -1,5 +1,6 @@
 import type { HostStatus, SubsystemStatus } from "../../logic/api";
 import { expect, openPage, screen, test, within } from "../../testing";
+import { madeCell } from "../../logic/use_fixture";
 import { madeHost } from "../../testing/host";
 
 function row(subsystem: string, changes: Partial<SubsystemStatus>): SubsystemStatus {
@@ -47,6 +48,35 @@ const STATUS: HostStatus = {
     row("dnlc", { needs: "kstat_solaris.value" }),
   ],
 };
+
+test("the worst cell of the matrix decides where it is worse than all rules", async ({ server }) => {
+  server.on("GET /stats", { stats: [] });
+  server.on("GET /hosts/{host}", { host: madeHost("sun1"), streams: [], n_old_streams: 0 });
+  server.on("GET /hosts/{host}/use", {
+    host: "sun1",
+    start: "2026-11-21T09:56:00Z",
+    end: "2026-11-21T10:01:00Z",
+    rows: [
+      {
+        resource: "cpu",
+        title: "CPUs",
+        limits: "",
+        cells: [madeCell("utilisation", "warning"), madeCell("saturation", "critical")],
+      },
+    ],
+    n_units: 0,
+  });
+  server.on("GET /hosts/{host}/status", {
+    ...STATUS,
+    colour: "green",
+    se: null,
+    rows: [row("cpu", { colour: "green", rule: "cpu" })],
+  });
+  openPage("/hosts/sun1?tab=use");
+  const table = await screen.findByRole("table", { name: "Status by subsystem" });
+  expect(await within(table).findByText("CPUs: saturation is critical, in the table below")).toBeDefined();
+  expect(within(table).getByRole("row", { name: /^Overall/ }).textContent).toContain("critical");
+});
 
 test("each subsystem says its state, and what to do where it needs attention", async ({ server }) => {
   server.on("GET /stats", { stats: [] });

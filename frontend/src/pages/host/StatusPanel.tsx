@@ -5,46 +5,30 @@ import { ColourBadge, ColourMark } from "../../components/ColourBadge";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { PendingView } from "../../components/StateView";
-import type { HostStatus, SubsystemStatus } from "../../logic/api";
-import { hasSe, needsSomebody, shownInstances } from "../../logic/host_status";
+import type { HostStatus, SubsystemStatus, UseMatrix } from "../../logic/api";
+import { hasSe, nameSubsystem, needsSomebody, shownInstances, worstOverall } from "../../logic/host_status";
 import type { EpochMs } from "../../logic/time";
 import { toColour } from "../../logic/watch";
 import type { Clock } from "../../state/url";
 import { encodeClock } from "../../state/zone_choice";
 import "./StatusPanel.css";
 
-const statusSubsystem = (name: string) =>
-  ({
-    disk: "Disks",
-    net: "Networks",
-    nfs: "NFS client",
-    swap: "Swap space",
-    ram: "Memory demand",
-    kernel: "Kernel memory",
-    cpu: "CPU power",
-    mutex: "Kernel mutexes",
-    dnlc: "Name cache (DNLC)",
-    inode: "Inode cache",
-    tcp: "TCP",
-    filesystem: "File systems",
-    gpu: "GPUs",
-    container: "Containers",
-    database: "Databases",
-  })[name] ?? name;
-
 interface StatusPanelProps {
   readonly host: string;
   readonly at: EpochMs;
   readonly clock: Clock;
+  /** The matrix under the panel, whose worst cell counts too; undefined until it is there. */
+  readonly matrix: UseMatrix | undefined;
 }
 
 /** The state of each subsystem by its worst rule, with what to do; and what live_test.se said, where the host runs it. */
-export function StatusPanel({ host, at, clock }: StatusPanelProps) {
+export function StatusPanel({ host, at, clock, matrix }: StatusPanelProps) {
   const answer = useQuery(hostStatusQuery(host, at));
   if (!answer.data) {
     return <PendingView query={answer} />;
   }
   const { data: status } = answer;
+  const overall = worstOverall(status, matrix);
   return (
     <ScrollCard label="Status by subsystem">
       <Table aria-label="Status by subsystem" className="status-panel" verticalSpacing={3} miw={760}>
@@ -52,9 +36,11 @@ export function StatusPanel({ host, at, clock }: StatusPanelProps) {
           <Table.Tr>
             <Table.Th w={150}>Overall</Table.Th>
             <Table.Th w={130}>
-              <ColourBadge colour={toColour(status.colour ?? "")} />
+              <ColourBadge colour={overall.colour} />
             </Table.Th>
-            <Table.Th>What it is, and what to do</Table.Th>
+            <Table.Th>
+              {overall.because === "" ? "What it is, and what to do" : `${overall.because}, in the table below`}
+            </Table.Th>
             {hasSe(status) && <SeHead se={status.se} />}
           </Table.Tr>
         </Table.Thead>
@@ -86,7 +72,7 @@ interface RowProps {
 function Row({ row, clock, hasSeColumn }: RowProps) {
   return (
     <Table.Tr data-colour={row.colour ?? "unknown"} data-bad={needsSomebody(row) || undefined}>
-      <Table.Th scope="row">{statusSubsystem(row.subsystem)}</Table.Th>
+      <Table.Th scope="row">{nameSubsystem(row.subsystem)}</Table.Th>
       <Table.Td>
         {row.rule === null ? <span className="soft">not judged</span> : <ColourBadge colour={toColour(row.colour ?? "")} />}
       </Table.Td>

@@ -10,7 +10,7 @@ import { counted } from "../../logic/counted";
 import type { ExploredMetric } from "../../logic/explore";
 import { liveEnd, resolveRange } from "../../logic/range";
 import { SECOND, toDurationMs, wholeSecond } from "../../logic/time";
-import { cellsOf, countStates, hiddenUnits, limitsOf, metricOf } from "../../logic/use_matrix";
+import { cellsOf, countStates, hiddenUnits, limitsOf, metricOf, nameResource } from "../../logic/use_matrix";
 import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
 import type { ReactNode } from "react";
@@ -25,20 +25,6 @@ const summaryText = (
 ) =>
   nodes`${String(count.nCritical)} critical, ${String(count.nWarning)} warning, ${String(count.nUnanswered)} not recorded; in the 5 minutes before ${at}`;
 
-const resourcesText = (resource: string) =>
-  ({
-    cpu: "CPUs",
-    memory: "Memory",
-    disk: "Disks",
-    network: "Network",
-    swap: "Swap space",
-    filesystem: "File systems",
-    locks: "Kernel locks",
-    files: "Open files",
-    gpu: "GPUs",
-    unit: "Limited units",
-  })[resource] ?? resource;
-
 const stateText = (state: string) =>
   ({ fine: "fine", warning: "warning", critical: "critical", no_limit: "no limit known" })[state] ?? state;
 
@@ -51,7 +37,7 @@ interface UseTabProps {
   readonly zone: Zone;
 }
 
-/** The status of the host by the rules, and utilisation, saturation and errors of each resource, before the end of the range. */
+/** The status of the host by the rules and the matrix, and utilisation, saturation and errors of each resource, before the end of the range. */
 export function UseTab({ host, state, zone }: UseTabProps) {
   const now = useNow(PERIOD);
   const shown = resolveRange(state.view.range, liveEnd(now, null), zone);
@@ -77,7 +63,7 @@ export function UseTab({ host, state, zone }: UseTabProps) {
           </Text>
         )}
       </Group>
-      <StatusPanel host={host.name} at={at} clock={state.view.clock} />
+      <StatusPanel host={host.name} at={at} clock={state.view.clock} matrix={answer.data} />
       {answer.data ? <Matrix matrix={answer.data} onMetric={onMetric} /> : <PendingView query={answer} />}
     </Stack>
   );
@@ -111,7 +97,7 @@ function Matrix({ matrix, onMetric }: MatrixProps) {
           {matrix.rows.map((row) => (
             <Table.Tr key={`${row.resource} ${row.title}`}>
               <Table.Th scope="row" className="use-resource">
-                {row.limits === "" ? resourcesText(row.resource) : row.title}
+                {row.limits === "" ? nameResource(row.resource) : row.title}
                 {row.limits !== "" && (
                   <Text fz={12} className="soft">
                     {row.limits}

@@ -177,7 +177,7 @@ function VerdictCell({ host, hasTools, onMark }: FleetRowProps) {
       ? (LEVEL_WORDS[host.level] ?? "very unusual")
       : {
           no_baseline: "no baseline",
-          learning: "learning",
+          learning: "no baseline yet",
           building: "not judged",
           no_samples: "no samples",
           no_metrics: "not judged",

@@ -1,4 +1,4 @@
-import { ActionIcon, Pagination, Table, Text } from "@mantine/core";
+import { ActionIcon, Table, Text } from "@mantine/core";
 import { IconArrowsDiff, IconNotebook, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -7,29 +7,48 @@ import { incidentsQuery } from "../../api/incidents";
 import { ColourBadge } from "../../components/ColourBadge";
 import { episodeLink } from "../../components/episodeLink";
 import { EventVerdict } from "../../components/EventVerdict";
+import { FilteredList } from "../../components/FilteredList";
+import { HostInWindow } from "../../components/HostInWindow";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { PageLink } from "../../components/PageLink";
-import { ScrollCard } from "../../components/ScrollCard";
 import { SourceLink } from "../../components/SourceLink";
-import { PendingView, StateView } from "../../components/StateView";
 import { useDeletion } from "../../components/useDeletion";
 import type { EpisodeInfo, HostEvent, IncidentInfo, IncidentKind, ReportInfo, SavedComparisonInfo } from "../../logic/api";
 import { counted } from "../../logic/counted";
 import { eventSurroundings, kindLabel } from "../../logic/event";
-import { describeDuration, fromApi, lengthOf, MINUTE, toDurationMs } from "../../logic/time";
-import { countPages, describeEnd, describeLength, describeSeen, isOfComparison, toColour } from "../../logic/watch";
+import { describeDuration, fromApi, lengthOf, MINUTE, toDurationMs, type Window } from "../../logic/time";
+import { describeEnd, describeLength, describeSeen, isOfComparison, toColour } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
 import { DEFAULT_COMPARISON_VIEW, encodeComparisonView } from "../../state/comparison";
 import type { IncidentsView } from "../../state/incidents";
-import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
+import type { Clock } from "../../state/url";
 import { encodeClock } from "../../state/zone_choice";
 import "../../components/EventLayer.css";
 import "../../components/WatchTable.css";
 
 const PER_PAGE = 50;
 const LIST_KEYS = [["incidents"], ["saved"], ["reports"]];
+
+const LABELS: Readonly<Record<IncidentKind | "all", string>> = {
+  unusual: "Unusual times",
+  alert: "Alerts",
+  comparison: "Saved comparisons",
+  event: "Events",
+  report: "Reports",
+  all: "Incidents",
+};
+
+/** Where entries of a kind come from, said while there is none. */
+const NEXT: Readonly<Record<IncidentKind | "all", string>> = {
+  unusual: "A time in which a host differed from its normal behaviour is listed here, and stays when it has ended.",
+  alert: "A time in which a rule said warning or worse is listed here, and stays when it has ended.",
+  comparison: "Save… on a comparison stores its result with your note.",
+  event: "Press n on a host's graphs, or run `normstat event add`.",
+  report: "Start one with New report, or choose Add to report on a graph or a comparison.",
+  all: "What is unusual, alerts, saved comparisons, events and reports will be listed here.",
+};
 
 interface IncidentListProps {
   readonly view: IncidentsView;
@@ -46,7 +65,6 @@ export function IncidentList({ view, kind, hasLasting, zone, onChange }: Inciden
   const list = useQuery(incidentsQuery({ kind, hasLasting, host, rule, offset: view.page * PER_PAGE, limit: PER_PAGE }));
   const comparisons = useDeletion("comparison", LIST_KEYS);
   const reports = useDeletion("report", LIST_KEYS);
-  const n = list.data?.n_total ?? 0;
   const shown = comparisons.remaining(
     reports.remaining(list.data?.incidents ?? [], ({ report }) => report?.id ?? 0),
     ({ comparison }) => comparison?.id ?? 0,
@@ -63,67 +81,51 @@ export function IncidentList({ view, kind, hasLasting, zone, onChange }: Inciden
     }
   };
   return (
-    <>
-      <ScrollCard label="Incidents by time">
-        {list.data === undefined ? (
-          <PendingView query={list} what="the incidents" />
-        ) : shown.length === 0 ? (
-          <StateView state={emptyState(kind, host !== "" || rule !== "")} />
-        ) : (
-          <Table aria-label="Incidents by time" className="watch-table watch-cards">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>When</Table.Th>
-                <Table.Th>Kind</Table.Th>
-                <Table.Th>Host</Table.Th>
-                <Table.Th>What it is</Table.Th>
-                <Table.Th>By</Table.Th>
-                <Table.Th>
-                  <span className="visually-hidden">Actions</span>
-                </Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {shown.map((incident) => (
-                <Entry key={keyOf(incident)} incident={incident} zone={zone} clock={view.clock} onDelete={onDelete} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        )}
-      </ScrollCard>
-      {n > PER_PAGE && (
-        <Pagination
-          mt="sm"
-          size="sm"
-          getControlProps={(control) => ({ "aria-label": `${control} page` })}
-          total={countPages(n, PER_PAGE)}
-          value={view.page + 1}
-          onChange={(page) => {
-            onChange({ page: page - 1 });
-          }}
-        />
-      )}
-    </>
+    <FilteredList
+      label={LABELS[kind ?? "all"]}
+      query={list}
+      n={shown.length}
+      isFiltered={host !== "" || rule !== ""}
+      onAll={() => {
+        onChange({ host: "", rule: "" });
+      }}
+      next={NEXT[kind ?? "all"]}
+      pages={{
+        one: "entry",
+        page: view.page,
+        size: PER_PAGE,
+        nShown: shown.length,
+        nTotal: list.data?.n_total ?? 0,
+        onPage: (page) => {
+          onChange({ page });
+        },
+      }}
+    >
+      <Table aria-label="Incidents by time" className="watch-table watch-cards">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>When</Table.Th>
+            <Table.Th>Kind</Table.Th>
+            <Table.Th>Host</Table.Th>
+            <Table.Th>What it is</Table.Th>
+            <Table.Th>By</Table.Th>
+            <Table.Th>
+              <span className="visually-hidden">Actions</span>
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {shown.map((incident) => (
+            <Entry key={keyOf(incident)} incident={incident} zone={zone} clock={view.clock} onDelete={onDelete} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </FilteredList>
   );
 }
 
 function keyOf({ kind, episode, comparison, event, report }: IncidentInfo): string {
   return `${kind} ${String(episode?.id ?? comparison?.id ?? event?.id ?? report?.id)}`;
-}
-
-function emptyState(kind: IncidentKind | null, isFiltered: boolean) {
-  if (isFiltered) {
-    return { kind: "empty", title: "Nothing matches", next: "Clear the filter to see everything." } as const;
-  }
-  const next = {
-    unusual: "A time in which a host differed from its normal behaviour is listed here, and stays when it has ended.",
-    alert: "A time in which a rule said warning or worse is listed here, and stays when it has ended.",
-    comparison: "Save… on a comparison stores its result with your note.",
-    event: "Press n on a host's graphs, or run `normstat event add`.",
-    report: "Start one with New report, or choose Add to report on a graph or a comparison.",
-    all: "What is unusual, alerts, saved comparisons, events and reports will be listed here.",
-  }[kind ?? "all"];
-  return { kind: "empty", title: "Nothing yet", next } as const;
 }
 
 interface EntryProps {
@@ -329,19 +331,18 @@ function ReportText({ report, clock }: { readonly report: ReportInfo; readonly c
 interface HostLinksProps {
   readonly hosts: readonly string[];
   readonly clock: Clock;
+  readonly window?: Window;
 }
 
 const MAX_HOSTS = 3;
 
-function HostLinks({ hosts, clock }: HostLinksProps) {
+function HostLinks({ hosts, clock, window }: HostLinksProps) {
   return (
     <>
       {hosts.slice(0, MAX_HOSTS).map((host, place) => (
         <span key={host}>
           {place > 0 && ", "}
-          <PageLink to="/hosts/$host" params={{ host }} search={encodeClock(clock)}>
-            {host}
-          </PageLink>
+          <HostInWindow host={host} window={window} clock={clock} />
         </span>
       ))}
       {hosts.length > MAX_HOSTS && ` and ${String(hosts.length - MAX_HOSTS)} more`}
@@ -351,18 +352,5 @@ function HostLinks({ hosts, clock }: HostLinksProps) {
 
 function EventHosts({ event, clock }: { readonly event: HostEvent; readonly clock: Clock }) {
   const window = eventSurroundings(fromApi(event.at), event.end === null ? null : fromApi(event.end));
-  return event.hosts === null
-    ? "all hosts"
-    : event.hosts.slice(0, MAX_HOSTS).map((host, place) => (
-        <span key={host}>
-          {place > 0 && ", "}
-          <PageLink
-            to="/hosts/$host"
-            params={{ host }}
-            search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock, range: { kind: "fixed", window } })}
-          >
-            {host}
-          </PageLink>
-        </span>
-      ));
+  return event.hosts === null ? "all hosts" : <HostLinks hosts={event.hosts} clock={clock} window={window} />;
 }

@@ -46,7 +46,7 @@ export function OnNowTable({ watch, host, zone, clock, onAllHosts }: OnNowTableP
       <WatchNotes summary={summary} />
       {host !== "" && (
         <Text fz="sm">
-          {`Only what is on at ${host}.`}{" "}
+          {`Only ${host} is shown.`}{" "}
           <button type="button" className="text-button" onClick={onAllHosts}>
             Show all hosts
           </button>

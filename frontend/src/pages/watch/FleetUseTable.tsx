@@ -10,7 +10,7 @@ import { PendingView, StateView } from "../../components/StateView";
 import { useZone } from "../../components/zone";
 import type { FleetUse, FleetUseCell, FleetUseRow } from "../../logic/api";
 import { fromApi } from "../../logic/time";
-import { countHosts, searchHosts } from "../../logic/use_matrix";
+import { countHosts, nameResource, searchHosts } from "../../logic/use_matrix";
 import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import type { ReactNode } from "react";
 import { nodes } from "../../components/nodes";
@@ -21,20 +21,6 @@ const fleetUseSummary = (
   at: ReactNode,
 ) =>
   nodes`${String(count.nCritical)} of ${String(count.nHosts)} hosts critical, ${String(count.nWarning)} with a warning; means of the minute before ${at}`;
-
-const resourcesText = (resource: string) =>
-  ({
-    cpu: "CPUs",
-    memory: "Memory",
-    disk: "Disks",
-    network: "Network",
-    swap: "Swap space",
-    filesystem: "File systems",
-    locks: "Kernel locks",
-    files: "Open files",
-    gpu: "GPUs",
-    unit: "Limited units",
-  })[resource] ?? resource;
 
 const stateText = (state: string) =>
   ({ fine: "fine", warning: "warning", critical: "critical", no_limit: "no limit known" })[state] ?? state;
@@ -93,7 +79,7 @@ function Hosts({ fleet, hosts, clock }: HostsProps) {
           <Table.Tr>
             <Table.Th w={150}>Host</Table.Th>
             {Object.keys(fleet.resources).map((resource) => (
-              <Table.Th key={resource}>{resourcesText(resource)}</Table.Th>
+              <Table.Th key={resource}>{nameResource(resource)}</Table.Th>
             ))}
           </Table.Tr>
         </Table.Thead>

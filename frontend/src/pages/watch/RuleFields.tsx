@@ -10,7 +10,7 @@ import { COMPARISONS, inputChoices, NEW_CONDITION, RULE_PARTS, type RuleForm } f
 const SEVERITY_CHOICES = [
   { value: "amber", label: "Warning" },
   { value: "red", label: "Critical" },
-  { value: "black", label: "Programs stop" },
+  { value: "black", label: "Failing: programs stop because of it" },
 ];
 const JUDGED_CHOICES = [
   { value: "held", label: "in every report for" },

@@ -6,14 +6,21 @@ import { mayWrite, useMe } from "../../components/me";
 import { PageButton, PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { PendingView } from "../../components/StateView";
+import { nameSubsystem } from "../../logic/host_status";
 import { formatCount } from "../../logic/number";
 import { describeRule } from "../../logic/watch";
 import type { Clock } from "../../state/url";
 import { DEFAULT_INCIDENTS_VIEW, encodeIncidentsView } from "../../state/incidents";
 import { encodeClock } from "../../state/zone_choice";
+import type { WatchRuleInfo } from "../../logic/api";
 import { counted } from "../../logic/counted";
 import "../../components/WatchTable.css";
 import "./watch.css";
+
+/** Rules are listed as they are read: their names are for files and links. */
+function byTitle(rules: readonly WatchRuleInfo[]): readonly WatchRuleInfo[] {
+  return [...rules].sort((a, b) => a.title.localeCompare(b.title));
+}
 
 /** All rules: what each watches, on how many hosts, and how often it found something. */
 export function RuleTable({ clock }: { readonly clock: Clock }) {
@@ -50,14 +57,14 @@ export function RuleTable({ clock }: { readonly clock: Clock }) {
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
-              {rules.data.rules.map((rule) => (
+              {byTitle(rules.data.rules).map((rule) => (
                 <Table.Tr key={rule.name}>
                   <Table.Td>
                     <PageLink to="/watch/rules/$rule" params={{ rule: rule.name }} search={search} fw={600}>
                       {rule.title}
                     </PageLink>
                   </Table.Td>
-                  <Table.Td>{rule.subsystem}</Table.Td>
+                  <Table.Td>{nameSubsystem(rule.subsystem)}</Table.Td>
                   <Table.Td className="watch-rule-state">{describeRule(rule)}</Table.Td>
                   <Table.Td className="number">
                     {rule.subsystem === "normstat" ? "–" : formatCount(rule.n_hosts)}

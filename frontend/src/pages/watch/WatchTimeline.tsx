@@ -2,6 +2,7 @@ import { Button, Group, SegmentedControl, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { rulesQuery, timelineQuery } from "../../api/watch";
+import { HostInWindow } from "../../components/HostInWindow";
 import { PageLink } from "../../components/PageLink";
 import { ScrollCard } from "../../components/ScrollCard";
 import { PendingView, StateView } from "../../components/StateView";
@@ -9,7 +10,7 @@ import { DAY, HOUR, MINUTE, toEpochMs, type Window } from "../../logic/time";
 import { colourAt, COLOUR_LABELS, isBadRow, type TimelineRow, toTimeline, wholeSeconds } from "../../logic/watch";
 import { formatInstant, type Zone } from "../../logic/zone";
 import { useNow } from "../../state/clock";
-import { type Clock, DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
+import type { Clock } from "../../state/url";
 import type { WatchSpan, WatchView } from "../../state/watch";
 import { encodeClock } from "../../state/zone_choice";
 import { counted } from "../../logic/counted";
@@ -120,13 +121,7 @@ function TimelineTable({ rows, titles, window, zone, clock }: TimelineTableProps
           return (
             <Table.Tr key={`${host} ${source}`}>
               <Table.Td>
-                <PageLink
-                  to="/hosts/$host"
-                  params={{ host }}
-                  search={encodeHostView({ ...DEFAULT_HOST_VIEW, clock, range: { kind: "fixed", window } })}
-                >
-                  {host}
-                </PageLink>
+                <HostInWindow host={host} window={window} clock={clock} />
               </Table.Td>
               <Table.Td>
                 <PageLink to="/watch/rules/$rule" params={{ rule: source }} search={encodeClock(clock)}>
