@@ -77,6 +77,8 @@ function emphasise(node: HTMLElement, { traces }: Figure, highlight: string | nu
 export function Plot({ figure, label, view, highlight = null, onDrawn }: PlotProps) {
   const node = useRef<HTMLDivElement>(null);
   const drawn = useRef<Figure | null>(null);
+  const newest = useRef<{ readonly figure: Figure; readonly onDrawn: PlotProps["onDrawn"] | undefined } | null>(null);
+  const isQueued = useRef(false);
   const wanted = useRef(view);
   const raised = useRef(highlight);
 
@@ -95,24 +97,28 @@ export function Plot({ figure, label, view, highlight = null, onDrawn }: PlotPro
   }, [highlight]);
 
   useEffect(() => {
-    let isCurrent = true;
+    newest.current = { figure, onDrawn };
+    // A graph keeps its place when its figure is replaced: on a busy machine the last graphs of a live page would else never be drawn.
+    if (isQueued.current) {
+      return;
+    }
+    isQueued.current = true;
     const draw = async (): Promise<void> => {
       const plotly = await loadPlotly();
       await nextTurn();
+      isQueued.current = false;
       const owned = node.current;
-      // Skip a figure that was replaced while Plotly was loading.
-      if (isCurrent && owned !== null) {
-        await plotly.react(owned, figure.data, figure.layout, { staticPlot: true, displayModeBar: false, responsive: false });
-        drawn.current = figure;
-        show(owned, figure, wanted.current);
-        emphasise(owned, figure, raised.current);
-        onDrawn?.(figure);
+      const next = newest.current;
+      if (owned !== null && next !== null) {
+        const { data, layout } = next.figure;
+        await plotly.react(owned, data, layout, { staticPlot: true, displayModeBar: false, responsive: false });
+        drawn.current = next.figure;
+        show(owned, next.figure, wanted.current);
+        emphasise(owned, next.figure, raised.current);
+        next.onDrawn?.(next.figure);
       }
     };
     void draw();
-    return () => {
-      isCurrent = false;
-    };
   }, [figure, onDrawn]);
 
   useEffect(() => {

@@ -31,13 +31,14 @@ import "../../components/WatchTable.css";
 const PER_PAGE = 50;
 const LIST_KEYS = [["incidents"], ["saved"], ["reports"]];
 
-const LABELS: Readonly<Record<IncidentKind | "all", string>> = {
-  unusual: "Unusual times",
-  alert: "Alerts",
-  comparison: "Saved comparisons",
-  event: "Events",
-  report: "Reports",
-  all: "Incidents",
+/** The name of a list of one kind, and of a row of it. */
+const NAMES: Readonly<Record<IncidentKind | "all", { readonly label: string; readonly one: string }>> = {
+  unusual: { label: "Unusual times", one: "unusual time" },
+  alert: { label: "Alerts", one: "alert" },
+  comparison: { label: "Saved comparisons", one: "saved comparison" },
+  event: { label: "Events", one: "event" },
+  report: { label: "Reports", one: "report" },
+  all: { label: "Incidents", one: "item" },
 };
 
 /** Where entries of a kind come from, said while there is none. */
@@ -63,6 +64,7 @@ interface IncidentListProps {
 export function IncidentList({ view, kind, hasLasting, zone, onChange }: IncidentListProps) {
   const { host, rule } = view;
   const list = useQuery(incidentsQuery({ kind, hasLasting, host, rule, offset: view.page * PER_PAGE, limit: PER_PAGE }));
+  const { label, one } = NAMES[kind ?? "all"];
   const comparisons = useDeletion("comparison", LIST_KEYS);
   const reports = useDeletion("report", LIST_KEYS);
   const shown = comparisons.remaining(
@@ -82,7 +84,7 @@ export function IncidentList({ view, kind, hasLasting, zone, onChange }: Inciden
   };
   return (
     <FilteredList
-      label={LABELS[kind ?? "all"]}
+      label={label}
       query={list}
       n={shown.length}
       isFiltered={host !== "" || rule !== ""}
@@ -91,7 +93,7 @@ export function IncidentList({ view, kind, hasLasting, zone, onChange }: Inciden
       }}
       next={NEXT[kind ?? "all"]}
       pages={{
-        one: "entry",
+        one,
         page: view.page,
         size: PER_PAGE,
         nShown: shown.length,
