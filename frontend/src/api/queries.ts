@@ -2,20 +2,15 @@
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { withShownNames } from "../logic/against";
-import type { SeriesAnswer } from "../logic/api";
-import { decodeSeries } from "../logic/block";
 import { isActive } from "../logic/job";
-import type { InstanceChoice } from "../logic/panel";
 import { isAnyRunning } from "../logic/storage";
 import type { SharedSubject } from "../logic/share_link";
 import { type EpochMs, toIso, type Window } from "../logic/time";
-import { readNow } from "../state/clock";
 import { span } from "./addresses";
 import { api, ApiError } from "./client";
 
 const REFRESH_MS = 5_000;
 const ACCOUNTS_MS = 10_000;
-const SETTLED_MS = 30_000;
 const PROGRESS_MS = 1_000;
 const IDLE_MS = 30_000;
 
@@ -214,53 +209,6 @@ export function coverageQuery(host: string, window: Window, width: number) {
   });
 }
 
-/** The parameters of a graph's request. */
-export interface SeriesQuery {
-  readonly host: string;
-  readonly stat: string;
-  readonly fields: readonly string[];
-  readonly choice: InstanceChoice;
-  readonly window: Window;
-  readonly width: number;
-}
-
-/** Return the lines that a graph asks for, as the API takes them. */
-function linesOf({ host, stat, fields, choice, window }: Omit<SeriesQuery, "width">) {
-  return {
-    host,
-    stat,
-    ...span(window),
-    field: [...fields],
-    ...(choice.kind === "only" ? { instance: [...choice.names] } : {}),
-    ...(choice.kind === "top" ? { instances: `top:${String(choice.n)}` } : {}),
-  };
-}
-
-/** The identity of a graph, independent of its window. */
-function subjectOf({ host, stat, fields, choice }: Omit<SeriesQuery, "width">): string {
-  return JSON.stringify([host, stat, fields, choice]);
-}
-
-/** While a window moves, a graph keeps its previous data, but never that of another graph. */
-export function seriesQuery(query: SeriesQuery) {
-  return queryOptions({
-    queryKey: ["series", query],
-    queryFn: async ({ signal }) => {
-      const answer = await api.GET("/series", { signal, params: { query: { ...linesOf(query), width: query.width } } });
-      // The client's types turn the pair [index, by] of a jump into a list of numbers.
-      return decodeSeries(answer as SeriesAnswer);
-    },
-    placeholderData: (previous, previousQuery) => {
-      const before = previousQuery?.queryKey[1] as SeriesQuery | undefined;
-      return before !== undefined && subjectOf(before) === subjectOf(query) ? previous : undefined;
-    },
-    staleTime: 60_000,
-    // The last samples of a window that just ended may still be in transit.
-    refetchInterval: () => (readNow() - query.window.end < SETTLED_MS ? REFRESH_MS : false),
-    gcTime: 30_000,
-  });
-}
-
 /** They change with the server's version only. */
 export const referencesQuery = (host: string) =>
   queryOptions({
@@ -268,42 +216,6 @@ export const referencesQuery = (host: string) =>
     queryFn: ({ signal }) => api.GET("/references", { signal, params: { query: { host } } }),
     staleTime: 60_000,
   });
-
-export type StatisticsQuery = Omit<SeriesQuery, "width"> & {
-  /** A baseline or another window to set beside; null for none. */
-  readonly against:
-    | { readonly kind: "baseline"; readonly id: number }
-    | { readonly kind: "window"; readonly window: Window }
-    | null;
-};
-
-/** Statistics of the same lines of another window stay until the new ones are there. */
-export function statisticsQuery(query: StatisticsQuery) {
-  const { against } = query;
-  return queryOptions({
-    queryKey: ["statistics", query],
-    queryFn: ({ signal }) =>
-      api.GET("/statistics", {
-        signal,
-        params: {
-          query: {
-            ...linesOf(query),
-            ...(against?.kind === "baseline" ? { baseline: against.id } : {}),
-            ...(against?.kind === "window"
-              ? { baseline_start: toIso(against.window.start), baseline_end: toIso(against.window.end) }
-              : {}),
-          },
-        },
-      }),
-    placeholderData: (previous, previousQuery) => {
-      const before = previousQuery?.queryKey[1] as StatisticsQuery | undefined;
-      return before !== undefined && subjectOf(before) === subjectOf(query) && against === null ? previous : undefined;
-    },
-    staleTime: 60_000,
-    refetchInterval: () => (readNow() - query.window.end < SETTLED_MS ? REFRESH_MS : false),
-    gcTime: 60_000,
-  });
-}
 
 /** Measured by the server at most once a minute. */
 export const storageQuery = queryOptions({

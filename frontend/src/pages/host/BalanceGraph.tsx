@@ -101,7 +101,7 @@ function DrawnBalance({ plan, graph, width, balance, asked, rows }: DrawnBalance
         onStep={(from, direction) => nextStep(balance, from, direction)}
       >
         <Plot figure={figure} view={shown} label={`Busy share of ${counted(balance.cpus.length, "CPU")}, a row each`} />
-        <MovedTicks drawn={asked} shown={shown} zone={zone} width={width} margins={HEATMAP_MARGINS} />
+        <MovedTicks shown={shown} zone={zone} width={width} margins={HEATMAP_MARGINS} />
         <HeatmapTip
           panel={plan.id}
           cells={figure.cells}

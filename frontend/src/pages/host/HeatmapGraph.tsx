@@ -109,7 +109,7 @@ export function HeatmapGraph({ plan, graph, block, width, onChoose, onSource }: 
         onStep={(from, direction) => nextSampleTime(block, from, direction)}
       >
         <Plot figure={figure} view={shown} label={`Heatmap of ${name}: ${String(nRows)} ${rows}, ${describeResolution(block)}`} />
-        <MovedTicks drawn={drawn} shown={shown} zone={zone} width={width} margins={HEATMAP_MARGINS} />
+        <MovedTicks shown={shown} zone={zone} width={width} margins={HEATMAP_MARGINS} />
         <HeatmapTip
           panel={plan.id}
           cells={figure.cells}

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useLayoutEffect, useRef, useState } from "react";
 import { isNotFound } from "../../api/client";
 import { comparisonQuery } from "../../api/comparison";
-import { statisticsQuery } from "../../api/queries";
+import { statisticsQuery } from "../../api/series";
 import { PageButton } from "../../components/PageLink";
 import { ErrorLine } from "../../components/StateView";
 import type { ComparisonInputs } from "../../logic/against";

@@ -183,7 +183,7 @@ export function PanelGraph({ plan, graph, block, width, onSource }: PanelGraphPr
           label={`${plan.title}, ${describeResolution(block)}`}
           onDrawn={markDrawn}
         />
-        <MovedTicks drawn={drawn} shown={shown} zone={zone} width={width} margins={PANEL_MARGINS} />
+        <MovedTicks shown={shown} zone={zone} width={width} margins={PANEL_MARGINS} />
         <NearestTip
           panel={plan.id}
           entries={entries}

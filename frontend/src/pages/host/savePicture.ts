@@ -1,7 +1,7 @@
 /** Draws a panel as a file. Loaded on demand. */
 
 import type { QueryClient } from "@tanstack/react-query";
-import { statisticsQuery } from "../../api/queries";
+import { statisticsQuery } from "../../api/series";
 import type { LineValues } from "../../logic/api";
 import { describeMark } from "../../logic/event";
 import { type Scheme, strokeOf } from "../../logic/palette";

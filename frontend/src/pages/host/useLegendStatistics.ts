@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { statisticsQuery } from "../../api/queries";
+import { statisticsQuery } from "../../api/series";
 import type { SeriesBlock } from "../../logic/block";
 import { fieldsAsked, type InstanceChoice, type PanelPlan } from "../../logic/panel";
 import { byLine, statisticsOfBlock, statisticsWindow } from "../../logic/statistics";

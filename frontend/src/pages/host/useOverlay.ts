@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { hostsQuery, seriesQuery } from "../../api/queries";
+import { hostsQuery } from "../../api/queries";
+import { seriesQuery } from "../../api/series";
 import type { SeriesBlock } from "../../logic/block";
 import { describeOverlay, movedBlock, overlayEntries, overlayPieces, overlayWindow } from "../../logic/overlay";
 import { fieldsAsked, type PanelPlan } from "../../logic/panel";
