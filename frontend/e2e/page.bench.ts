@@ -102,18 +102,23 @@ async function measure(
   await page.addInitScript(watch);
   const session = await context.newCDPSession(page);
   const types = new Map<string, string>();
+  // Pictures of heatmaps: no request to the server.
+  const inline = new Set<string>();
   const bytes: Record<string, number> = { script: 0, style: 0, api: 0, other: 0 };
   let n_requests = 0;
   await session.send("Network.enable");
   session.on("Network.responseReceived", ({ requestId, response }) => {
-    const { pathname } = new URL(response.url);
+    const { pathname, protocol } = new URL(response.url);
+    if (protocol === "data:") {
+      inline.add(requestId);
+    }
     types.set(
       requestId,
       pathname.startsWith("/api/") ? "api" : pathname.endsWith(".js") ? "script" : pathname.endsWith(".css") ? "style" : "other",
     );
   });
   session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
-    n_requests += 1;
+    n_requests += inline.has(requestId) ? 0 : 1;
     const type = types.get(requestId) ?? "other";
     bytes[type] = (bytes[type] ?? 0) + encodedDataLength;
   });
