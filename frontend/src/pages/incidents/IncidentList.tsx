@@ -7,6 +7,7 @@ import { incidentsQuery } from "../../api/incidents";
 import { ColourBadge } from "../../components/ColourBadge";
 import { episodeLink } from "../../components/episodeLink";
 import { EventVerdict } from "../../components/EventVerdict";
+import { EvidenceLinks } from "../../components/EvidenceLinks";
 import { FilteredList } from "../../components/FilteredList";
 import { HostInWindow } from "../../components/HostInWindow";
 import { Instant } from "../../components/Instant";
@@ -275,6 +276,7 @@ function EpisodeText({ episode, clock }: { readonly episode: EpisodeInfo; readon
           {seen}
         </Text>
       )}
+      <EvidenceLinks evidence={episode.evidence} />
       {episode.acknowledged_at !== null && (
         <Text fz="sm" className="soft">
           {`acknowledged by ${episode.acknowledged_by}${episode.note === "" ? "" : `: ${episode.note}`}`}
