@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "baseline": "Manage baselines, the periods marked as normal.",
     "profile": "Show and build the profiles of baselines.",
     "compare": "Show what changed in an incident against a baseline.",
+    "related": "Show what moves with a series.",
     "report": "Write a comparison as one self-contained file; list and export reports.",
     "rules": "List, explain and try rules on recorded samples.",
     "scores": "Show how far hosts were from their normal, and score the past.",

@@ -137,6 +137,7 @@ ROUTES: Final = (
     ("/api/v1/hosts/{host}/coverage", "coverage", "read_coverage"),
     ("/api/v1/hosts/{host}/quiet-stats", "coverage", "read_quiet_stats"),
     ("/api/v1/hosts/{host}/cpu-balance", "cpu_balance", "read_cpu_balance"),
+    ("/api/v1/hosts/{host}/related-series", "related_series", "list_related_series"),
     ("/api/v1/bands", "bands", "read_bands"),
     ("/api/v1/baselines", "baselines", "list_baselines"),
     ("/api/v1/baselines", "baselines", "create_baseline"),

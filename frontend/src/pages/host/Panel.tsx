@@ -41,6 +41,7 @@ const AddToReportDialog = lazy(() =>
   import("../../components/AddToReport").then((module) => ({ default: module.AddToReportDialog })),
 );
 const LookDialog = lazy(() => import("./LookDialog").then((module) => ({ default: module.LookDialog })));
+const RelatedDialog = lazy(() => import("./RelatedDialog").then((module) => ({ default: module.RelatedDialog })));
 const SamplesDialog = lazy(() => import("./SamplesDialog").then((module) => ({ default: module.SamplesDialog })));
 
 interface PanelProps {
@@ -172,6 +173,7 @@ function PanelContent({ plan: given, graph, onChoose, onRemove, isNear }: NearPa
             onClose={close}
           />
         )}
+        {dialog === "related" && block.data && <RelatedDialog plan={plan} graph={graph} block={block.data} onClose={close} />}
         {dialog === "table" && block.data && <SamplesDialog plan={plan} graph={graph} block={block.data} onClose={close} />}
       </Suspense>
     </>

@@ -7,7 +7,7 @@ import type { Window } from "../../logic/time";
 import type { GraphContext } from "./graph";
 import { SeveralHosts } from "./SeveralHosts";
 
-export type PanelDialog = "look" | "table" | "view" | "report";
+export type PanelDialog = "look" | "table" | "related" | "view" | "report";
 
 /** What can be saved of a panel: a picture in the colours of the page or on white, the samples of the lines, or a link. */
 export type Taken = "png" | "svg" | "png-on-white" | "svg-on-white" | "csv" | "link";
@@ -62,6 +62,14 @@ export function PanelMenu(props: PanelMenuProps) {
           }}
         >
           Show points as a table
+        </Menu.Item>
+        <Menu.Item
+          disabled={!isDrawn}
+          onClick={() => {
+            onOpen("related");
+          }}
+        >
+          What moves with this?
         </Menu.Item>
         {onFull && (
           <Menu.Item
