@@ -1,4 +1,4 @@
-import { sendVmstat } from "./agent";
+import { sendStream, sendVmstat, VMSTAT_HEAD } from "./agent";
 import { expect, expectAccessible, test } from "./fixture";
 
 const HOST = "menus1";
@@ -96,4 +96,30 @@ test("a tag is given to selected hosts, found, and taken away", { tag: "@matrix"
   await page.getByRole("dialog").getByRole("checkbox", { name: "night" }).check();
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("group", { name: `Tags of ${HOST}` }).getByRole("button")).toHaveCount(0);
+});
+
+test("a panel's menu asks what moves with a line: user time moves with context switches", async ({ page, request }) => {
+  const host = "related1";
+  const rows = Array.from({ length: 120 }, (_, at) => {
+    // Up and down without a rhythm; idle time is the rest.
+    const us = 5 + ((at * at * 7) % 61);
+    const time = `00:0${String(Math.floor(at / 60))}:${String(at % 60).padStart(2, "0")}`;
+    return ` 2  0      0 402312 267968 846360    0    0  1444  4554  647 ${String(1000 + 20 * us)} ${String(us)} 8 ${String(90 - us)}  1  1 2026-11-22 ${time}`;
+  });
+  const text = `${[...VMSTAT_HEAD, ...rows].join("\n")}\n`;
+  await sendStream(request, { host, spec: "vmstat_linux", key: `vmstat.${host}.1`, command: "vmstat -n -t 1", text });
+  await page.goto(`/hosts/${host}?${WINDOW}`);
+  const panel = page.locator('[data-panel="vmstat_linux.switches"]');
+  await panel.scrollIntoViewIfNeeded();
+  await expect(panel.locator(".legend-entry").first()).toBeVisible();
+  await panel.getByRole("button", { name: /^Menu of / }).click();
+  await page.getByRole("menuitem", { name: "What moves with this?" }).click();
+  const dialog = page.getByRole("dialog", { name: "What moves with this?" });
+  await expect(dialog).toContainText("2026-11-22 00:00:00 to 2026-11-22 00:01:00");
+  const table = dialog.getByRole("table", { name: "Series that move with it" });
+  await expect(table.getByRole("row").filter({ hasText: "vmstat cpu us" })).toContainText("moves with it, within 1 s");
+  await expect(table.getByRole("row").filter({ hasText: "vmstat cpu id" })).toContainText("moves the other way, within 1 s");
+  await expectAccessible(dialog);
+  await table.getByRole("link", { name: "vmstat cpu us" }).click();
+  await expect(page).toHaveURL(/cpu_us/);
 });

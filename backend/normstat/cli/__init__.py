@@ -43,6 +43,7 @@ COMMANDS: Final = {
     "scores": "Show how far hosts were from their normal, and score the past.",
     "watch": "Show what rules find now.",
     "use": "Show utilisation, saturation and errors of each resource of a host.",
+    "until": "Show how long until something of a host is full.",
     "alerts": "Show alerts and who received them; test channels and try routes.",
     "webhooks": "List and test webhooks, and show their deliveries.",
     "event": "Note, list and delete events.",

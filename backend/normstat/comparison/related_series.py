@@ -37,9 +37,11 @@ MAX_CELLS: Final = 4_000_000
 # Instances of a stat that are compared, those with the latest samples.
 MAX_INSTANCES: Final = 5_000
 MAX_WINDOW: Final = timedelta(days=31)
-LEAST_STEP_US: Final = 1_000_000
+MIN_STEP_US: Final = 1_000_000
 # Lags up to this part of the window are looked for.
 LAG_SHARE: Final = 4
+# Which series moved first is asked of those at least this many times as sure as the surest.
+LEADING: Final = 0.6
 # Groups of series in the answer.
 MAX_GROUPS: Final = 100
 
@@ -233,8 +235,8 @@ def _widen(window: Window, instance: InstanceRef, now: datetime) -> Window:
 def _choose_step_us(window: Window, interval_us: int, n_series: int) -> int:
     """Return the length of the steps: a round one, that holds a report of the chosen series."""
     length_us = window.end_us - window.start_us
-    least_us = max(length_us // N_STEPS, interval_us, LEAST_STEP_US)
-    if n_series * length_us / max(interval_us, LEAST_STEP_US) > MAX_SAMPLES and length_us // MINUTE_US >= MIN_STEPS:
+    least_us = max(length_us // N_STEPS, interval_us, MIN_STEP_US)
+    if n_series * length_us / max(interval_us, MIN_STEP_US) > MAX_SAMPLES and length_us // MINUTE_US >= MIN_STEPS:
         least_us = max(least_us, MINUTE_US)
     return next((step_s * 1_000_000 for step_s in STEPS_S if step_s * 1_000_000 >= least_us), DAY_US)
 
@@ -339,7 +341,7 @@ def _to_answer(look: _Look, candidates: _Candidates) -> RelatedAnswer:
         n_left_out=candidates.n_left_out + len(found.is_known) - int(found.is_known.sum()),
         n_found=len(places),
         related=related,
-        sentence=_to_sentence(title, related, len(places), max(0, n_compared)),
+        sentence=_to_sentence(title, related[: _count_sure(found, groups.values())], len(places), max(0, n_compared)),
     )
 
 
@@ -388,6 +390,12 @@ def _to_sentence(title: str, related: Sequence[RelatedSeries], n_found: int, n_c
     if earliest.lag_s < 0:
         first = f"{earliest.title} of {earliest.host} moved first, {format_duration(-earliest.lag_s)} before it"
     return f"{n_found:,} of {n_compared:,} series move with {title}; {first}."
+
+
+def _count_sure(found: CoMovements, groups: Iterable[Sequence[int]]) -> int:
+    """Return how many of the first groups are about as sure as the first."""
+    scores = [float(found.score[members[0]]) for members in groups]
+    return sum(score >= LEADING * scores[0] for score in scores)
 
 
 def _to_list(values: Float32Array | FloatArray) -> list[float | None]:

@@ -22,6 +22,7 @@ from normstat.watch.rules.past import read_counts, read_inputs
 from normstat.watch.rules.rule_file import COLOURS, Colour, WatchInput, WatchRule
 from normstat.watch.rules.rule_frame import FieldSource, build_frame, choose_inputs, find_sources
 from normstat.watch.rules.rule_run import UNKNOWN, RuleRun, run_rule, without_reports_before
+from normstat.watch.rules.time_to import read_forecasts
 from normstat.window import Window
 
 # A state is that of the last report in the first span; of tools that print more rarely, in the second.
@@ -199,7 +200,9 @@ class _Reader:
         chosen, sides = await read_inputs(rule, list(self._stats), read, self._counts)
         if not chosen:
             return None
-        run = await work_budget.run_in_thread(lambda: run_rule(rule, build_frame(rule, chosen, sides, self._counts)))
+        window = Window(self._at - length, self._at)
+        forecasts = await read_forecasts(self._session, self._host_id, rule, chosen, stats=self._stats, window=window)
+        run = await work_budget.run_in_thread(lambda: run_rule(rule, build_frame(rule, chosen, sides, self._counts, forecasts)))
         return _take_last(without_reports_before(run, (self._at - length).timestamp()))
 
     async def _read(self, stat: str, keys: frozenset[str], length: timedelta, span_s: float) -> StatSide:

@@ -26,8 +26,9 @@ from normstat.watch.rules.episode_tracker import Episode, EpisodeTracker
 from normstat.watch.rules.past import read_counts, read_inputs
 from normstat.watch.rules.rolling import MAX_DISTANCES, usual_distance
 from normstat.watch.rules.rule_file import Colour, RuleState, WatchInput, WatchRule
-from normstat.watch.rules.rule_frame import NO_COUNTS, ChosenInput, build_frame, choose_inputs
+from normstat.watch.rules.rule_frame import NO_COUNTS, ChosenInput, HourlyForecast, build_frame, choose_inputs
 from normstat.watch.rules.rule_run import UNKNOWN, run_rule, without_reports_before
+from normstat.watch.rules.time_to import ForecastCache, read_forecasts
 from normstat.watch.watchable_hosts import WatchableHost
 from normstat.window import Window, from_us, to_us
 
@@ -97,10 +98,14 @@ class TaskGroup:
 
 
 class InputPlans:
-    """Where hosts have the inputs of rules: the same for all hosts with the same stats, until the catalogue changes."""
+    """Where hosts have the inputs of rules: the same for all hosts with the same stats, until the catalogue changes.
+
+    `forecasts`: those that conditions with `time_to` needed in this hour
+    """
 
     def __init__(self) -> None:
         self._catalogue: Catalogue | None = None
+        self.forecasts = ForecastCache()
         self._plans: dict[object, tuple[list[ChosenInput], list[WatchInput]]] = {}
 
     def choose(
@@ -193,7 +198,18 @@ class HostJudge:
                 chosen, sides = await self._read(task.rule, window)
                 if chosen:
                     start_s = max(window.start, task.judge_from).timestamp()
-                    await work_budget.run_in_thread(findings.take, chosen, sides, self._counts or NO_COUNTS, start_s)
+                    forecasts = await read_forecasts(
+                        self._session,
+                        self._host.id,
+                        task.rule,
+                        chosen,
+                        stats=self._stats,
+                        window=window,
+                        cache=self._plans.forecasts,
+                    )
+                    await work_budget.run_in_thread(
+                        findings.take, chosen, sides, self._counts or NO_COUNTS, start_s, forecasts=forecasts
+                    )
         except RuleStopped as error:
             return str(error)
         except TooLarge:
@@ -261,9 +277,18 @@ class _Findings:
         self._last_s: float | None = None
         self._limit_s = rule.ends_after_s
 
-    def take(self, chosen: Sequence[ChosenInput], sides: Mapping[str, StatSide], counts: Mapping[str, int], start_s: float) -> None:
+    def take(
+        self,
+        chosen: Sequence[ChosenInput],
+        sides: Mapping[str, StatSide],
+        counts: Mapping[str, int],
+        start_s: float,
+        *,
+        forecasts: Mapping[str, HourlyForecast],
+    ) -> None:
         """Judge the reports of a piece from that time on."""
-        run = without_reports_before(run_rule(self._rule, build_frame(self._rule, chosen, sides, counts)), start_s)
+        frame = build_frame(self._rule, chosen, sides, counts, forecasts)
+        run = without_reports_before(run_rule(self._rule, frame), start_s)
         if len(run.times_s) == 0:
             return
         self._ended += self._tracker.feed(run)

@@ -13,9 +13,9 @@ MODULES: Final = (
     "ingest", "prometheus_write", "otlp", "health", "auth", "oidc", "sessions", "second_factors",
     "users", "tokens", "join_tokens", "enrolment", "hosts", "fleet", "events", "incidents", "processes", "stream_accounts", "stats",
     "series", "references", "host_series", "host_scores", "artefact_diffs", "artefacts", "artefact_logs", "artefact_log_files",
-    "experiments", "reports", "use_matrix", "coverage", "cpu_balance", "related_series", "bands", "baselines", "exclusions",
-    "mutes", "host_groups", "host_tags", "host_zones", "comparison", "comparison_report", "comparison_series", "saved_comparisons",
-    "past_incidents", "exports", "federate", "live", "imports", "bundles", "reparses", "jobs", "specs",
+    "experiments", "reports", "use_matrix", "forecasts", "coverage", "cpu_balance", "related_series", "bands", "baselines",
+    "exclusions", "mutes", "host_groups", "host_tags", "host_zones", "comparison", "comparison_report", "comparison_series",
+    "saved_comparisons", "past_incidents", "exports", "federate", "live", "imports", "bundles", "reparses", "jobs", "specs",
     "retention", "storage", "search", "agent_files", "views", "rules", "watch", "alert_channels", "alert_routes", "alerts",
     "webhooks", "document", "flames", "audit", "share_links", "doctor", "assistants", "metrics", "batch",
 )  # fmt: skip

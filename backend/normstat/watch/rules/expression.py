@@ -43,7 +43,9 @@ OVER_TIME: Final[Mapping[str, Callable[[FloatArray, FloatArray, float], FloatArr
     "mean": mean_of_span,
     "times": starts_in_span,
 }
-FUNCTIONS: Final = (*OVER_INSTANCES, *OVER_TIME, "before", "abs", "max", "min")
+# Seconds until an input reaches a limit, by its trend over days (time_to.py).
+TIME_TO: Final = "time_to"
+FUNCTIONS: Final = (*OVER_INSTANCES, *OVER_TIME, "before", "abs", "max", "min", TIME_TO)
 
 
 class BadExpression(ValueError):
@@ -54,12 +56,25 @@ class BadExpression(ValueError):
 class Samples:
     """The samples that an expression is evaluated on.
 
-    Shape: times_s (n_reports,), ascending; values[name] (n_reports, n_instances), or (n_reports, 1) for the whole host.
-    Missing: NaN
+    Shape: times_s (n_reports,), ascending; values[name] (n_reports, n_instances), or (n_reports, 1) for the whole host; by its text
+    also each `time_to` of the expression. Missing: NaN
     """
 
     times_s: FloatArray
     values: Mapping[str, FloatArray]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeTo:
+    """A `time_to` of an expression: its text, the input, and the limit, which is a number or the name of a limit."""
+
+    text: str
+    name: str
+    limit: float | str
+
+    def value_of(self, limits: Mapping[str, float]) -> float:
+        """Return the limit, in the unit of the input."""
+        return limits[self.limit] if isinstance(self.limit, str) else self.limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +87,7 @@ class Expression:
     limits: frozenset[str]
     is_each: bool
     span_s: float
+    times_to: tuple[TimeTo, ...] = ()
 
     def evaluate(self, samples: Samples, limits: Mapping[str, float]) -> FloatArray:
         """Return the value at each report. Missing: NaN where one is needed and missing, or on division by zero.
@@ -99,7 +115,7 @@ def parse_expression(text: str, inputs: Mapping[str, bool], limits: frozenset[st
         raise BadExpression(f"a condition has at most {MAX_NODES} parts; make two states of this one")
     check = _Check(text, inputs, limits)
     is_each = check.visit(node)
-    return Expression(text, node, frozenset(check.names), frozenset(check.limits), is_each, check.longest_s)
+    return Expression(text, node, frozenset(check.names), frozenset(check.limits), is_each, check.longest_s, tuple(check.times_to))
 
 
 def parse_span(text: str) -> float:
@@ -132,6 +148,7 @@ class _Check(ast.NodeVisitor):
         self.names: set[str] = set()
         self.limits: set[str] = set()
         self.longest_s = 0.0
+        self.times_to: list[TimeTo] = []
         self._span_s = 0.0
 
     def visit_BoolOp(self, node: ast.BoolOp) -> bool:
@@ -177,7 +194,7 @@ class _Check(ast.NodeVisitor):
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name not in FUNCTIONS or node.keywords:
             self._refuse(node, f"functions are {', '.join(FUNCTIONS)}")
-        n_expected = 2 if name in (*OVER_TIME, "max", "min") else 1
+        n_expected = 2 if name in (*OVER_TIME, "max", "min", TIME_TO) else 1
         if len(node.args) != n_expected:
             self._refuse(node, f"{name} takes {n_expected} value{'s' if n_expected > 1 else ''}")
         if name in OVER_TIME:
@@ -188,7 +205,20 @@ class _Check(ast.NodeVisitor):
             is_each = self._is_each(node.args[0])
             self._span_s -= span_s
             return is_each
-        return self._is_each(*node.args) and name not in OVER_INSTANCES
+        is_each = self._is_each(*node.args)
+        if name == TIME_TO:
+            self.times_to.append(self._to_time_to(node))
+        return is_each and name not in OVER_INSTANCES
+
+    def _to_time_to(self, node: ast.Call) -> TimeTo:
+        level, limit = node.args
+        if not isinstance(level, ast.Name):
+            self._refuse(node, "time_to takes an input, such as time_to(left, 0)")
+        if isinstance(limit, ast.Attribute):
+            return TimeTo(ast.unparse(node), level.id, limit.attr)
+        if not isinstance(limit, ast.Constant) or not isinstance(limit.value, int | float):
+            self._refuse(node, "the limit of time_to is a number or limit.NAME")
+        return TimeTo(ast.unparse(node), level.id, float(limit.value))
 
     def _is_each(self, *parts: ast.expr) -> bool:
         # All are looked at: each may name something unknown.
@@ -262,6 +292,8 @@ class _Evaluation(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> FloatArray:
         assert isinstance(node.func, ast.Name)
         name, times_s = node.func.id, self._samples.times_s
+        if name == TIME_TO:
+            return self._samples.values[ast.unparse(node)]
         first: FloatArray = self.visit(node.args[0])
         if name in OVER_TIME:
             whole = np.broadcast_to(first, (len(times_s), first.shape[1]))

@@ -18,8 +18,9 @@ from normstat.samples.lookup import StatRef, list_host_stats
 from normstat.watch.rules.episode_tracker import Episode, EpisodeTracker
 from normstat.watch.rules.rolling import MAX_DISTANCES, usual_distance
 from normstat.watch.rules.rule_file import COLOURS, Colour, WatchInput, WatchRule
-from normstat.watch.rules.rule_frame import NO_COUNTS, ChosenInput, build_frame, choose_inputs, name_sources
+from normstat.watch.rules.rule_frame import NO_COUNTS, ChosenInput, HourlyForecast, build_frame, choose_inputs, name_sources
 from normstat.watch.rules.rule_run import run_rule, without_reports_before
+from normstat.watch.rules.time_to import read_forecasts
 from normstat.window import Window
 
 # Read at once: an hour of 256 CPUs each second is a million rows, and what was read is dropped before the next piece.
@@ -80,7 +81,10 @@ async def run_over_past(
         async with around():
             chosen, sides = await _read_piece(session, host_id, rule, stats, piece, counts=counts)
             if chosen:
-                await work_budget.run_in_thread(_judge, past, tracker, chosen, sides, counts=counts, after=piece.start)
+                forecasts = await read_forecasts(session, host_id, rule, chosen, stats=stats, window=piece)
+                await work_budget.run_in_thread(
+                    _judge, past, tracker, chosen, sides, counts=counts, after=piece.start, forecasts=forecasts
+                )
     past.episodes = sorted([*past.episodes, *tracker.open_ones], key=lambda episode: episode.start_s)
     if not past.n_reports:
         raise NoData(f"{name} has no samples of {', '.join(each.name for each in rule.inputs)} in this window")
@@ -149,8 +153,10 @@ def _judge(
     *,
     counts: Mapping[str, int],
     after: datetime,
+    forecasts: Mapping[str, HourlyForecast],
 ) -> None:
-    run = without_reports_before(run_rule(past.rule, build_frame(past.rule, chosen, sides, counts)), after.timestamp())
+    frame = build_frame(past.rule, chosen, sides, counts, forecasts)
+    run = without_reports_before(run_rule(past.rule, frame), after.timestamp())
     for wanted in past.rule.inputs:
         if wanted.fact in counts and all(each.name != wanted.name for each in chosen):
             past.sources.setdefault(wanted.name, [f"the host's facts ({wanted.fact})"])

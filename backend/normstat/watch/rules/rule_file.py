@@ -15,7 +15,7 @@ from typing import Final, NoReturn
 from normstat.comparison.next_questions.question_rules import PLACE_HOLDERS, load_rules
 from normstat.errors import shorten
 from normstat.stats.catalogue import load_catalogue
-from normstat.watch.rules.expression import BadExpression, Expression, parse_expression, parse_span
+from normstat.watch.rules.expression import BadExpression, Expression, TimeTo, parse_expression, parse_span
 
 FORMAT: Final = 1
 MAX_INPUTS: Final = 20
@@ -163,6 +163,11 @@ class WatchRule:
         span_s = max((state.when.span_s for state in self.states if state.when is not None), default=0.0)
         has_rate = any(place.is_rate for each in self.inputs for place in each.fields)
         return span_s + (RATE_SPAN_S if has_rate else 0.0)
+
+    @property
+    def times_to(self) -> tuple[TimeTo, ...]:
+        """The forecasts that its conditions need, each once."""
+        return tuple({each.text: each for state in self.states if state.when is not None for each in state.when.times_to}.values())
 
     @property
     def is_own(self) -> bool:
@@ -350,6 +355,11 @@ class _RuleReader:
         for each in inputs:
             if each.fact:
                 self._check_is_counted(each.name, entries)
+        levels = {each.name for each in inputs if not each.own and not any(place.is_rate for place in each.fields)}
+        for state in states:
+            for forecast in state.when.times_to if state.when is not None else ():
+                if forecast.name not in levels:
+                    self._refuse(f"{forecast.text}: time_to takes a recorded level, not a rate or what normstat itself knows")
         if any(state.when is None for state in states[:-1]) or states[-1].when is not None:
             self._refuse("only the last state has no 'when': it holds where no condition does")
         used = {name for state in states if state.when is not None for name in state.when.limits}

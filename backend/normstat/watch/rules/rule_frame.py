@@ -71,6 +71,37 @@ class ChosenInput:
 
 
 @dataclass(frozen=True, slots=True)
+class HourlyForecast:
+    """The seconds until each instance reaches a limit, forecast again each hour.
+
+    `starts_s`: from when on each forecast holds, ascending; `names`: the instances, one empty name for the whole host.
+    Shape: starts_s (n,), seconds (n, n_instances), infinite where an instance does not come nearer to it
+    """
+
+    starts_s: FloatArray
+    names: tuple[str, ...]
+    seconds: FloatArray
+
+    def at(self, times_s: FloatArray, names: Sequence[str]) -> FloatArray:
+        """Return the seconds at each report. Infinite for an instance without a forecast, which has too short a past.
+
+        Shape: -> (n_reports, n_names)
+        """
+        result = np.full((len(times_s), len(names)), np.inf)
+        places = np.searchsorted(self.starts_s, times_s, side="right") - 1
+        known = {name: number for number, name in enumerate(self.names)}
+        for column, name in enumerate(names):
+            if name in known and len(self.starts_s):
+                own = self.seconds[np.maximum(places, 0), known[name]]
+                result[:, column] = np.where(places >= 0, own, np.inf)
+        return result
+
+
+NO_FORECAST: Final = HourlyForecast(np.empty(0), (), np.empty((0, 0)))
+NO_FORECASTS: Final[Mapping[str, HourlyForecast]] = {}
+
+
+@dataclass(frozen=True, slots=True)
 class RuleFrame:
     """The samples of a rule's inputs. `instances`: the columns, or one empty name for the whole host"""
 
@@ -127,12 +158,16 @@ def name_sources(wanted: WatchInput) -> list[str]:
 
 
 def build_frame(
-    rule: WatchRule, chosen: Sequence[ChosenInput], sides: Mapping[str, StatSide], counts: Mapping[str, int] = NO_COUNTS
+    rule: WatchRule,
+    chosen: Sequence[ChosenInput],
+    sides: Mapping[str, StatSide],
+    counts: Mapping[str, int] = NO_COUNTS,
+    forecasts: Mapping[str, HourlyForecast] = NO_FORECASTS,
 ) -> RuleFrame:
     """Return the samples of the chosen inputs, at the reports of the stat that supplies most of them.
 
     Values of other stats are those of their last report; one that is too old is missing. `sides`: by stat; `counts`: by fact, the
-    number of instances of inputs that no stat gives
+    number of instances of inputs that no stat gives; `forecasts`: of each `time_to` of the rule, by its text
     """
     n_inputs = {stat: sum(each.stat == stat for each in chosen) for stat in dict.fromkeys(each.stat for each in chosen)}
     first = max(n_inputs, key=lambda stat: n_inputs[stat])
@@ -144,6 +179,11 @@ def build_frame(
         found = {name for item in each for name in sides[item.stat].names if not is_summary(item.stat, name)}
         names = tuple(sorted((name for name in found if not _is_excluded(rule, name)), key=_natural))
     values = {item.name: _column(item, sides[item.stat], times_s, names if item.is_each else None) for item in chosen}
+    for each_forecast in rule.times_to:
+        found_forecast = forecasts.get(each_forecast.text, NO_FORECAST)
+        level = values[each_forecast.name]
+        columns = found_forecast.at(times_s, names if level.shape[1] == len(names) and names else (WHOLE_HOST,))
+        values[each_forecast.text] = np.where(np.isnan(level), np.nan, columns)
     for wanted in rule.inputs:
         if wanted.fact in counts and wanted.name not in values:
             # It is only counted: what each would be is not looked at.
@@ -161,15 +201,19 @@ def _column(item: ChosenInput, side: StatSide, times_s: FloatArray, names: tuple
         return np.full((len(times_s), 1 if names is None else len(names)), np.nan)
     key = source.field.key
     if names is None:
-        own = source.instance if source.instance is not None else _host_instance(item.stat, side.names)
+        own = source.instance if source.instance is not None else host_instance(item.stat, side.names)
         grid = np.full((1, len(side.times_s)), np.nan) if own is None else side.grid([(own, key)])
     else:
         grid = side.grid([(name, key) for name in names]) if names else np.empty((0, len(side.times_s)))
-    factor = to_base(1.0, source.field.unit) if item.unit in ("ms", "bytes", "bytes/s") else 1.0
-    values = (factor or 1.0) * (_rates(side.times_s, grid.T) if source.is_rate else grid.T)
+    values = factor_of(item.unit, source.field.unit) * (_rates(side.times_s, grid.T) if source.is_rate else grid.T)
     if len(side.times_s) == len(times_s) and np.array_equal(side.times_s, times_s):
         return values
     return _as_of(side.times_s, values, times_s)
+
+
+def factor_of(unit: str, recorded: str) -> float:
+    """Return what a recorded value is multiplied by to have the unit of an input."""
+    return (to_base(1.0, recorded) if unit in ("ms", "bytes", "bytes/s") else 1.0) or 1.0
 
 
 def _rates(times_s: FloatArray, values: FloatArray) -> FloatArray:
@@ -190,7 +234,7 @@ def _as_of(own_s: FloatArray, values: FloatArray, times_s: FloatArray) -> FloatA
     return np.where(is_fresh[:, None], values[np.maximum(place, 0)], np.nan)
 
 
-def _host_instance(stat: str, names: Sequence[str]) -> str | None:
+def host_instance(stat: str, names: Sequence[str]) -> str | None:
     """Return the instance that stands for the whole host. Missing: None where only parts of it are reported"""
     return next((name for name in names if name == WHOLE_HOST or is_summary(stat, name)), None)
 

@@ -18,6 +18,7 @@ import { type EpochMs, fromApi } from "../../logic/time";
 import { formatInstant, type Zone } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 import { HOST_TABS, type HostTab } from "../../state/url";
+import { FillingUp } from "./FillingUp";
 import { Graphs } from "./Graphs";
 import { HostTags } from "./HostTags";
 import { type HostViewState, useHostView } from "./useHostView";
@@ -122,6 +123,7 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
               }}
             />
           )}
+          {view.fullPanel === null && <FillingUp host={host.name} clock={view.clock} />}
           <Graphs host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
         </Tabs.Panel>
         <Tabs.Panel value="use" pt="sm">

@@ -12,8 +12,8 @@ import type { SeriesBlock } from "../../logic/block";
 import { formatCount } from "../../logic/number";
 import type { PanelPlan } from "../../logic/panel";
 import { HEIGHT, linePath, shareOf, WIDTH } from "../../logic/related";
-import { seriesKey, seriesName } from "../../logic/series";
-import { describeDuration, fromApi, toDurationMs, type Window } from "../../logic/time";
+import { extremesOf, seriesKey, seriesName } from "../../logic/series";
+import { describeDuration, fromApi, toDurationMs, wholeSecond, type Window } from "../../logic/time";
 import { formatInstant, type Zone } from "../../logic/zone";
 import { DEFAULT_HOST_VIEW, encodeHostView } from "../../state/url";
 import { clockOf } from "../../state/zone_choice";
@@ -37,10 +37,10 @@ export function RelatedDialog({ plan, graph, block, onClose }: RelatedDialogProp
       return { value: seriesKey(series), label: name === "" ? column : name, series };
     });
   }, [block, plan]);
-  const [chosen, setChosen] = useState(lines[0]?.value ?? "");
+  const [chosen, setChosen] = useState((lines.find(({ series }) => isMoving(series.values)) ?? lines[0])?.value ?? "");
   const [others, setOthers] = useState<readonly string[]>([]);
   // Asked for what was there when the dialog was opened: a live window moves on.
-  const [window] = useState(() => graph.bands.find(({ kind }) => kind === "mark")?.window ?? graph.window);
+  const [window] = useState(() => toSeconds(graph.bands.find(({ kind }) => kind === "mark")?.window ?? graph.window));
   const series = lines.find(({ value }) => value === chosen)?.series;
   const hosts = useQuery(hostsQuery).data?.hosts ?? [];
   return (
@@ -184,6 +184,16 @@ function RelatedTable({
       </Text>
     </>
   );
+}
+
+function isMoving(values: readonly (number | null)[]): boolean {
+  const { lowest, highest } = extremesOf(values);
+  return lowest !== highest;
+}
+
+/** Return the window in whole seconds: milliseconds of a drag mean nothing here. */
+function toSeconds({ start, end }: Window): Window {
+  return { start: wholeSecond(start), end: wholeSecond(end) };
 }
 
 function panelOf({ stat, field, instance }: Pick<RelatedSeries, "stat" | "field" | "instance">) {
