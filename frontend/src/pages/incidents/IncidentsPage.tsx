@@ -156,6 +156,9 @@ export function IncidentsPage() {
             onPage={(page) => {
               change({ page });
             }}
+            onAllHosts={() => {
+              change({ host: "" });
+            }}
           />
         ) : (
           <IncidentList

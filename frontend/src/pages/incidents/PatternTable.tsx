@@ -1,17 +1,16 @@
-import { Button, Pagination, Switch, Table, Text } from "@mantine/core";
+import { Button, Switch, Table, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client";
 import { PAST_KEYS, patternsQuery } from "../../api/past";
 import { CauseDialog } from "../../components/CauseDialog";
+import { FilteredList } from "../../components/FilteredList";
 import { Instant } from "../../components/Instant";
 import { mayWrite, useMe } from "../../components/me";
 import { PastLink } from "../../components/PastLink";
-import { ScrollCard } from "../../components/ScrollCard";
-import { ErrorLine, PendingView, StateView } from "../../components/StateView";
+import { ErrorLine } from "../../components/StateView";
 import type { PastIncident } from "../../logic/api";
 import { fromApi } from "../../logic/time";
-import { countPages } from "../../logic/watch";
 import type { Zone } from "../../logic/zone";
 import type { Clock } from "../../state/url";
 
@@ -23,10 +22,11 @@ interface PatternTableProps {
   readonly zone: Zone;
   readonly clock: Clock;
   readonly onPage: (page: number) => void;
+  readonly onAllHosts: () => void;
 }
 
 /** The incidents of which a person named the cause. One that is switched off is not found by comparisons. */
-export function PatternTable({ host, page, zone, clock, onPage }: PatternTableProps) {
+export function PatternTable({ host, page, zone, clock, onPage, onAllHosts }: PatternTableProps) {
   const list = useQuery(patternsQuery(host, page * PER_PAGE, PER_PAGE));
   const isWriter = mayWrite(useMe());
   const [changed, setChanged] = useState<PastIncident | null>(null);
@@ -36,98 +36,85 @@ export function PatternTable({ host, page, zone, clock, onPage }: PatternTablePr
       api.PATCH("/past-incidents/{id}", { body: { is_off: !is_off }, params: { path: { id } } }),
     onSuccess: () => Promise.all(PAST_KEYS.map((queryKey) => client.invalidateQueries({ queryKey }))),
   });
-  const n = list.data?.n_total ?? 0;
   return (
     <>
       <ErrorLine error={switching.error} />
-      <ScrollCard label="Patterns">
-        {list.data === undefined ? (
-          <PendingView query={list} what="the patterns" />
-        ) : list.data.incidents.length === 0 ? (
-          <StateView
-            state={{
-              kind: "empty",
-              title: host === "" ? "No patterns yet" : "Nothing matches",
-              next:
-                host === ""
-                  ? "Save a comparison and name its cause: the next incident that looks like it will say so."
-                  : "Clear the filter to see everything.",
-            }}
-          />
-        ) : (
-          <Table aria-label="Patterns" className="watch-table watch-cards">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>When</Table.Th>
-                <Table.Th>Host</Table.Th>
-                <Table.Th>Cause</Table.Th>
-                <Table.Th>What helped</Table.Th>
-                <Table.Th>By</Table.Th>
-                <Table.Th>In use</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {list.data.incidents.map((one) => (
-                <Table.Tr key={one.id}>
-                  <Table.Td data-label="When">
-                    <PastLink incident={one} clock={clock}>
-                      <Instant at={fromApi(one.start)} zone={zone} />
-                    </PastLink>
-                  </Table.Td>
-                  <Table.Td data-label="Host">{one.hosts.join(", ")}</Table.Td>
-                  <Table.Td data-label="Cause">
-                    <Text fz="sm">{one.cause}</Text>
-                    {one.origin !== "" && (
-                      <Text fz="xs" className="soft">
-                        {one.origin}
-                      </Text>
-                    )}
-                  </Table.Td>
-                  <Table.Td data-label="What helped">{one.remedy}</Table.Td>
-                  <Table.Td data-label="By">{one.named_by}</Table.Td>
-                  <Table.Td data-label="In use" style={{ whiteSpace: "nowrap" }}>
-                    <Switch
-                      size="xs"
-                      display="inline-block"
-                      mr="sm"
-                      aria-label={`Use “${one.cause}”`}
-                      checked={!one.is_off}
-                      disabled={!isWriter || switching.isPending}
-                      onChange={() => {
-                        switching.mutate(one);
+      <FilteredList
+        label="Patterns"
+        query={list}
+        n={list.data?.incidents.length ?? 0}
+        isFiltered={host !== ""}
+        onAll={onAllHosts}
+        next="Save a comparison and name its cause: the next incident that looks like it will say so."
+        pages={{
+          one: "pattern",
+          page,
+          size: PER_PAGE,
+          nShown: list.data?.incidents.length ?? 0,
+          nTotal: list.data?.n_total ?? 0,
+          onPage,
+        }}
+      >
+        <Table aria-label="Patterns" className="watch-table watch-cards">
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>When</Table.Th>
+              <Table.Th>Host</Table.Th>
+              <Table.Th>Cause</Table.Th>
+              <Table.Th>What helped</Table.Th>
+              <Table.Th>By</Table.Th>
+              <Table.Th>In use</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {list.data?.incidents.map((one) => (
+              <Table.Tr key={one.id}>
+                <Table.Td data-label="When">
+                  <PastLink incident={one} clock={clock}>
+                    <Instant at={fromApi(one.start)} zone={zone} />
+                  </PastLink>
+                </Table.Td>
+                <Table.Td data-label="Host">{one.hosts.join(", ")}</Table.Td>
+                <Table.Td data-label="Cause">
+                  <Text fz="sm">{one.cause}</Text>
+                  {one.origin !== "" && (
+                    <Text fz="xs" className="soft">
+                      {one.origin}
+                    </Text>
+                  )}
+                </Table.Td>
+                <Table.Td data-label="What helped">{one.remedy}</Table.Td>
+                <Table.Td data-label="By">{one.named_by}</Table.Td>
+                <Table.Td data-label="In use" style={{ whiteSpace: "nowrap" }}>
+                  <Switch
+                    size="xs"
+                    display="inline-block"
+                    mr="sm"
+                    aria-label={`Use “${one.cause}”`}
+                    checked={!one.is_off}
+                    disabled={!isWriter || switching.isPending}
+                    onChange={() => {
+                      switching.mutate(one);
+                    }}
+                  />
+                  {isWriter && (
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      aria-label={`Change “${one.cause}”`}
+                      onClick={() => {
+                        setChanged(one);
                       }}
-                    />
-                    {isWriter && (
-                      <Button
-                        size="compact-xs"
-                        variant="default"
-                        aria-label={`Change “${one.cause}”`}
-                        onClick={() => {
-                          setChanged(one);
-                        }}
-                      >
-                        Change…
-                      </Button>
-                    )}
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        )}
-      </ScrollCard>
-      {n > PER_PAGE && (
-        <Pagination
-          mt="sm"
-          size="sm"
-          getControlProps={(control) => ({ "aria-label": `${control} page` })}
-          total={countPages(n, PER_PAGE)}
-          value={page + 1}
-          onChange={(next) => {
-            onPage(next - 1);
-          }}
-        />
-      )}
+                    >
+                      Change…
+                    </Button>
+                  )}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </FilteredList>
       {changed !== null && (
         <CauseDialog
           incident={changed}
