@@ -22,7 +22,7 @@ from normstat.samples.spec_refresh import refresh_catalogue
 from normstat.window import Window
 
 app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Manage baselines, the periods marked as normal: docs/comparison.md."
+    add_completion=False, no_args_is_help=True, help="Manage baselines, the periods marked as normal: docs/baselines.md."
 )
 
 MADE_BY: Final = "command line"

@@ -14,7 +14,7 @@ from normstat.runtime.logs import configure_logging
 from normstat.runtime.readable import format_bytes
 from normstat.settings import load_settings
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show and build the profiles of baselines: docs/comparison.md.")
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Show and build the profiles of baselines: docs/baselines.md.")
 
 # Progress is printed this often.
 SHOW_S: Final = 5.0
