@@ -145,7 +145,8 @@ end_evidence() {
     [ "$text_status" != 143 ] || printf '%s\n' "$CUT_OFF" >>"artefacts/$evidence_key.part"
     describe_evidence
     rm -f "artefacts/$evidence_key.err" "artefacts/$evidence_key.pid"
-    mv "artefacts/$evidence_key.part" "artefacts/$evidence_key.out"
+    # It is sent in this turn.
+    mv "artefacts/$evidence_key.part" "artefacts/$evidence_key.out" && texts_due=$up_s
 }
 
 # Prints for `check` what the lines would run.
