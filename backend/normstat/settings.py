@@ -30,9 +30,9 @@ from pydantic_settings import (
 from normstat.runtime.input_limits import MAX_HOSTS, MAX_NEW_HOSTS, MAX_NEW_INSTANCES, MAX_NEW_STREAMS, IngestLimits
 from normstat.runtime.units import MIB
 
-# For agents 4, and one each for health, events of the database, looking for work, imports, reparses, deletions, backtests, alerts
-# and webhooks (tests/db/test_connection_budget.py counts them).
-CONNECTIONS_BESIDE_POOL = 13
+# For agents 4, and one each for health, events of the database, looking for work, imports, reparses, deletions, backtests, alerts,
+# webhooks, and what is remembered of incidents (tests/db/test_connection_budget.py counts them).
+CONNECTIONS_BESIDE_POOL = 14
 # Read where NORMSTAT_CONFIG names no other file. Never one in the current folder, which another account may own.
 DEFAULT_CONFIG: Final = Path("/etc/normstat/normstat.toml")
 

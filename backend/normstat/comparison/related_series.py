@@ -374,7 +374,7 @@ def describe_lag(lag_s: float, step_s: float, *, is_opposite: bool) -> str:
     """Return the direction and the lag in words. `step_s`: lags are found to one step.
 
     >>> describe_lag(-4, 2, is_opposite=True), describe_lag(0, 10, is_opposite=False), describe_lag(90, 30, is_opposite=False)
-    ('moves the other way, 4 s before it', 'moves with it, within 10 s', 'moves with it, 90 s after it')
+    ('moves the other way, 4 s before it', 'moves with it, within 10 s', 'moves with it, 1 min 30 s after it')
     """
     way = "moves the other way" if is_opposite else "moves with it"
     if lag_s == 0:

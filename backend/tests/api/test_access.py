@@ -22,8 +22,10 @@ LETS_IN_MORE = {
         checkSilenceLink useSilenceLink""",
     AGENT: "ingest enrolHost replaceAgentToken writePrometheus writeOtlp reportRun reportEvent putArtefact",
     # One's own account, and views: a private one belongs to its author, what others see is changed by operators (test_views.py).
+    # A batch is of reads, each of which asks for its own role.
     Role.VIEWER: """logOut changePassword beginSecondFactor confirmSecondFactor renewRecoveryCodes removeSecondFactor
-        endOtherSessions endSession createApiToken revokeApiToken previewMarkdown createView updateView deleteView starView""",
+        endOtherSessions endSession createApiToken revokeApiToken previewMarkdown readBatch createView updateView deleteView
+        starView""",
 }
 # What the path's parameters stand for; the guard answers before anybody looks the thing up.
 PARAMETERS = {

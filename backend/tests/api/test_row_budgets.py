@@ -31,7 +31,7 @@ MAKES_NO_ROWS: Final = {
     "restore_experiment", "update_run", "restore_run", "update_report", "restore_report", "update_note", "restore_note",
     "order_notes", "preview_markdown", "archive_baseline", "update_comparison", "update_view",
     "acknowledge_episode", "acknowledge_alert", "retry_alert_message", "retry_job", "stop_job", "undo_import",
-    "update_past_incident",
+    "update_past_incident", "read_batch",
     "update_import", "undo_import_change", "draft_spec", "preview_spec", "look_at_file", "check_rule", "try_alert_route",
 }  # fmt: skip
 # As many as there are hosts, ready-made and own views, or as another limit says: 50 tags and 500 expected values a host, 200 rules.
