@@ -548,6 +548,9 @@ def test_traffic_names_the_process_that_is_new_as_a_candidate() -> None:
         ("linux_net", "rxpck_per_s", "packets/s", (137.0, 300.0, 845.0), (0.0, 0.0, 0.0), True),
         # Who waits is never too little.
         ("iostat_linux", "r_await_ms", "ms", (5.0, 5.0, 5.1), (5.0, 6.0, 8.0), True),
+        # Nor are scans of tables, but for those of a few rows.
+        ("postgresql_table", "seq_rows_per_s", "1/s", (0.0, 0.0, 0.0), (20.0, 28.0, 29.0), False),
+        ("postgresql_table", "seq_rows_per_s", "1/s", (0.0, 0.0, 0.0), (2e5, 5e5, 9e5), True),
     ],
 )
 def test_an_amount_below_those_of_the_ledger_does_not_matter(

@@ -143,10 +143,12 @@ def is_amount_that_matters(group: FindingGroup) -> bool:
     does_less = group.stat in STEADY_STATS and (now.mean or 0.0) < MAX_LEFT * (normal.mean or 0.0)
     has_stopped = now.p95 == 0 and bool(normal.p5)
     is_count_of_process = is_process_stat(group.stat) and group.unit == "1/s"
-    if (place.role in CONSEQUENCES and not is_count_of_process) or has_stopped or does_less:
-        return True
     ends = ((now.p5, normal.p5), (now.mean, normal.mean), (now.p95, normal.p95))
     change = max(abs((end or 0.0) - (usual or 0.0)) for end, usual in ends)
+    if change < place.least:
+        return False
+    if (place.role in CONSEQUENCES and not is_count_of_process) or has_stopped or does_less:
+        return True
     if group.unit.startswith("packets"):
         least = MIN_PACKETS_PER_S
     elif group.unit == "%":

@@ -20,12 +20,16 @@ class BadTable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class StoryPlace:
-    """The place of a finding in a story. `meaning`: empty for a field that has none; `words`: a clause, or empty"""
+    """The place of a finding in a story. `meaning`: empty for a field that has none; `words`: a clause, or empty
+
+    `least`: smaller changes, in the field's unit, lead no story
+    """
 
     topic: str
     role: StoryRole
     meaning: str
     words: str
+    least: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ def parse_table(text: str) -> StoryTable:
             raise BadTable(f"{name}: questions.toml has no such meaning")
         if body["topic"] not in topics or body["role"] not in ROLES:
             raise BadTable(f"{name}: the topic is one of {', '.join(topics)}, the role one of {', '.join(ROLES)}")
-        places[name] = StoryPlace(body["topic"], body["role"], name, body["words"])
+        places[name] = StoryPlace(body["topic"], body["role"], name, body["words"], body.get("least", 0.0))
     return StoryTable(topics, places)
 
 
