@@ -52,8 +52,10 @@ async def test_a_stranger_finds_both_incidents_and_changes_nothing(
 
     release = scene.lost_index.start
     lost_index = await compare(DB, release + timedelta(minutes=5), scene.day.end)
-    assert lost_index["verdict"].startswith("postgres (17 processes) read ")
-    assert "sdb was busy" in lost_index["verdict"].split(". ")[0]
+    # Which of the two leads depends on the time of day, which the demo's load follows.
+    assert lost_index["verdict"].startswith("postgres (17 processes) ")
+    told = [story["sentence"] for story in lost_index["stories"][:2]]
+    assert any(sentence.startswith("postgres (17 processes) read ") and "sdb was busy" in sentence for sentence in told)
     assert any("Release 4.8.1" in each["sentence"] for each in lost_index["circumstances"])
     backup = await compare(WEB, scene.backup.start, scene.backup.end)
     assert "gtar (14022)" in backup["verdict"].split(";")[0]

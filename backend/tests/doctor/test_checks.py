@@ -98,8 +98,8 @@ def test_a_good_database_is_ok() -> None:
         ("database_checksums", CheckStatus.ERROR, replace(GOOD, checksum_failed_at=NOW)),
         ("database_memory", CheckStatus.WARNING, with_setting("shared_buffers", str(16 << 20))),
         ("database_memory", CheckStatus.WARNING, with_setting("max_wal_size", str(256 << 20))),
-        # 18 for the server, 3 reserved, 5 to spare.
-        ("database_connections", CheckStatus.WARNING, with_setting("max_connections", "24")),
+        # 22 for the server, 3 reserved, 5 to spare.
+        ("database_connections", CheckStatus.WARNING, with_setting("max_connections", "27")),
         ("database_connections", CheckStatus.ERROR, with_setting("max_connections", "19")),
         ("database_clock", CheckStatus.WARNING, replace(GOOD, clock_offset_s=-3.0)),
         ("database_clock", CheckStatus.ERROR, replace(GOOD, clock_offset_s=3600.0)),
