@@ -78,7 +78,7 @@ def make_workers(state: AppState, due: DueWork) -> Iterator[tuple[str, Coroutine
 
         judging = incident_worker.IncidentSettings(settings.change_verdict_after)
         compare = partial(compare_unasked, state)
-        await incident_worker.run_incident_work(database_url, sessions, compare, judging, wake=incidents)
+        await incident_worker.run_incident_work(database_url, sessions, compare, judging, wake=incidents, poll_s=SELDOM_S)
 
     # It also removes what an earlier process left, and so begins at once.
     yield "imports", state.imports.run(check_s=SELDOM_S)

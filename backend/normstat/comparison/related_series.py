@@ -73,7 +73,7 @@ class RelatedSeries(Documented):
     title: str
     """In words."""
     correlation: float
-    """Of the movements of both, -1..1, at the lag; negative where one goes up when the other goes down."""
+    """Correlation of their movements at the lag, -1..1; negative where one rises as the other falls."""
     lag_s: float
     """Seconds between the movement of the chosen series and that of this one: negative where this one moved first."""
     sentence: str

@@ -37,8 +37,8 @@ def signature_of(hosts: Iterable[SeriesRows]) -> Signature:
     """Return the signature of a comparison, from all series of its hosts.
 
     Of the instances of a field, and of several hosts, the one that moved farthest counts; where several tools measure the same,
-    their mean does. Processes, units and containers come and go and are told apart by name only, so they are left out; what they
-    use shows in the host's own fields. Missing: a field without enough data on both sides, or muted, has no key
+    their mean does. Processes, units and containers come and go, and only their names distinguish them, so they are left out;
+    what they use shows in the host's own fields. Missing: a field without enough data on both sides, or muted, has no key
     """
     by_field: dict[tuple[str, str], float] = {}
     for rows in hosts:

@@ -32,6 +32,7 @@ from normstat.incidents.unremembered_rows import (
     store_signature,
 )
 from normstat.jobs.background import keep_running
+from normstat.jobs.due_work import SELDOM_S
 from normstat.query.fact_history import list_hosts_with_facts, read_snapshots
 from normstat.query.host_events import find_events
 from normstat.query.report_coverage import read_first_and_last
@@ -51,8 +52,6 @@ Compare = Callable[[ComparisonRequest], Awaitable[WholeComparison]]
 INCIDENT_LOCK: Final = 0x6E6F726D_00000019
 # Comparisons of one round; the rest waits for the next one.
 MAX_AT_ONCE: Final = 20
-# How often the worker looks without being woken: facts come once an hour.
-LOOK_S: Final = 30.0
 # A baseline with less shows too little of what is normal; the time before serves then.
 MIN_BASELINE_S: Final = 480.0
 # Facts that arrived this long before the last round are looked at once more: their transaction may have been open.
@@ -80,7 +79,7 @@ async def run_incident_work(
     settings: IncidentSettings,
     *,
     wake: asyncio.Event | None = None,
-    poll_s: float = LOOK_S,
+    poll_s: float = SELDOM_S,
 ) -> None:
     """Judge changes and remember incidents, until cancelled: every `poll_s`, and whenever `wake` is set."""
     worker = IncidentWorker(sessions, compare, settings)

@@ -35,7 +35,7 @@ MIN_CORRELATION: Final = 0.4
 MAX_FALSE_SHARE: Final = 0.1
 # The strongest turns, whose scores tell how quickly stronger ones become rare.
 N_TAIL: Final = 20
-# Of a rhythm that does not come back in the window, waves of up to this many cycles are taken off: in a window of a day, whatever
+# Waves of up to this many cycles are taken off, for a rhythm that does not come back in the window: in a window of a day, whatever
 # people cause goes up and down together.
 N_HARMONICS: Final = 2
 # A rhythm that comes back this often is taken off as it is.

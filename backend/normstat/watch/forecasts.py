@@ -29,7 +29,7 @@ ForecastKind = Literal["space", "inodes", "memory", "swap", "unit_memory", "unit
 # filling: it reaches its limit at that time; steady: it does not come nearer to it; unknown: too few hours.
 ForecastState = Literal["filling", "steady", "unknown"]
 HOURS_A_DAY: Final = 24
-# From here on times are told in days.
+# Longer times are given in days.
 MIN_DAYS_H: Final = 48.0
 # Largest commands whose memory is forecast.
 MAX_COMMANDS: Final = 30

@@ -154,7 +154,7 @@ async def test_evidence_belongs_to_the_episode_that_its_host_was_told_of(people:
         path = "/api/v1/ingest/artefacts"
         asked = {"command": "plockstat -e 5 -p 1", "episode": recent}
         made = body_of(await agent.post(path, content=PLOCKSTAT, params=asked), 201)
-        # Of another host, or gone: an artefact like any other.
+        # The episode is of another host, or gone: an artefact like any other.
         for client, number in ((other, recent), (agent, recent + 100)):
             answer = await client.post(path, content=PLOCKSTAT + b"\n", params=asked | {"episode": number})
             assert answer.status_code == 201, answer.text

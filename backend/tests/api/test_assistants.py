@@ -66,7 +66,7 @@ async def make_assistant(people: People, owner: httpx.AsyncClient) -> Assistant:
 
 @pytest.fixture
 async def operator(people: People) -> httpx.AsyncClient:
-    """Somebody who has a host with a minute of samples, and another host that not everybody sees."""
+    """A client of a server with a host that has a minute of samples, and with another host that not everyone may see."""
     operator = await people.enter(Role.OPERATOR)
     for host in (HOST, HIDDEN):
         async with await people.agent(host) as agent:

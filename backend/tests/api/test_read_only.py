@@ -1,4 +1,4 @@
-"""NORMSTAT_READ_ONLY: whoever asks for a change is refused with a sentence; reading, logging in and out go on."""
+"""NORMSTAT_READ_ONLY: requests that change something are refused with a sentence; reading, logging in and out still work."""
 
 import httpx
 import pytest

@@ -54,7 +54,7 @@ class HostsAsked(Body):
 
 
 class MomentAsked(Body):
-    """Of which moment."""
+    """The moment that the answer is for."""
 
     at: Annotated[Instant | None, Field(description="the moment; default: now")] = None
 

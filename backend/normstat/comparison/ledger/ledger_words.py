@@ -81,8 +81,7 @@ def describe_newcomer(line: LedgerLine) -> str:
         return ""
     most = max(new, key=lambda part: part.incident)
     amount = VERBS[most.quantity].format(format_human(most.incident, most.unit))
-    is_plural = most.name.endswith(" processes)")
-    return f" ({most.name}, which {'are' if is_plural else 'is'} new, {amount})"
+    return f" ({most.name}, which {'are' if _is_plural(most) else 'is'} new, {amount})"
 
 
 def choose_culprits(line: LedgerLine) -> list[LedgerPart]:
@@ -126,7 +125,7 @@ def _choose_processes(line: LedgerLine) -> list[LedgerPart]:
 
 def describe_part(part: LedgerPart, line: LedgerLine, start_s: float) -> str:
     """Return the clause of a user. `start_s`: of the incident, seconds since the epoch"""
-    is_plural = part.name.endswith(" processes)") or (part.kind == "session" and len(part.pids) != 1)
+    is_plural = _is_plural(part)
     name = f"{part.name} of {part.of_unit}" if part.of_unit else part.name
     if part.start_ms is not None and part.change > 0:
         when = f", which began {format_seconds(part.start_ms / 1000 - start_s)} into the incident,"
@@ -149,6 +148,10 @@ def describe_part(part: LedgerPart, line: LedgerLine, start_s: float) -> str:
     if part.share is not None and is_told and part.unit == line.unit:
         share = f", {format_human(100.0 * part.share, '%')} of the {'rise' if part.change > 0 else 'fall'}"
     return f"{words}{normal}{share}"
+
+
+def _is_plural(part: LedgerPart) -> bool:
+    return part.name.endswith(" processes)") or (part.kind == "session" and len(part.pids) != 1)
 
 
 def _unit(part: LedgerPart) -> str:

@@ -1,4 +1,4 @@
-"""How long until: growth is told with its interval, rhythms of days and weeks are no growth; the same in conditions of rules."""
+"""Forecasts: growth has a time with its interval, rhythms of days and weeks have none; conditions of rules say the same."""
 
 import math
 from datetime import UTC, datetime, timedelta

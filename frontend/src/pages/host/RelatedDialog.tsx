@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { hostsQuery } from "../../api/queries";
-import { relatedQuery } from "../../api/related";
+import { type RelatedQuery, relatedQuery } from "../../api/related";
 import { PageLink } from "../../components/PageLink";
 import { PendingView } from "../../components/StateView";
 import { counted } from "../../logic/counted";
@@ -86,13 +86,7 @@ export function RelatedDialog({ plan, graph, block, onClose }: RelatedDialogProp
   );
 }
 
-interface RelatedListProps {
-  readonly host: string;
-  readonly others: readonly string[];
-  readonly stat: string;
-  readonly field: string;
-  readonly instance: string;
-  readonly window: Window;
+interface RelatedListProps extends RelatedQuery {
   readonly zone: Zone;
 }
 
