@@ -48,7 +48,7 @@ class Onset:
     @property
     def noun(self) -> str:
         """What began then."""
-        return "it began" if self.is_known else "the incident"
+        return "it began" if self.is_known else "the incident began"
 
 
 def event_window(incident: Window) -> Window:
@@ -122,7 +122,7 @@ def describe_when(event: HostEvent, onset: Onset) -> str:
     first, last = format_seconds(abs(first_s)), format_seconds(abs(last_s))
     side = "after" if last_s > 0 else "before"
     if round(abs(first_s)) == 0 and round(abs(last_s)) == 0:
-        return f"as {onset.noun}" if onset.is_known else "as the incident began"
+        return f"as {onset.noun}"
     if first_s < 0 < last_s:
         return f"between {first} before and {last} after {onset.noun}"
     if first == last:

@@ -37,14 +37,14 @@ def event(at_s: float, text: str = "deployed 1.4", not_before_s: float | None = 
     ("one", "onset", "sentence"),
     [
         (event(15), BEGAN, "Likely cause: deployed 1.4, 15 s before it began"),
-        (event(15), UNKNOWN, "deployed 1.4, 15 s after the incident"),
-        (event(-15), UNKNOWN, "deployed 1.4, 15 s before the incident"),
+        (event(15), UNKNOWN, "deployed 1.4, 15 s after the incident began"),
+        (event(-15), UNKNOWN, "deployed 1.4, 15 s before the incident began"),
         (event(-150), BEGAN, "Likely cause: deployed 1.4, 3 min before it began"),
         (event(90), BEGAN, "deployed 1.4, 60 s after it began"),
         (event(30.2), BEGAN, "deployed 1.4, as it began"),
         (event(0), UNKNOWN, "deployed 1.4, as the incident began"),
         (event(-1770, not_before_s=-3570), BEGAN, "deployed 1.4, between 60 min and 30 min before it began"),
-        (event(1800, not_before_s=-1800), UNKNOWN, "deployed 1.4, between 30 min before and 30 min after the incident"),
+        (event(1800, not_before_s=-1800), UNKNOWN, "deployed 1.4, between 30 min before and 30 min after the incident began"),
         (event(400, not_before_s=330), BEGAN, "deployed 1.4, between 5 min and 6 min after it began"),
         (
             event(-5, "CPU governor:\n powersave → performance."),
