@@ -13,9 +13,8 @@ from normstat.comparison.model import Finding, FindingGroup, Story
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.comparison.stories import actors
 from normstat.comparison.stories.build import merge_hosts
-from normstat.comparison.stories.ledger_stories import is_amount_that_matters
 from normstat.comparison.stories.story_table import BadTable, find_place, load_table, parse_table
-from normstat.comparison.stories.story_words import describe_clause, describe_normal
+from normstat.comparison.stories.story_words import describe_clause, describe_normal, is_amount_that_matters
 from normstat.runtime.readable import format_human
 from normstat.scoring.summary import FloatArray
 from tests.comparison.sides import Values, compare_values, make_side, stat_of
@@ -564,3 +563,35 @@ def test_an_amount_below_those_of_the_ledger_does_not_matter(
     finding = replace(finding, instance="", baseline=sides[0], incident=sides[1])
     group = replace(group, stat=stat, field=field, unit=unit, members=[finding], n_members=1, n_instances=1)
     assert is_amount_that_matters(group) == matters
+
+
+def test_a_service_that_stalls_is_told_with_the_disk_that_stops_with_it() -> None:
+    sides = quiet_host()
+    # The command has many processes: what one of them does is lost in their sum.
+    del sides[COMMANDS]
+    for side, n in ((0, N), (1, M)):
+        sides[PIDS][side]["815/java", "cpu_pct"] = noise(9, n, seed=5 + side)
+        stalls = (np.arange(n) % 12 < 4) & bool(side)
+        for stat, name, fields in (
+            ("iostat_linux", "vda", ("w_per_s", "wkb_per_s")),
+            (PIDS, "815/java", ("cpu_pct", "kb_wr_per_s")),
+        ):
+            for field in fields:
+                sides[stat][side][name, field] = np.where(stalls, 0.0, sides[stat][side][name, field])
+    [story] = compare(sides)
+    assert [process.name for process in story.processes] == ["java (815)"]
+    assert story.sentence.startswith("java (815) wrote ")
+    assert "; every 12 s vda stops for 4 s: " in story.sentence
+
+
+def test_too_few_page_faults_lead_no_story() -> None:
+    sides = quiet_host()
+    # They never happened before, and are rarer than one in five seconds.
+    sides[COMMANDS][0]["java", "majflt_per_s"] = np.zeros(N)
+    sides[COMMANDS][1]["java", "majflt_per_s"] = np.where(np.arange(M) % 15 < 2, 1.2, 0.0)
+    sides[COMMANDS][1]["java", "cpu_pct"] = noise(60, M)
+    [story] = compare(sides)
+    assert (story.topic, [process.sentence for process in story.processes]) == (
+        "cpu",
+        ["java (815) used 60 % of a CPU (normally 18 to 22 %)"],
+    )

@@ -11,7 +11,15 @@ from normstat.comparison.findings.wording import name_instance
 from normstat.comparison.model import Finding, FindingGroup, ProcessChange, StoryProcess
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.stories.story_table import StoryPlace, find_place
-from normstat.comparison.stories.story_words import Amount, describe_end, describe_normal, field_of, is_in_band
+from normstat.comparison.stories.story_words import (
+    Amount,
+    describe_end,
+    describe_normal,
+    field_of,
+    is_amount_that_matters,
+    is_in_band,
+    place_of,
+)
 from normstat.runtime.readable import format_human, format_seconds, join_words, name_processes
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.report_sums import split_process
@@ -33,25 +41,30 @@ class Actor:
     findings: list[tuple[FindingGroup, Finding, StoryPlace]] = field(default_factory=list)
 
     @property
+    def telling(self) -> list[tuple[FindingGroup, Finding, StoryPlace]]:
+        """Its findings of amounts that matter; of those without one all that are no details, or else all."""
+        matter = [item for item in self.findings if is_amount_that_matters(item[0], item[1])]
+        return matter or [item for item in self.findings if item[2].role != "detail"] or self.findings
+
+    @property
     def topic(self) -> str:
         """The resource of which it used more or less: that of its finding with the most impact."""
-        told = [item for item in self.findings if item[2].role != "detail"] or self.findings
-        return max(told, key=lambda item: (item[1].impact, item[1].anomaly_score))[2].topic
+        return max(self.telling, key=lambda item: (item[1].impact, item[1].anomaly_score))[2].topic
 
     @property
     def anomaly_score(self) -> float:
         """Of its strongest finding."""
-        return max(finding.anomaly_score for _, finding, _ in self.findings)
+        return max(finding.anomaly_score for _, finding, _ in self.telling)
 
     @property
     def impact(self) -> float:
         """Of its largest finding."""
-        return max(finding.impact for _, finding, _ in self.findings)
+        return max(finding.impact for _, finding, _ in self.telling)
 
     @property
     def pids(self) -> set[int]:
         """Process ids of its findings. Empty where the strongest one is about the command as a whole."""
-        strongest = max(self.findings, key=lambda item: item[1].anomaly_score)
+        strongest = max(self.telling, key=lambda item: item[1].anomaly_score)
         if command_of(strongest[0].stat, strongest[1].instance)[0] is None:
             return set()
         pids = (command_of(group.stat, finding.instance)[0] for group, finding, _ in self.findings)
@@ -65,7 +78,7 @@ class Actor:
             return "new"
         if "disappeared" in kinds:
             return "gone"
-        strongest = max(self.findings, key=lambda item: item[1].anomaly_score)[1]
+        strongest = max(self.telling, key=lambda item: item[1].anomaly_score)[1]
         return "less" if strongest.direction == "down" else "more"
 
 
@@ -89,7 +102,7 @@ def find_actors(groups: Sequence[FindingGroup]) -> list[Actor]:
         for member in group.members:
             _, command = command_of(group.stat, member.instance)
             actor = actors.setdefault(command, Actor(group.stat, member.instance, command))
-            actor.findings.append((group, member, find_place(group.stat, group.field, member.instance)))
+            actor.findings.append((group, member, place_of(group, member)))
     return sorted(actors.values(), key=lambda actor: -actor.anomaly_score)
 
 
@@ -155,7 +168,7 @@ def _describe(name: str, actor: Actor, side: StatSide | None, first_s: float | N
         new = f", which {'are' if is_plural else 'is'} new," if first_s is None else after
         return f"{name}{new} {join_words(clauses)}" if clauses else f"{name} {'are' if is_plural else 'is'} new"
     told: dict[str, str] = {}
-    for group, finding, place in sorted(actor.findings, key=lambda item: -item[1].anomaly_score):
+    for group, finding, place in sorted(actor.telling, key=lambda item: -item[1].anomaly_score):
         # A process and its command may both have a finding for the same meaning.
         _, _, meaning = place.meaning.partition(".")
         # Time in the kernel is a part of CPU time.

@@ -1,6 +1,6 @@
 """Build the stories of a host from its groups: one for each resource, with the processes that use it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,13 +13,14 @@ from normstat.comparison.read_side import StatSide
 from normstat.comparison.steady_processes import STEADY_STATS
 from normstat.comparison.stories.actors import Actor, Incident, command_of, describe_actor, find_actors
 from normstat.comparison.stories.bouts import describe_bouts_of
-from normstat.comparison.stories.story_table import StoryPlace, find_place, title_of
+from normstat.comparison.stories.story_table import StoryPlace, title_of
 from normstat.comparison.stories.story_words import (
     column_with_tool,
     describe_clause,
     is_usual,
     join_clauses,
     lower_starter,
+    place_of,
     representative,
 )
 from normstat.runtime import work_budget
@@ -72,7 +73,7 @@ def rank_groups(groups: Sequence[FindingGroup]) -> list[FindingGroup]:
 
 
 def _weigh(group: FindingGroup) -> FindingGroup:
-    if find_place(group.stat, group.field, group.members[0].instance).role != "detail":
+    if place_of(group, group.members[0]).role != "detail":
         return group
     members = [replace(member, anomaly_score=_half(member.anomaly_score)) for member in group.members]
     return replace(group, anomaly_score=_half(group.anomaly_score), members=members)
@@ -83,7 +84,7 @@ def is_noticeable(group: FindingGroup) -> bool:
 
     Processes are reported only if they are always there: among those that come and go, many changes are likely.
     """
-    if find_place(group.stat, group.field, group.members[0].instance).role == "detail":
+    if place_of(group, group.members[0]).role == "detail":
         return False
     if group.stat in STEADY_STATS:
         return group.impact >= MIN_STEADY_IMPACT
@@ -106,7 +107,7 @@ def build_stories(
     by_topic: dict[str, list[Placed]] = {}
     for at, group in enumerate(groups):
         work_budget.check()
-        place = find_place(group.stat, group.field, group.members[0].instance)
+        place = place_of(group, group.members[0])
         topic = place.topic
         if is_process_stat(group.stat):
             topics = {topic_of[command_of(group.stat, member.instance)[1]] for member in group.members}
@@ -127,14 +128,22 @@ def build_stories(
     stories = [item for item in stories if _is_noticeable(item, least)]
     new_processes = [process for item in stories for process in item.story.processes if process.change == "new"]
     if len(new_processes) == 1:
-        return _join_by_process(stories, least)
+        owner = next(item for item in stories if new_processes[0] in item.story.processes)
+        return _join(stories, owner, lambda item: _lacks_process(item) and item.story.anomaly_score >= least)
+    slowed = [
+        item
+        for item in stories
+        if any(process.stat in STEADY_STATS and process.change == "less" for process in item.story.processes)
+    ]
+    if not new_processes and len(slowed) == 1 and len(slowed[0].story.processes) == 1:
+        # A service that does less now and then is why its disk stops now and then.
+        stories = _join(stories, slowed[0], lambda item: _lacks_process(item) and bool(item.bouts))
     return [_name_new_processes(item, new_processes) if item.story.anomaly_score >= least else item for item in stories]
 
 
-def _join_by_process(stories: Sequence[HostStory], least: float) -> list[HostStory]:
-    """Return the stories, merging those that the only new process explains: a dd shows as CPU time and as a busy disk."""
-    owner = next(item for item in stories if any(process.change == "new" for process in item.story.processes))
-    same = [item for item in stories if item is owner or (_lacks_process(item) and item.story.anomaly_score >= least)]
+def _join(stories: Sequence[HostStory], owner: HostStory, is_explained: Callable[[HostStory], bool]) -> list[HostStory]:
+    """Return the stories, merging those that the only process of one explains: a dd shows as CPU time and as a busy disk."""
+    same = [item for item in stories if item is owner or is_explained(item)]
     if len(same) == 1:
         return list(stories)
     strongest = same[0]
@@ -151,7 +160,8 @@ def _join_by_process(stories: Sequence[HostStory], least: float) -> list[HostSto
         processes=owner.story.processes,
         also_seen_by=list(dict.fromkeys(column for item in same for column in item.story.also_seen_by))[:MAX_ALSO],
     )
-    joined = HostStory(story, strongest.lead, lines, sorted(at for item in same for at in item.groups))
+    bouts = next((item.bouts for item in same if item.bouts), "")
+    joined = HostStory(story, strongest.lead, lines, sorted(at for item in same for at in item.groups), bouts)
     dropped = {id(item) for item in same[1:]}
     return [joined if item is strongest else item for item in stories if id(item) not in dropped]
 
@@ -163,7 +173,8 @@ def _is_noticeable(item: HostStory, least: float) -> bool:
         return True
     if roles == {"detail"} and not story.processes and story.anomaly_score < least:
         return False
-    return story.impact >= MIN_IMPACT or story.anomaly_score >= MIN_SCORE
+    is_of_service = any(process.stat in STEADY_STATS for process in story.processes)
+    return story.impact >= (MIN_STEADY_IMPACT if is_of_service else MIN_IMPACT) or story.anomaly_score >= MIN_SCORE
 
 
 def _lacks_process(item: HostStory) -> bool:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Final
 
 from normstat.comparison.findings.classify import round_value
-from normstat.comparison.findings.coming_and_going import MIN_CPU_PCT, is_process_stat, least_bytes
 from normstat.comparison.ledger.candidates import Candidate
 from normstat.comparison.ledger.ledger_words import culprits_of, describe_certainty
 from normstat.comparison.ledger_model import Certainty, LedgerLine, LedgerPart, Resource
@@ -13,7 +12,15 @@ from normstat.comparison.model import FindingGroup, ProcessChange, Story, StoryP
 from normstat.comparison.steady_processes import STEADY_STATS
 from normstat.comparison.stories.build import MAX_PROCESSES, MAX_PROCESSES_IN_SENTENCE, MIN_IMPACT, MIN_STEADY_IMPACT, HostStory
 from normstat.comparison.stories.story_table import find_place, title_of
-from normstat.comparison.stories.story_words import is_in_band, is_usual, join_clauses, lower_starter, representative
+from normstat.comparison.stories.story_words import (
+    CONSEQUENCES,
+    is_amount_that_matters,
+    is_in_band,
+    is_usual,
+    join_clauses,
+    lower_starter,
+    representative,
+)
 from normstat.runtime.readable import join_words, name_processes
 
 TOPICS: Final[Mapping[Resource, str]] = {
@@ -27,18 +34,11 @@ TOPICS: Final[Mapping[Resource, str]] = {
     "database": "database",
     "memory_limit": "memory_limit",
 }
-# The roles of series that waited for the resource, or failed.
-CONSEQUENCES: Final = frozenset({"latency", "wait", "errors"})
 MAX_CONSEQUENCES: Final = 2
 # Minimum score of a story told by the ledger, by its certainty.
 MIN_SCORES: Final[Mapping[Certainty, float]] = {"sure": 0.3, "likely": 0.15, "nothing": 0.0}
 # No recorded tool shows whose traffic it was.
 NOBODYS: Final = "network"
-# Page faults, switches or requests of a process; packets, of 1 KiB, that are 1 MiB/s.
-MIN_PER_S: Final = 50.0
-MIN_PACKETS_PER_S: Final = 1024.0
-# A service does less when it does less than this part of what is normal.
-MAX_LEFT: Final = 0.75
 # Changes of a resource whose use is normal count for less.
 UNTOLD_FACTOR: Final = 0.5
 
@@ -128,34 +128,6 @@ def _is_news(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
     matters = bool(item.lines) or item.story.impact >= (MIN_STEADY_IMPACT if is_of_process else MIN_IMPACT)
     matters = matters and any(is_amount_that_matters(groups[at]) for at in item.groups)
     return (_is_sure(item, groups) or is_of_process) and not _is_within(item, groups) and matters and (is_failure or not is_relief)
-
-
-def is_amount_that_matters(group: FindingGroup) -> bool:
-    """Return whether a change is as large as one that a line of the ledger would report. Latencies and errors always are.
-
-    What stops matters to those who wait for it, however little it did; so does a service that is always there and does less.
-    """
-    finding = representative(group)
-    place = find_place(group.stat, group.field, finding.instance)
-    if place.role == "detail":
-        return False
-    now, normal = finding.incident, finding.baseline
-    does_less = group.stat in STEADY_STATS and (now.mean or 0.0) < MAX_LEFT * (normal.mean or 0.0)
-    has_stopped = now.p95 == 0 and bool(normal.p5)
-    is_count_of_process = is_process_stat(group.stat) and group.unit == "1/s"
-    ends = ((now.p5, normal.p5), (now.mean, normal.mean), (now.p95, normal.p95))
-    change = max(abs((end or 0.0) - (usual or 0.0)) for end, usual in ends)
-    if change < place.least:
-        return False
-    if (place.role in CONSEQUENCES and not is_count_of_process) or has_stopped or does_less:
-        return True
-    if group.unit.startswith("packets"):
-        least = MIN_PACKETS_PER_S
-    elif group.unit == "%":
-        least = MIN_CPU_PCT
-    else:
-        least = least_bytes(group.unit) or (MIN_PER_S if is_count_of_process else 0.0)
-    return change >= least
 
 
 def _is_within(item: HostStory, groups: Sequence[FindingGroup]) -> bool:

@@ -1,13 +1,16 @@
 """The sentences of stories: short clauses with values in human units, each with what is normal."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
+from normstat.comparison.findings.coming_and_going import MIN_CPU_PCT, is_process_stat, least_bytes
 from normstat.comparison.findings.wording import is_moved_by_median, name_instance, tool_of
 from normstat.comparison.model import Finding, FindingGroup
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.comparison.side_values import SideValues
-from normstat.comparison.stories.story_table import StoryPlace
+from normstat.comparison.steady_processes import STEADY_STATS
+from normstat.comparison.stories.story_table import StoryPlace, find_place
 from normstat.runtime.readable import describe_range, format_human, to_singular
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
@@ -24,6 +27,15 @@ MAX_NAMES: Final = 2
 MAX_COUNTED: Final = 99
 # Topics whose instances are known by their names alone: vda, eth0, /home.
 NAMED_PLAINLY: Final = frozenset({"disk", "network", "nfs", "filesystem"})
+
+
+# The roles of series that waited for the resource, or failed.
+CONSEQUENCES: Final = frozenset({"latency", "wait", "errors"})
+# Page faults, switches or requests of a process; packets, of 1 KiB, that are 1 MiB/s.
+MIN_PER_S: Final = 50.0
+MIN_PACKETS_PER_S: Final = 1024.0
+# A service does less when it does less than this part of what is normal.
+MAX_LEFT: Final = 0.75
 
 
 class Amount(str):
@@ -137,6 +149,45 @@ def representative(group: FindingGroup) -> Finding:
         if group.n_members == group.n_instances > 1 and is_summary(group.stat, member.instance):
             return member
     return group.members[0]
+
+
+def place_of(group: FindingGroup, finding: Finding) -> StoryPlace:
+    """Return the place of a finding of a group in a story. A change below the least of its meaning is a detail."""
+    place = find_place(group.stat, group.field, finding.instance)
+    return replace(place, role="detail") if change_of(finding) < place.least else place
+
+
+def change_of(finding: Finding) -> float:
+    """Return by how much a series changed, in its unit: the mean, or the end of the middle 90 % that changed most."""
+    now, normal = finding.incident, finding.baseline
+    ends = ((now.p5, normal.p5), (now.mean, normal.mean), (now.p95, normal.p95))
+    return max(abs((end or 0.0) - (usual or 0.0)) for end, usual in ends)
+
+
+def is_amount_that_matters(group: FindingGroup, finding: Finding | None = None) -> bool:
+    """Return whether a change is as large as one that a line of the ledger would report. Latencies and errors always are.
+
+    `finding`: of the group; without it the one that represents the group.
+
+    What stops matters to those who wait for it, however little it did; so does a service that is always there and does less.
+    """
+    finding = representative(group) if finding is None else finding
+    place = place_of(group, finding)
+    if place.role == "detail":
+        return False
+    now, normal = finding.incident, finding.baseline
+    does_less = group.stat in STEADY_STATS and (now.mean or 0.0) < MAX_LEFT * (normal.mean or 0.0)
+    has_stopped = now.p95 == 0 and bool(normal.p5)
+    is_count_of_process = is_process_stat(group.stat) and group.unit == "1/s"
+    if (place.role in CONSEQUENCES and not is_count_of_process) or has_stopped or does_less:
+        return True
+    if group.unit.startswith("packets"):
+        least = MIN_PACKETS_PER_S
+    elif group.unit == "%":
+        least = MIN_CPU_PCT
+    else:
+        least = least_bytes(group.unit) or (MIN_PER_S if is_count_of_process else 0.0)
+    return change_of(finding) >= least
 
 
 def name_members(group: FindingGroup, finding: Finding, place: StoryPlace) -> str:
