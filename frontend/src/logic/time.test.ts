@@ -42,6 +42,9 @@ describe("instants and durations", () => {
 
   it("are described with at most two units", () => {
     expect(describeDuration(toDurationMs(3_661_000))).toBe("1 h 1 min");
+    expect(describeDuration(toDurationMs(900_001))).toBe("15 min");
+    expect(describeDuration(toDurationMs(3_601_000))).toBe("1 h");
+    expect(describeDuration(toDurationMs(0))).toBe("0 ms");
     expect(describeAge(toEpochMs(1_000_000), toEpochMs(1_042_300))).toBe("42 s ago");
     expect(describeAge(toEpochMs(1_000_000), toEpochMs(1_000_400))).toBe("just now");
     expect(describeAge(toEpochMs(1_010_000), toEpochMs(1_000_000))).toBe("in 10 s");

@@ -89,13 +89,15 @@ export function formatDuration(length: DurationMs): string {
   return rest > 0 || text === "" ? `${text}${String(rest)}ms` : text;
 }
 
-/** Return a duration as readable text: `1 h 30 min`, at most the two largest units. */
+/** Return a duration as readable text: `1 h 30 min`, at most the two largest units, and no others between them (15 min 1 ms is `15 min`). */
 export function describeDuration(length: DurationMs): string {
-  const terms: Record<string, string> = { d: "d", h: "h", m: "min", s: "s", ms: "ms" };
-  const parts = [...formatDuration(length).matchAll(/(\d+)(ms|[dhms])/g)];
+  const terms = ["d", "h", "m", "s", "ms"];
+  const words: Record<string, string> = { m: "min" };
+  const parts = [...formatDuration(length).matchAll(/(\d+)(ms|[dhms])/g)].map(([, count = "", unit = ""]) => ({ count, unit }));
+  const largest = terms.indexOf(parts[0]?.unit ?? "");
   return parts
-    .slice(0, 2)
-    .map(([, count, unit]) => `${count ?? ""} ${terms[unit ?? ""] ?? ""}`)
+    .filter(({ unit }) => terms.indexOf(unit) <= largest + 1)
+    .map(({ count, unit }) => `${count} ${words[unit] ?? unit}`)
     .join(" ");
 }
 

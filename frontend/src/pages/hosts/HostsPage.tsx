@@ -128,17 +128,19 @@ export function HostsPage() {
               </Button>
             </>
           )}
-          <Button
-            variant={isAdding ? "default" : "light"}
-            leftSection={<IconPlus size={14} />}
-            aria-expanded={isAdding}
-            onClick={adding.toggle}
-          >
-            Add a host
-          </Button>
+          {!me.is_read_only && (
+            <Button
+              variant={isAdding ? "default" : "light"}
+              leftSection={<IconPlus size={14} />}
+              aria-expanded={isAdding}
+              onClick={adding.toggle}
+            >
+              Add a host
+            </Button>
+          )}
         </Group>
       </Group>
-      {(isAdding || (fleet.data?.hosts.length === 0 && !me.is_limited)) && (
+      {(isAdding || (fleet.data?.hosts.length === 0 && !me.is_limited && !me.is_read_only)) && (
         <AddHost isAdministrator={me.role === "administrator"} />
       )}
       <FleetBody fleet={fleet} view={view} shown={shown} set={set} hasTools />
