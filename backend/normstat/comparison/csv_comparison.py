@@ -9,7 +9,7 @@ import numpy as np
 from normstat.comparison.long_csv import LongTable, names_of
 from normstat.comparison.series_comparison import UNUSUAL, Verdict, families_of, verdicts_of
 from normstat.profiles.adhoc_profile import Block, compare_blocks
-from normstat.scoring.contamination import find_contaminated, find_ends
+from normstat.scoring.contamination import find_contaminated, find_ends, find_moments
 from normstat.scoring.host_profile import MIN_BASELINE
 from normstat.scoring.significance import appearance_significance
 from normstat.scoring.summary import FloatArray, IntArray
@@ -58,7 +58,7 @@ def compare_tables(baseline: LongTable, incident: LongTable, before: LongTable |
     result: list[MetricScore] = []
     if scored:
         groups = _group_by_interval({name: series[name] for name in scored})
-        series |= _without_foreign_ends(series, groups)
+        series |= _without_contamination(series, groups)
         ordered = [name for group in groups for name in group]
         _, scores = compare_blocks([_to_block([series[name] for name in group]) for group in groups], families_of(ordered))
         result = [
@@ -71,8 +71,8 @@ def compare_tables(baseline: LongTable, incident: LongTable, before: LongTable |
     return sorted(result, key=lambda item: (item.verdict == "insufficient-data", -item.strength, item.metric))
 
 
-def _without_foreign_ends(series: dict[str, Sides], groups: Sequence[Sequence[str]]) -> dict[str, Sides]:
-    """Return the metrics without the ends of the baseline that show the incident, or are like nothing else in it.
+def _without_contamination(series: dict[str, Sides], groups: Sequence[Sequence[str]]) -> dict[str, Sides]:
+    """Return the metrics with samples missing where the baseline shows the incident, or at its ends is like nothing else in it.
 
     The metrics of the commonest interval judge.
     """
@@ -82,27 +82,24 @@ def _without_foreign_ends(series: dict[str, Sides], groups: Sequence[Sequence[st
     pieces = np.split(np.arange(len(times)), 1 + np.flatnonzero(steps > MAX_STEPS * np.median(steps))) if len(steps) else []
     # Single samples of a long baseline say little.
     size = max(1, min(len(times) // N_BINS, len(block.times_incident)))
-    bins = [bin_ for piece in pieces for bin_ in np.array_split(piece, max(1, len(piece) // size))]
+    of_pieces = [np.array_split(piece, max(1, len(piece) // size)) for piece in pieces]
+    bins = [bin_ for of_piece in of_pieces for bin_ in of_piece]
     codes = find_contaminated(_means(block.baseline, bins), block.incident)
-    spans: list[tuple[float, float]] = []
+    is_foreign = find_moments(codes, len(block.times_incident) // size)
     begin = 0
-    for piece in pieces:
-        of_piece = bins[begin : begin + max(1, len(piece) // size)]
-        first, last = find_ends(codes[begin : begin + len(of_piece)])
-        begin += len(of_piece)
-        if first:
-            spans.append((float(times[piece[0]]), float(times[of_piece[first - 1][-1]])))
-        if last:
-            spans.append((float(times[of_piece[-last][0]]), float(times[piece[-1]])))
-    if not spans:
-        return {}
+    for of_piece in of_pieces:
+        end = begin + len(of_piece)
+        first, last = find_ends(codes[begin:end])
+        is_foreign[begin : begin + first] = is_foreign[end - last : end] = True
+        begin = end
+    spans = [(float(times[bins[at][0]]), float(times[bins[at][-1]])) for at in np.flatnonzero(is_foreign).tolist()]
     kept: dict[str, Sides] = {}
-    for name, ((own, values), incident, before) in series.items():
-        is_kept = np.ones(len(own), np.bool_)
-        for start, end in spans:
-            is_kept &= (own < start) | (own > end)
-        if np.isfinite(values[is_kept]).sum() >= MIN_BASELINE:
-            kept[name] = ((own[is_kept], values[is_kept]), incident, before)
+    for name, ((own, values), incident, before) in series.items() if spans else ():
+        left = np.copy(values)
+        for start, last_s in spans:
+            left[(own >= start) & (own <= last_s)] = np.nan
+        if np.isfinite(left).sum() >= MIN_BASELINE:
+            kept[name] = ((own, left), incident, before)
     return kept
 
 

@@ -19,14 +19,19 @@ MIN_SERIES: Final = 10
 FAR: Final = 8.0
 # A bin is as the incident is when it leans towards it with this cosine and went this part of the way, if the way is this many times
 # as long as the deviation of a typical bin.
-MIN_COSINE: Final = 0.5
-MIN_WAY: Final = 0.5
+MIN_COSINE: Final = 0.35
+MIN_WAY: Final = 0.35
 MIN_REACH: Final = 1.0
 # A bin this many times as far out as a typical one is like nothing else.
 STRANGE: Final = 4.0
 # At most this part of an unbroken time is left out at each end; of two normal bins within it the run goes on.
 MAX_PART: Final = 0.25
 MAX_HOLE: Final = 2
+# A baseline shorter than this many incidents cannot show what is rare: moments in it that are as the incident, each at most this
+# part of the incident long and together this part of the baseline, are left out too.
+N_SHORT: Final = 8
+MOMENT: Final = 1 / 8
+MAX_MOMENTS: Final = 0.1
 SD_PER_MAD: Final = 1.4826
 
 
@@ -73,6 +78,21 @@ def find_ends(codes: Codes) -> tuple[int, int]:
     runs = [_length_of_run(order != NORMAL) for order in (codes, codes[::-1])]
     first, last = (n if n <= MAX_PART * len(codes) else 0 for n in runs)
     return first, last
+
+
+def find_moments(codes: Codes, n_incident: int) -> BoolArray:
+    """Return which bins of a short baseline are moments like the incident: far shorter than it, so they are no earlier incidents.
+
+    `n_incident`: its length in bins. Shape: -> (n_bins,)
+    """
+    found = codes == LIKE_INCIDENT
+    none = np.zeros(len(codes), np.bool_)
+    if not found.any() or len(codes) >= N_SHORT * n_incident:
+        return none
+    # Bins between two changes have one number.
+    runs = np.cumsum(np.concatenate([[False], found[1:] != found[:-1]]))
+    moments = found & (np.bincount(runs)[runs] <= max(1.0, MOMENT * n_incident))
+    return moments if moments.mean() <= MAX_MOMENTS else none
 
 
 def _length_of_run(found: BoolArray) -> int:
