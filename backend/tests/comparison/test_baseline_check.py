@@ -9,7 +9,7 @@ from normstat.comparison.baseline_check import check_baseline
 from normstat.comparison.csv_comparison import compare_tables
 from normstat.comparison.long_csv import LongTable
 from normstat.comparison.score import StatPair
-from normstat.scoring.contamination import LIKE_INCIDENT, LIKE_NOTHING, NORMAL, find_contaminated, find_ends
+from normstat.scoring.contamination import LIKE_INCIDENT, LIKE_NOTHING, NORMAL, find_contaminated, find_ends, find_moments
 from normstat.scoring.summary import FloatArray
 from normstat.window import Window
 from tests.comparison.sides import field_of, make_side, stat_of
@@ -74,6 +74,20 @@ def test_an_incident_in_the_middle_of_a_baseline_or_too_long_a_one_stays() -> No
     assert find_ends(codes) == (4, 1)
 
 
+def test_moments_like_the_incident_are_left_out_of_short_baselines_only() -> None:
+    codes = np.zeros(100, np.int8)
+    codes[[10, 50, 51, 99]] = LIKE_INCIDENT
+    codes[30] = LIKE_NOTHING
+    assert np.flatnonzero(find_moments(codes, 16)).tolist() == [10, 50, 51, 99]
+    # For a shorter incident a run of two is too long: it may be an earlier one.
+    assert np.flatnonzero(find_moments(codes, 13)).tolist() == [10, 99]
+    # A long baseline shows itself how rare they are, and many of them are how the host is.
+    assert not find_moments(codes, 12).any()
+    codes[::5] = LIKE_INCIDENT
+    assert not find_moments(codes, 60).any()
+    assert not find_moments(np.zeros(0, np.int8), 60).any()
+
+
 def pair_of(baseline: FloatArray) -> StatPair:
     fields = ("r_per_s", "w_per_s", "rkb_per_s")
     keys = [(f"sd{number}", field) for field in fields for number in range(N_SERIES // 3)]
@@ -120,3 +134,15 @@ def test_files_rank_a_contaminated_baseline_as_a_clean_one() -> None:
         for n in (0, 9)
     )
     assert set(clean) == set(dirty) == {"m0", "m1", "m2", "m3"}
+
+
+def test_moments_of_the_incident_in_a_short_baseline_hardly_weaken_what_changed() -> None:
+    clean = busy(90, 1)
+    dirty = clean.copy()
+    dirty[:, [20, 44, 45, 71]] = incident()[:, :4]
+    # Without leaving them out the four are 20 to 30 times weaker.
+    strengths = [
+        {item.metric: item.strength for item in compare_tables(table(baseline, 0), table(incident(), 1000))}
+        for baseline in (clean, dirty)
+    ]
+    assert all(strengths[1][name] > 0.7 * strengths[0][name] for name in ("m0", "m1", "m2", "m3"))
