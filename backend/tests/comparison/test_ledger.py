@@ -147,6 +147,17 @@ def test_a_little_less_that_nobody_made_is_no_news() -> None:
     assert [(line.outside, line.certainty) for line in lines] == [(-15.0, "nothing"), (-50.0, "sure")]
 
 
+def test_a_busy_host_that_is_a_little_less_busy_is_no_news() -> None:
+    """Whichever process did less: of a service that stalls its own series tell."""
+    others = {"6/cc1": (steady(100, N, share=0.01), steady(100, M, seed=3, share=0.01))}
+    lines = [
+        ledger_of(host_of({"5/gzip": (steady(80, N, share=0.01), steady(now, M, seed=2, share=0.01)), **others}))["cpu"]
+        for now in (68.0, 40.0)
+    ]
+    assert [line.certainty for line in lines] == ["nothing", "sure"]
+    assert [part.name for part in lines[0].parts if part.is_outside] == ["gzip (5)"]
+
+
 def test_two_processes_of_a_command_are_one_part() -> None:
     processes = {"6/java": (steady(20, N, seed=2), steady(20, M, seed=3))}
     processes |= {f"{pid}/yes": (np.zeros(N), steady(40, M, seed=pid)) for pid in (8, 9)}

@@ -16,10 +16,12 @@ from normstat.runtime.readable import name_processes, name_sessions, name_statem
 # How many times the change of a normal window, to be sure, and to be likely.
 SURE: Final = 2.5
 LIKELY: Final = STANDS_OUT
-# Minimum weight of a line: with a capacity, without one (twice as much is 0.045), and for a fall below normal without a user.
+# Minimum weight of a line: with a capacity, without one (twice as much is 0.045), and for a fall below normal without a user. A fall
+# by less than this part of what is normal is no news: CPUs that were busy 88 % of the time instead of 91.
 MIN_WEIGHT: Final = 0.02
 MIN_RATE_WEIGHT: Final = 0.045
 MIN_FALL_WEIGHT: Final = 0.15
+MIN_FALL: Final = 0.1
 # A line that weighs less is at most likely.
 MIN_SURE_WEIGHT: Final = 0.05
 # At its capacity a total cannot rise.
@@ -146,7 +148,8 @@ def _certainty_of(line: LedgerLine) -> Certainty:
     # A fall is reported where a user stopped, or where it is large.
     if line.outside < 0 and not culprits_of(line):
         least = MIN_FALL_WEIGHT
-    if line.ratio < LIKELY or line.weight < least:
+    is_small_fall = line.outside < 0 and -line.outside < MIN_FALL * line.low
+    if line.ratio < LIKELY or line.weight < least or is_small_fall:
         return "nothing"
     return "sure" if line.ratio >= SURE and line.weight >= MIN_SURE_WEIGHT else "likely"
 
