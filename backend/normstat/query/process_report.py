@@ -404,7 +404,8 @@ def find_summary(stat: str) -> str | None:
     >>> find_summary("linux_process"), find_summary("prstat_solaris_micro")
     ('linux_command', None)
     """
-    return next((name for name, (_, own) in load_catalogue().stats.items() if own.summary_of == stat), None)
+    found = load_catalogue().stats.get(stat)
+    return None if found is None else next((own.name for own in found[0].stats if own.summary_of == stat), None)
 
 
 def _order(row: _Row, place: int | None) -> float:

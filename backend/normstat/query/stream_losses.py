@@ -84,15 +84,12 @@ async def read_stream_losses(session: AsyncSession, host_id: int, window: Window
     return losses
 
 
-async def read_stream_times(
-    session: AsyncSession, host_id: int, specs: Sequence[str], window: Window
-) -> list[tuple[str, datetime, datetime]]:
-    """Return spec, first and last sample of the streams of these specs that have samples around or in a window."""
+async def read_stream_times(session: AsyncSession, host_id: int, window: Window) -> list[tuple[str, datetime, datetime]]:
+    """Return spec, first and last sample of the streams that have samples around or in a window."""
     rows = await session.execute(
         select(Stream.spec, Stream.first_sample_at, Stream.last_sample_at)
         .where(
             Stream.host_id == host_id,
-            Stream.spec.in_(specs),
             Stream.first_sample_at < window.end,
             Stream.last_sample_at >= window.start,
         )

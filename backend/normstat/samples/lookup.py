@@ -306,9 +306,8 @@ async def _read_stats(session: AsyncSession, names: Sequence[str]) -> list[StatR
     found = rows.all()
     brought_by = {(stat_id, key): host_id for stat_id, _, _, _, _, is_documented, key, host_id in found if not is_documented}
     hidden = await _find_hidden_columns(session, brought_by)
-    today = {
-        name: {field.key: field for field in stat.fields} for name, (_, stat) in load_catalogue().stats.items() if name in names
-    }
+    known = load_catalogue().stats
+    today = {name: {field.key: field for field in known[name][1].fields} for name in names if name in known}
     stats: dict[str, tuple[int, str, int, list[Field]]] = {}
     for stat_id, name, spec, version, definition, is_documented, key, _ in found:
         if (stat_id, key) in hidden:

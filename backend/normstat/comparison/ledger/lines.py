@@ -16,8 +16,8 @@ from normstat.runtime.readable import name_processes, name_sessions, name_statem
 # How many times the change of a normal window, to be sure, and to be likely.
 SURE: Final = 2.5
 LIKELY: Final = STANDS_OUT
-# Minimum weight of a line: with a capacity, without one (twice as much is 0.045), and for a fall below normal without a user. A fall
-# by less than this part of what is normal is no news: CPUs that were busy 88 % of the time instead of 91.
+# Minimum weight of a line: with a capacity, without one (twice as much is 0.045), and for a fall below normal without a user. A
+# fall by less than a tenth of what is normal is no news: CPUs that were busy 88 % of the time instead of 91.
 MIN_WEIGHT: Final = 0.02
 MIN_RATE_WEIGHT: Final = 0.045
 MIN_FALL_WEIGHT: Final = 0.15
