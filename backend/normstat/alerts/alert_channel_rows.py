@@ -38,7 +38,7 @@ class AlertChannelInfo(Documented):
     id: int
     name: str
     kind: str
-    """email, webhook, chat, alertmanager or script."""
+    """email, webhook, chat, alertmanager, service or script."""
     endpoint: str
     """Whom it reaches, without secrets: `smtp://mail.example.org:587`, `https://hooks.slack.com`."""
     is_enabled: bool

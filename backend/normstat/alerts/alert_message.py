@@ -118,7 +118,7 @@ def build_message(facts: MessageFacts) -> AlertMessage:
         state="resolved" if is_over else "firing",
         route=facts.route,
         colour=worst.colour,
-        subject=_one_line(_subject(facts, parts, hosts))[:MAX_SUBJECT],
+        subject=_one_line(_subject(facts, parts))[:MAX_SUBJECT],
         sentence=_sentence(facts, worst, is_over=is_over),
         host=hosts[0] if len(hosts) == 1 else "",
         since=since,
@@ -180,7 +180,7 @@ def _name_instances(ordered: Sequence[RoutedEpisode], noun: str | None) -> str:
     return f"{len(names)} {many}, worst {one} {names[0]}"
 
 
-def _subject(facts: MessageFacts, parts: Sequence[MessagePart], hosts: Sequence[str]) -> str:
+def _subject(facts: MessageFacts, parts: Sequence[MessagePart]) -> str:
     worst = parts[0]
     state = COLOUR_LABELS[worst.colour].upper()
     words = {
@@ -191,11 +191,16 @@ def _subject(facts: MessageFacts, parts: Sequence[MessagePart], hosts: Sequence[
         MessageKind.RENEWED: f"STILL {state}",
         MessageKind.RESOLVED: "OVER",
     }
-    who = hosts[0] if len(hosts) == 1 else f"{hosts[0]} and {count_of(len(hosts) - 1, 'more host')}"
     what = f"{worst.title} ({worst.instances})" if worst.instances else worst.title
     titles = {part.title for part in parts}
     more = f" and {count_of(len(titles) - 1, 'more rule')}" if len(titles) > 1 else ""
-    return f"[{words[facts.kind]}] {who}: {what}{more}"
+    return f"[{words[facts.kind]}] {name_hosts(parts)}: {what}{more}"
+
+
+def name_hosts(parts: Sequence[MessagePart]) -> str:
+    """Return where a message is about: `web1`, `web1 and 2 more hosts`; the worst is named."""
+    hosts = list(dict.fromkeys(part.host or SERVER for part in parts))
+    return hosts[0] if len(hosts) == 1 else f"{hosts[0]} and {count_of(len(hosts) - 1, 'more host')}"
 
 
 def _sentence(facts: MessageFacts, worst: MessagePart, *, is_over: bool) -> str:

@@ -25,7 +25,7 @@ from normstat.alerts.alert_rows import (
     read_lasting_episodes,
     read_routed_alerts,
 )
-from normstat.alerts.channel_settings import ChannelKind
+from normstat.alerts.channel_settings import ChannelKind, stays_open
 from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.message_questions import ask_questions
 from normstat.alerts.routing import (
@@ -229,8 +229,7 @@ async def _write_messages(
         content = _build(step, message, route, zones, public_url)
         for channel_id in message.channels:
             channel = step.channels.get(channel_id)
-            # Nothing for people: a renewal, or the end of what is muted.
-            if channel is None or (message.is_silent and channel.kind != ChannelKind.ALERTMANAGER):
+            if channel is None or (message.is_silent and not _hears_silent(channel, message.kind)):
                 continue
             drafts.append(
                 MessageDraft(
@@ -245,6 +244,13 @@ async def _write_messages(
                 )
             )
     return drafts
+
+
+def _hears_silent(channel: AlertChannelRow, kind: MessageKind) -> bool:
+    """Return whether a channel gets what is not for people: a renewal, or the end of what is muted or of a route without ends."""
+    if kind is MessageKind.RENEWED:
+        return channel.kind == ChannelKind.ALERTMANAGER
+    return stays_open(channel.kind, channel.settings)
 
 
 def _build(

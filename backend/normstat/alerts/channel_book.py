@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import monotonic
@@ -18,7 +18,7 @@ from normstat.alerts.alert_outbox import drop_messages
 from normstat.alerts.alert_route_rows import AlertRoutePut
 from normstat.alerts.alert_router import to_routed
 from normstat.alerts.alert_rows import read_past_episodes
-from normstat.alerts.channel_settings import AnySettings, ScriptSettings, join_secrets, keep_secrets
+from normstat.alerts.channel_settings import AnySettings, ScriptSettings, ServiceSettings, join_secrets, keep_secrets
 from normstat.alerts.message_kind import MessageKind
 from normstat.alerts.route_settings import RouteSettings
 from normstat.alerts.route_trial import RecordedEpisode, TrialMessage, try_route
@@ -166,11 +166,17 @@ async def try_in_past(session: AsyncSession, settings: RouteSettings, window: Wi
 
 
 async def test_channel(settings: AnySettings, *, name: str, public_url: str, scripts_dir: Path | None) -> ChannelTestResult:
-    """Send a test message; return what the receiver said."""
+    """Send a test message; return what the receiver said. A service that shows nothing of what is over gets its beginning first."""
     began = monotonic()
     key = str(uuid.uuid4())
-    message = SentMessage(build_test_message(name, public_url, datetime.now(UTC)), key, key, None, public_url)
-    outcome = await ChannelSender(scripts_dir).send(message, settings)
+    over = build_test_message(name, public_url, datetime.now(UTC))
+    has_two = isinstance(settings, ServiceSettings) and settings.traits.keeps_state
+    contents = [replace(over, kind=MessageKind.FIRED, state="firing"), over] if has_two else [over]
+    sender = ChannelSender(scripts_dir)
+    for content in contents:
+        outcome = await sender.send(SentMessage(content, key, key, None, public_url), settings)
+        if not outcome.is_sent:
+            break
     return ChannelTestResult(outcome.is_sent, outcome.answer, monotonic() - began)
 
 

@@ -2,12 +2,14 @@
 
 import json
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints, TypeAdapter, model_validator
 
+from normstat.alerts.services import Service, check_entry, load_services
 from normstat.alerts.webhook_template import check_template
 from normstat.errors import BadRequest
 from normstat.runtime.web_address import VISIBLE, check_secret_url, check_url, hide_path
@@ -27,6 +29,7 @@ class ChannelKind(StrEnum):
     WEBHOOK = "webhook"
     CHAT = "chat"
     ALERTMANAGER = "alertmanager"
+    SERVICE = "service"
     SCRIPT = "script"
 
 
@@ -67,6 +70,12 @@ def _check_mail_host(host: str) -> str:
 def _check_script(name: str) -> str:
     if _SCRIPT.fullmatch(name) is None:
         raise ValueError("expected the name of a file in the server's folder of alert scripts, without a path")
+    return name
+
+
+def _check_service(name: str) -> str:
+    if name not in load_services():
+        raise ValueError(f"expected one of {', '.join(load_services())}")
     return name
 
 
@@ -166,6 +175,36 @@ class AlertmanagerSettings(_Settings):
         return f"{parts.scheme}://{parts.netloc}"
 
 
+class ServiceSettings(_Settings):
+    """A service of services.toml, such as PagerDuty. `url`: its API, or your own server; `target`: whom it reaches there."""
+
+    kind: Literal[ChannelKind.SERVICE]
+    service: Annotated[str, AfterValidator(_check_service)]
+    url: Url
+    key: Authorization
+    target: Annotated[str, StringConstraints(max_length=200)]
+
+    @property
+    def endpoint(self) -> str:
+        """Scheme and host of the URL."""
+        return hide_path(SecretStr(self.url))
+
+    @property
+    def traits(self) -> Service:
+        """What services.toml says of the service."""
+        return load_services()[self.service]
+
+    @model_validator(mode="after")
+    def _check_entries(self) -> Self:
+        if self.key is not None and self.key.get_secret_value():
+            check_entry(self.traits.key, self.key.get_secret_value())
+        if self.traits.target is not None:
+            check_entry(self.traits.target, self.target)
+        elif self.target:
+            raise ValueError(f"{self.traits.label} has no target: leave it empty")
+        return self
+
+
 class ScriptSettings(_Settings):
     """A program in the folder that the server's administrator chose; it gets the message as JSON."""
 
@@ -178,14 +217,10 @@ class ScriptSettings(_Settings):
         return self.script
 
 
-ChannelSettings = Annotated[
-    EmailSettings | WebhookSettings | ChatSettings | AlertmanagerSettings | ScriptSettings, Field(discriminator="kind")
-]
-AnySettings = EmailSettings | WebhookSettings | ChatSettings | AlertmanagerSettings | ScriptSettings
+AnySettings = EmailSettings | WebhookSettings | ChatSettings | AlertmanagerSettings | ServiceSettings | ScriptSettings
+ChannelSettings = Annotated[AnySettings, Field(discriminator="kind")]
 _ADAPTER: Final[TypeAdapter[AnySettings]] = TypeAdapter(ChannelSettings)
-SECRETS: Final = ("password", "url", "authorization")
-# The required settings of a channel.
-NEEDED: Final[dict[ChannelKind, str]] = {ChannelKind.WEBHOOK: "url", ChannelKind.CHAT: "url"}
+SECRETS: Final = ("password", "url", "authorization", "key")
 
 
 def split_secrets(settings: AnySettings) -> tuple[dict[str, object], dict[str, object]]:
@@ -201,12 +236,28 @@ def split_secrets(settings: AnySettings) -> tuple[dict[str, object], dict[str, o
 
 def secret_names(settings: AnySettings) -> list[str]:
     """Return the names of the settings of this kind that are secrets."""
-    # The URL of an Alertmanager is not a secret; its `authorization` is.
-    return [
-        name
-        for name in SECRETS
-        if name in type(settings).model_fields and not (name == "url" and isinstance(settings, AlertmanagerSettings))
-    ]
+    # The URL of an Alertmanager or of a service is not a secret; `authorization` and `key` are.
+    has_open_url = isinstance(settings, AlertmanagerSettings | ServiceSettings)
+    return [name for name in SECRETS if name in type(settings).model_fields and not (name == "url" and has_open_url)]
+
+
+def _needed_secret(settings: AnySettings) -> str | None:
+    """Return the secret that a channel cannot do without. Missing: None"""
+    match settings:
+        case WebhookSettings() | ChatSettings():
+            return "url"
+        case ServiceSettings():
+            return None if settings.traits.key.is_optional else "key"
+        case _:
+            return None
+
+
+def stays_open(kind: str, settings: Mapping[str, object]) -> bool:
+    """Return whether the receiver keeps an alert open until it hears that it is over. `settings`: as they are stored"""
+    if kind == ChannelKind.ALERTMANAGER:
+        return True
+    service = load_services().get(str(settings.get("service")))
+    return service is not None and service.keeps_state
 
 
 def join_secrets(public: dict[str, object], secrets: dict[str, object]) -> AnySettings:
@@ -236,7 +287,7 @@ def keep_secrets(wanted: AnySettings, stored: AnySettings | None) -> AnySettings
     if stored is not None and kept and joined.endpoint != stored.endpoint:
         names = " and ".join(sorted(kept))
         raise BadRequest(f"The receiver is another one ({joined.endpoint}): enter {names} again, which was given for the old one")
-    needed = NEEDED.get(joined.kind)
+    needed = _needed_secret(joined)
     if needed is not None and getattr(joined, needed) is None:
         raise BadRequest(f"A channel of kind {joined.kind} needs `{needed}`")
     # A password that came with the old security must fit the new one.

@@ -15,6 +15,15 @@ STYLE: Final = "font-family: sans-serif; font-size: 14px; line-height: 1.45; max
 
 def to_text(message: AlertMessage, silence_link: str | None) -> str:
     """Return the message as plain text, the body of a mail. Lines are not wrapped: readers do that."""
+    lines = [to_details(message), "", f"Graphs: {message.link}"]
+    if silence_link is not None:
+        lines += [f"Silence: {silence_link}"]
+    lines += ["", f"Route {message.route}, alert {message.alert_id}, message {message.number}: {message.alert_link}"]
+    return "\n".join(lines) + "\n"
+
+
+def to_details(message: AlertMessage) -> str:
+    """Return the message as plain text without its subject and its links, for receivers that have places for those."""
     lines = [message.sentence, ""]
     for part in message.parts[:MAX_SHOWN]:
         lines += [*_part_lines(part, message.sentence), ""]
@@ -24,11 +33,7 @@ def to_text(message: AlertMessage, silence_link: str | None) -> str:
         lines += [f"Over since {message.ended_text}.", ""]
     if message.questions:
         lines += ["Ask next:", *(f"- {question}" for question in message.questions), ""]
-    lines += [f"Graphs: {message.link}"]
-    if silence_link is not None:
-        lines += [f"Silence: {silence_link}"]
-    lines += ["", f"Route {message.route}, alert {message.alert_id}, message {message.number}: {message.alert_link}"]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).rstrip("\n")
 
 
 def _n_more(message: AlertMessage) -> int:

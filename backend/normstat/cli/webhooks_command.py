@@ -14,7 +14,7 @@ from normstat.db.session import WriteSession
 from normstat.errors import NotFound
 from normstat.records.webhook_rows import Topic, WebhookDelivery, list_deliveries, list_webhooks, make_content, read_webhook
 
-app = typer.Typer(add_completion=False, invoke_without_command=True, help="List and test webhooks: docs/webhooks.md.")
+app = typer.Typer(add_completion=False, invoke_without_command=True, help="List and test webhooks: docs/alerts.md.")
 
 MAX_LISTED: Final = 50
 
@@ -26,7 +26,7 @@ def webhooks(context: typer.Context) -> None:
         return
     found = run_in_session(list_webhooks)
     if not found:
-        typer.echo("no webhooks; docs/webhooks.md says how to make one")
+        typer.echo("no webhooks; docs/alerts.md says how to make one")
         return
     rows = [
         (

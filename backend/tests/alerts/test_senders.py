@@ -194,6 +194,10 @@ def test_some_addresses_are_never_asked(address: str, expected: bool) -> None:
         {"kind": "chat", "url": "https://a.example/s3cret", "format": "slack"},
         {"kind": "alertmanager", "url": "https://a.example", "authorization": "Basic s3cret", "labels": {}},
         {
+            "kind": "service", "service": "ntfy", "url": "https://a.example", "target": "a",
+            "key": f"tk_{'s3cret':0<29}",
+        },
+        {
             "kind": "email", "server": "a.example", "port": 587, "security": "starttls", "username": "me", "password": "s3cret",
             "sender": "a@a.example", "recipients": ["b@a.example"],
         },

@@ -39,7 +39,7 @@ async def deliver(state: AppState) -> None:
 
 
 def is_signed(request: Received, key: str) -> bool:
-    """As docs/webhooks.md tells receivers to check it."""
+    """As docs/alerts.md tells receivers to check it."""
     parts = dict(part.split("=", 1) for part in request.headers["X-Normstat-Signature"].split(","))
     body = json.dumps(request.body, ensure_ascii=False, separators=(",", ":")).encode()
     expected = hmac.new(key.encode(), parts["t"].encode() + b"." + body, hashlib.sha256).hexdigest()

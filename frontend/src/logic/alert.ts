@@ -16,7 +16,7 @@ const MESSAGE_STATES = { queued: "waits", sending: "being sent", sent: "sent", f
 
 const ALERT_STATES = { waiting: "waiting", firing: "open", resolved: "over", dropped: "ended before it was sent" };
 
-export const CHANNEL_KINDS = ["email", "chat", "webhook", "alertmanager", "script"] as const;
+export const CHANNEL_KINDS = ["email", "chat", "service", "webhook", "alertmanager", "script"] as const;
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 export const CHAT_FORMATS = ["slack", "mattermost", "teams"] as const;
 export const MAIL_SECURITIES = ["starttls", "tls", "none"] as const;
@@ -28,6 +28,7 @@ export const WEEKDAYS = [1, 2, 3, 4, 5, 6, 7] as const;
 export const KIND_LABELS: Readonly<Record<ChannelKind, string>> = {
   email: "Mail",
   chat: "Chat",
+  service: "On call, push",
   webhook: "Webhook",
   alertmanager: "Alertmanager",
   script: "Script",
@@ -38,7 +39,7 @@ export function toKind(kind: string): ChannelKind | null {
 }
 
 /** The secrets that a channel works without. */
-export const OPTIONAL_SECRETS = ["password", "authorization"] as const;
+export const OPTIONAL_SECRETS = ["password", "authorization", "key"] as const;
 export type OptionalSecret = (typeof OPTIONAL_SECRETS)[number];
 
 /** A channel as it is typed, whatever its kind. */
@@ -58,6 +59,10 @@ export interface ChannelForm {
   readonly authorization: string;
   readonly template: string;
   readonly format: (typeof CHAT_FORMATS)[number];
+  /** The name of a service; empty: none is chosen. */
+  readonly service: string;
+  readonly key: string;
+  readonly target: string;
   /** `name=value`. */
   readonly labels: readonly string[];
   /** Null: none is chosen. */
@@ -81,6 +86,9 @@ const NEW_CHANNEL: ChannelForm = {
   authorization: "",
   template: "",
   format: "slack",
+  service: "",
+  key: "",
+  target: "",
   labels: [],
   script: null,
   removed: [],
@@ -106,6 +114,10 @@ export function toChannelForm(channel: Pick<AlertChannelInfo, "name" | "is_enabl
       return { ...form, format: settings.format };
     case "alertmanager":
       return { ...form, url: settings.url, labels: Object.entries(settings.labels).map(([key, value]) => `${key}=${value}`) };
+    case "service": {
+      const { service, url, target } = settings;
+      return { ...form, service, url, target };
+    }
     case "script":
       return { ...form, script: settings.script };
   }
@@ -135,6 +147,8 @@ export function toChannelSettings(form: ChannelForm): ChannelSettings {
       return { kind: "chat", url: secret(form.url), format: form.format };
     case "alertmanager":
       return { kind: "alertmanager", url: form.url, authorization, labels: Object.fromEntries(form.labels.map(toLabel)) };
+    case "service":
+      return { kind: "service", service: form.service, url: form.url, key: optional("key"), target: form.target.trim() };
     case "script":
       return { kind: "script", script: form.script ?? "" };
   }

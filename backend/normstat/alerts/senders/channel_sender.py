@@ -8,9 +8,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import orjson
-from pydantic import TypeAdapter
+from pydantic import SecretStr, TypeAdapter
 
-from normstat.alerts.alert_message import AlertMessage
+from normstat.alerts.alert_message import AlertMessage, name_hosts
 from normstat.alerts.channel_settings import (
     AlertmanagerSettings,
     AnySettings,
@@ -18,15 +18,17 @@ from normstat.alerts.channel_settings import (
     ChatSettings,
     EmailSettings,
     ScriptSettings,
+    ServiceSettings,
     WebhookSettings,
 )
 from normstat.alerts.message_kind import MessageKind
-from normstat.alerts.message_text import to_html, to_mattermost, to_slack, to_teams, to_text
+from normstat.alerts.message_text import to_details, to_html, to_mattermost, to_slack, to_teams, to_text
 from normstat.alerts.senders.http_post import post_json
 from normstat.alerts.senders.mail import Mail, send_mail
 from normstat.alerts.senders.script import run_script
 from normstat.alerts.senders.send_outcome import SEND_LIMIT_S, SendOutcome, run_cut_off
-from normstat.alerts.webhook_template import fill_template
+from normstat.alerts.services import build_call
+from normstat.alerts.webhook_template import WORDS, fill_template
 from normstat.runtime.readable import to_iso
 from normstat.watch.rules.rule_file import Colour
 
@@ -64,11 +66,16 @@ class ChannelSender:
 
     async def send(self, message: SentMessage, settings: AnySettings) -> SendOutcome:
         """Return how a try ended."""
+        headers = {"Idempotency-Key": message.key}
+        body: object
         match settings:
             case EmailSettings():
                 return await run_cut_off(partial(send_mail, to_mail(message), settings), limit_s=self.limit_s)
             case ScriptSettings():
                 return await run_script(self.scripts_dir, settings.script, to_json(message), limit_s=self.limit_s)
+            case ServiceSettings():
+                call = build_call(settings.traits, settings.url, _reveal(settings.key), settings.target, to_words(message))
+                url, secret, body, headers = call.url, None, call.body, headers | dict(call.headers)
             case WebhookSettings():
                 assert settings.url is not None
                 url, secret = settings.url.get_secret_value(), settings.authorization
@@ -80,10 +87,13 @@ class ChannelSender:
             case AlertmanagerSettings():
                 url, secret = f"{settings.url.rstrip('/')}/api/v2/alerts", settings.authorization
                 body = to_alertmanager(message, settings.labels)
-        headers = {"Idempotency-Key": message.key}
-        if secret is not None and secret.get_secret_value():
-            headers["Authorization"] = secret.get_secret_value()
+        if _reveal(secret):
+            headers["Authorization"] = _reveal(secret)
         return await run_cut_off(partial(post_json, url, body, headers), limit_s=self.limit_s)
+
+
+def _reveal(secret: SecretStr | None) -> str:
+    return "" if secret is None else secret.get_secret_value()
 
 
 def to_mail(message: SentMessage) -> Mail:
@@ -108,12 +118,16 @@ def to_json(message: SentMessage) -> dict[str, object]:
 
 def to_words(message: SentMessage) -> dict[str, object]:
     """Return what a template may ask for."""
-    content = to_json(message)
-    words = ("key", "alert_id", "kind", "route", "state", "colour", "host", "subject", "sentence", "text", "since", "at", "link")
-    return {word: content[word] for word in words} | {
-        "silence_link": message.silence_link,
-        "action": message.content.parts[0].action,
+    content, worst = to_json(message), message.content.parts[0]
+    own = {
+        "alert_key": message.first_key,
+        "rule": worst.source,
+        "action": worst.action,
+        "severity": SEVERITIES[message.content.colour],
+        "where": name_hosts(message.content.parts),
+        "details": to_details(message.content),
     }
+    return {word: own[word] if word in own else content[word] for word in WORDS}
 
 
 def to_alertmanager(message: SentMessage, labels: dict[str, str]) -> list[dict[str, object]]:

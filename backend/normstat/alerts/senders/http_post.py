@@ -65,8 +65,16 @@ def judge_answer(status: int, reason: str, text: str, retry_after: str | None) -
     if 200 <= status < 300:
         return SendOutcome(is_sent=True, answer=answer)
     is_temporary = status >= 500 or status in TEMPORARY
-    pause_s = parse_retry_after(retry_after, datetime.now(UTC)) if is_temporary else None
+    pause_s = parse_retry_after(retry_after or _find_pause(text), datetime.now(UTC)) if is_temporary else None
     return SendOutcome(is_sent=False, answer=answer, is_final=not is_temporary, retry_after_s=pause_s)
+
+
+def _find_pause(text: str) -> str | None:
+    """Return the seconds that Telegram asks for in the body of its answer. Missing: None in all other bodies"""
+    try:
+        return str(json.loads(text)["parameters"]["retry_after"])
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
 
 
 def parse_retry_after(value: str | None, now: datetime) -> float | None:

@@ -9,6 +9,7 @@ from normstat.alerts.alert_route_rows import list_routes
 from normstat.alerts.channel_book import ChannelTestResult
 from normstat.alerts.channel_settings import join_secrets
 from normstat.alerts.senders.script import list_scripts
+from normstat.alerts.services import list_services
 from normstat.api.http.body import Empty
 from normstat.api.http.deps import NEEDS_ADMINISTRATOR, NEEDS_VIEWER, Administrator, IdPath, ReadSession, State, WriteSession
 from normstat.api.http.handlers import guarded_answers
@@ -29,7 +30,7 @@ async def list_alert_channels(session: ReadSession, state: State) -> AlertChanne
         for row in await alert_channel_rows.list_channels(session)
     ]
     n_waiting, since = await count_unsent(session)
-    return AlertChannelList(channels, list_scripts(state.settings.alert_scripts_dir), n_waiting, since)
+    return AlertChannelList(channels, list_scripts(state.settings.alert_scripts_dir), list_services(), n_waiting, since)
 
 
 @router.post("", status_code=201, responses=guarded_answers(BadRequest, Conflict))

@@ -10,6 +10,7 @@ from normstat.alerts.alert_channel_rows import AlertChannelInfo
 from normstat.alerts.alert_lists import AlertInfo
 from normstat.alerts.alert_route_rows import AlertRouteInfo
 from normstat.alerts.route_settings import RouteSettings
+from normstat.alerts.services import ServiceInfo
 from normstat.runtime.body import NO_NUL, Body, Instant, Note
 from normstat.runtime.field_docs import Documented
 from normstat.watch.watch_lists import EpisodeInfo
@@ -23,6 +24,8 @@ class AlertChannelList(Documented):
     channels: list[AlertChannelInfo]
     scripts: list[str]
     """Scripts that a channel may run; empty where the server's administrator allows none."""
+    services: list[ServiceInfo]
+    """Services that a channel may reach."""
     n_waiting: int
     """Messages that wait to be sent."""
     waiting_since: datetime | None

@@ -1,4 +1,4 @@
-import type { AlertInfo } from "../../logic/api";
+import type { AlertInfo, ServiceInfo } from "../../logic/api";
 import { expect, openPage, screen, test, waitFor, within } from "../../testing";
 import { ADMIN, type FakeServer } from "../../testing/server";
 import { madeWatch } from "../../testing/watch";
@@ -43,9 +43,17 @@ const ALERT: AlertInfo = {
   ],
 };
 
+const PUSH: ServiceInfo = {
+  name: "telegram",
+  label: "Telegram",
+  url: "https://api.telegram.org",
+  key: { label: "Token of the bot", pattern: ".+", help: "the token that BotFather gave", is_optional: false },
+  target: { label: "Chat", pattern: ".+", help: "the number of a chat", is_optional: false },
+};
+
 function answerNoChannels(server: FakeServer, alerts: AlertInfo[] = []): void {
   server.on("GET /watch", madeWatch());
-  server.on("GET /alert-channels", { channels: [], scripts: [], n_waiting: 0, waiting_since: null });
+  server.on("GET /alert-channels", { channels: [], scripts: [], services: [PUSH], n_waiting: 0, waiting_since: null });
   server.on("GET /alert-routes", { routes: [] });
   server.on("GET /alerts", { n_total: alerts.length, alerts });
 }
@@ -57,6 +65,31 @@ test("without channels the tab says what to do first", async ({ server }) => {
   screen.getByText(/No channels yet/);
   screen.getByRole("button", { name: "New channel" });
   expect(screen.queryByRole("button", { name: "New route" })).toBeNull();
+});
+
+test("a service brings its own fields", async ({ server }) => {
+  answerNoChannels(server);
+  server.fail("POST /alert-channels", 422, "validation", "Token of the bot: expected the token that BotFather gave");
+  const user = openPage("/rules?tab=alerts");
+  await user.click(await screen.findByRole("button", { name: "New channel" }));
+  const dialog = within(await screen.findByRole("dialog"));
+  await user.type(dialog.getByLabelText(/^Name/), "on call");
+  await user.click(dialog.getByRole("combobox", { name: "Kind" }));
+  await user.click(await screen.findByRole("option", { name: "On call, push" }));
+  await user.click(dialog.getByRole("combobox", { name: /^Service/ }));
+  await user.click(await screen.findByRole("option", { name: "Telegram" }));
+  await user.type(dialog.getByLabelText(/^Token of the bot/), "123:abc");
+  await user.type(dialog.getByLabelText(/^Chat/), "-100");
+  await user.click(dialog.getByRole("button", { name: "Save" }));
+  await waitFor(() => {
+    expect(server.asked("POST /alert-channels").map(({ body }) => body)).toEqual([
+      {
+        name: "on call",
+        is_enabled: true,
+        settings: { kind: "service", service: "telegram", url: "https://api.telegram.org", key: "123:abc", target: "-100" },
+      },
+    ]);
+  });
 });
 
 test("a viewer sees channels without buttons", async ({ server }) => {

@@ -12,7 +12,7 @@ import {
   toChannelForm,
   toChannelSettings,
 } from "../../logic/alert";
-import type { AlertChannelInfo } from "../../logic/api";
+import type { AlertChannelInfo, ServiceInfo } from "../../logic/api";
 import { NameField } from "../../components/NameAndNote";
 import { useServerForm } from "../../components/useServerForm";
 
@@ -24,11 +24,12 @@ interface ChannelDialogProps {
   /** Null: a new one. */
   readonly channel: AlertChannelInfo | null;
   readonly scripts: readonly string[];
+  readonly services: readonly ServiceInfo[];
   readonly onClose: () => void;
 }
 
 /** Creates or changes a channel. */
-export function ChannelDialog({ channel, scripts, onClose }: ChannelDialogProps) {
+export function ChannelDialog({ channel, scripts, services, onClose }: ChannelDialogProps) {
   const { form, submission } = useServerForm({
     initialValues: toChannelForm(channel),
     validate: { name: isNotEmpty("Enter a name") },
@@ -53,7 +54,7 @@ export function ChannelDialog({ channel, scripts, onClose }: ChannelDialogProps)
           {...form.getInputProps("kind")}
         />
       </Group>
-      <KindFields form={form} stored={channel?.secrets ?? []} scripts={scripts} />
+      <KindFields form={form} stored={channel?.secrets ?? []} scripts={scripts} services={services} />
       <Checkbox label="Sends messages" {...form.getInputProps("is_enabled", { type: "checkbox" })} />
     </FormDialog>
   );
@@ -64,6 +65,7 @@ interface FieldsProps {
   /** The names of the secrets that are stored. */
   readonly stored: readonly string[];
   readonly scripts: readonly string[];
+  readonly services: readonly ServiceInfo[];
 }
 
 function KindFields(props: FieldsProps) {
@@ -113,6 +115,8 @@ function KindFields(props: FieldsProps) {
           />
         </>
       );
+    case "service":
+      return <ServiceFields {...props} />;
     case "script":
       return (
         <Select
@@ -167,22 +171,70 @@ function MailFields(props: FieldsProps) {
   );
 }
 
+/** The fields of a service, as the server describes it. Another service begins with its own URL and without a target. */
+function ServiceFields(props: FieldsProps) {
+  const { form, services } = props;
+  const chosen = services.find(({ name }) => name === form.values.service);
+  return (
+    <>
+      <Select
+        label="Service"
+        required
+        allowDeselect={false}
+        data={services.map(({ name, label }) => ({ value: name, label }))}
+        value={form.values.service}
+        onChange={(name) => {
+          const next = services.find((each) => each.name === name);
+          if (next !== undefined) {
+            form.setValues({ service: next.name, url: next.url, target: "" });
+          }
+        }}
+        error={form.errors["service"]}
+      />
+      {chosen !== undefined && (
+        <>
+          <SecretInput
+            name="key"
+            label={chosen.key.is_optional ? `${chosen.key.label} (optional)` : chosen.key.label}
+            hint={chosen.key.help}
+            isNeeded={!chosen.key.is_optional}
+            {...props}
+          />
+          {chosen.target !== null && (
+            <TextInput label={chosen.target.label} required description={chosen.target.help} {...form.getInputProps("target")} />
+          )}
+          <TextInput
+            label="URL"
+            required
+            description="Change it for another region or for your own server."
+            {...form.getInputProps("url")}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
 interface SecretInputProps extends FieldsProps {
-  readonly name: "password" | "url" | "authorization";
+  readonly name: "password" | "url" | "authorization" | "key";
   readonly label: string;
+  /** What to enter, where none is stored. */
+  readonly hint?: string;
+  /** A channel does not work without it, so it cannot be removed. */
+  readonly isNeeded?: boolean;
 }
 
 /** A secret: what is stored is never shown. It stays until another one is typed, or until it is removed where it is optional. */
-function SecretInput({ name, label, form, stored }: SecretInputProps) {
+function SecretInput({ name, label, hint, isNeeded = false, form, stored }: SecretInputProps) {
   const { removed } = form.values;
-  const optional = OPTIONAL_SECRETS.find((known) => known === name);
+  const optional = isNeeded ? undefined : OPTIONAL_SECRETS.find((known) => known === name);
   const isStored = stored.includes(name);
   const isRemoved = optional !== undefined && removed.includes(optional);
   const state = isRemoved
     ? "The stored one is removed when you save."
     : isStored
       ? "One is stored; leave empty to keep it."
-      : null;
+      : (hint ?? null);
   return (
     <div>
       <PasswordInput

@@ -22,7 +22,7 @@ interface ChannelListProps {
 }
 
 /** Where messages go. A channel is tested with a message that says so. */
-export function ChannelList({ channels: { channels, scripts, n_waiting, waiting_since }, zone }: ChannelListProps) {
+export function ChannelList({ channels: { channels, scripts, services, n_waiting, waiting_since }, zone }: ChannelListProps) {
   const me = useMe();
   const mayChange = isAdministrator(me);
   // A channel, or null for a new one; undefined: no dialog.
@@ -56,7 +56,7 @@ export function ChannelList({ channels: { channels, scripts, n_waiting, waiting_
                 kind: "empty",
                 title: "No channels yet",
                 next: mayChange
-                  ? "Add one: a mail server, a chat, a webhook, an Alertmanager or a script."
+                  ? "Add one: a mail server, a chat, PagerDuty, a webhook, an Alertmanager or a script."
                   : "An administrator can add one.",
               }
         }
@@ -70,6 +70,7 @@ export function ChannelList({ channels: { channels, scripts, n_waiting, waiting_
         <ChannelDialog
           channel={edited}
           scripts={scripts}
+          services={services}
           onClose={() => {
             setEdited(undefined);
           }}

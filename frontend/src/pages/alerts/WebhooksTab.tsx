@@ -47,7 +47,7 @@ export function WebhooksTab({ zone, clock, webhook }: WebhooksTabProps) {
               alerts
             </PageLink>
           )}.`}{" "}
-          {nodes`${<Code>docs/webhooks.md</Code>} says what arrives and how a receiver checks the signature.`}
+          {nodes`${<Code>docs/alerts.md</Code>} says what arrives and how a receiver checks the signature.`}
         </Text>
       ) : (
         <PageLink to="/rules" search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "webhooks" })} fz="sm">
