@@ -1,23 +1,17 @@
-"""The newest values of hosts, as a page in the Prometheus text format: what other systems scrape.
+"""The newest values of hosts, for a page that other systems scrape (exposition.py)."""
 
-# TYPE normstat_vmstat_linux_r gauge
-normstat_vmstat_linux_r{host="web1"} 2 1795262400000
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, NotFound, TooLarge, shorten
 from normstat.samples.lookup import StatRef, find_hosts, find_stats, list_stats_of_hosts, read_instance_names
 from normstat.samples.sample_pages import PageQuery, read_pages_of_hosts, to_floats
-from normstat.stats.engine.series.exposition_line import format_series, format_value
-from normstat.stats.spec import Field, Semantics
+from normstat.stats.spec import Field
 from normstat.window import Window
 
 MAX_VALUES: Final = 100_000
@@ -93,28 +87,6 @@ async def _read_stat(session: AsyncSession, stat: StatRef, hosts: dict[str, int]
         for (number, instance_id), (time_us, values) in newest.items()
     ]
     return NewestValues(stat, tuple(sorted(rows, key=lambda row: (row.host, row.instance))))
-
-
-def format_newest(found: Sequence[NewestValues]) -> bytes:
-    """Return the page in the Prometheus text format 0.0.4; a value that is missing has no line."""
-    return "".join(line for one in found for line in _lines_of(one)).encode("utf-8", "backslashreplace")
-
-
-def _lines_of(found: NewestValues) -> Iterator[str]:
-    for place, field in enumerate(found.stat.fields):
-        rows = [row for row in found.rows if not np.isnan(row.values[place])]
-        if not rows:
-            continue
-        name = metric_name(found.stat.name, field)
-        yield f"# HELP {name} {help_of(field)}\n"
-        yield f"# TYPE {name} {'counter' if field.semantics is Semantics.COUNTER else 'gauge'}\n"
-        for row in rows:
-            yield f"{format_series(name, labels_of(row))} {format_value(row.values[place])} {row.time_ms}\n"
-
-
-def metric_name(stat: str, field: Field) -> str:
-    """Return the name of the series of a field."""
-    return f"normstat_{stat}_{field.key}"
 
 
 def labels_of(row: NewestRow) -> dict[str, str]:

@@ -15,13 +15,20 @@ from pathlib import Path
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.openmetrics import exposition as openmetrics
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 MULTIPROCESS_DIR: Final = "PROMETHEUS_MULTIPROC_DIR"
 FAST_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 SLOW_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+
+TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"
+OPENMETRICS: Final = openmetrics.CONTENT_TYPE_LATEST
+# The units that end the names of metrics.
+UNITS: Final = frozenset({"bytes", "seconds", "ratio"})
 
 # Our own registry: that of the library would also contain its own figures.
 REGISTRY: Final = CollectorRegistry()
@@ -169,14 +176,25 @@ def measure_process() -> None:
         RESIDENT_BYTES.set(usage.ru_maxrss * 1024)
 
 
-def render(*extra: Collector) -> bytes:
-    """Return all figures as Prometheus text; `extra` are those that the answering process read from the database."""
+def render(media_type: str, *extra: Collector) -> bytes:
+    """Return all figures as OPENMETRICS or TEXT; `extra` are those that the answering process read from the database."""
+    own: list[Collector] = [MultiProcessCollector(None)] if is_multiprocess() else [REGISTRY, ProcessCollector(registry=None)]  # type: ignore[no-untyped-call]
     registry = CollectorRegistry()
-    if is_multiprocess():
-        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    else:
-        registry.register(REGISTRY)
-        ProcessCollector(registry=registry)
-    for collector in extra:
-        registry.register(collector)
+    registry.register(_WithUnits([*own, *extra]))
+    if media_type == OPENMETRICS:
+        return bytes(openmetrics.generate_latest(registry))  # type: ignore[no-untyped-call]
     return generate_latest(registry)
+
+
+class _WithUnits(Collector):
+    """The metrics of some collectors, with the units that end their names: files of several processes do not keep them."""
+
+    def __init__(self, collectors: Iterable[Collector]) -> None:
+        self._collectors = list(collectors)
+
+    def collect(self) -> Iterator[Metric]:
+        for collector in self._collectors:
+            for metric in collector.collect():
+                ending = metric.name.rpartition("_")[2]
+                metric.unit = ending if ending in UNITS else ""
+                yield metric

@@ -39,6 +39,8 @@ VIEW_SCHEMA: Final = "stat"
 BASE_COLUMNS: Final = ("time", "host_id", "instance_id", "stream_id", "line_offset", "printed")
 # Names that a column of the tool cannot have in the table or in its view.
 RESERVED_KEYS: Final = frozenset({*BASE_COLUMNS, "host", "instance"})
+# Names of columns of every CSV file, besides those; a spec of earlier versions may have them.
+CSV_COLUMNS: Final = frozenset({"epoch"})
 SQL_TYPES: Final[Mapping[Storage, str]] = {
     Storage.INT4: "integer",
     Storage.INT8: "bigint",

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from normstat.runtime.readable import name_some
-from normstat.samples.stat_tables import MAX_NAME_LENGTH, RESERVED_KEYS, Column, RequiredTable, StoredStat
+from normstat.samples.stat_tables import CSV_COLUMNS, MAX_NAME_LENGTH, RESERVED_KEYS, Column, RequiredTable, StoredStat
 from normstat.samples.wide_columns import LIMITS, find_wider
 from normstat.stats.records import SampleBlock
 from normstat.stats.spec import Field, Spec, Stat, Storage
@@ -91,6 +91,8 @@ class TablePlan:
         for field in extra:
             if field.key in RESERVED_KEYS:
                 left_out[field.key] = "every table has a column of that name"
+            elif field.key in CSV_COLUMNS and not field.is_documented:
+                left_out[field.key] = "every CSV file has a column of that name"
             elif n_columns >= MAX_COLUMNS:
                 left_out[field.key] = f"{MAX_COLUMNS} columns, the most that a table has"
             elif not field.is_documented and n_own >= MAX_EXTRA_OF_HOST:

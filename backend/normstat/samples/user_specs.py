@@ -17,9 +17,10 @@ from normstat.db.schema.models import Stream, UserSpec
 from normstat.errors import BadRequest, Conflict, NotFound, SpecError, shorten
 from normstat.runtime.readable import format_bytes
 from normstat.samples.spec_refresh import SPECS_CHANNEL, refresh_catalogue
-from normstat.samples.stat_tables import keys_without_decimals, read_stored_stats, require_names
+from normstat.samples.stat_tables import CSV_COLUMNS, keys_without_decimals, read_stored_stats, require_names
 from normstat.samples.stream_rows import clean_text
 from normstat.stats.catalogue import Catalogue, UserSpecText, built_in_catalogue, load_catalogue
+from normstat.stats.metric_names import find_shared_names
 from normstat.stats.spec import Spec
 from normstat.stats.user_spec import find_name, require_user_spec
 
@@ -156,6 +157,9 @@ async def _require_right(session: AsyncSession, item: UserSpecText) -> Spec:
         require_names(spec)
     except SpecError as error:
         raise BadRequest(error.message, {"spec": item.name}) from error
+    shared = await anyio.to_thread.run_sync(_find_shared_names, spec)
+    if shared:
+        raise BadRequest(f"{item.name}.toml: {shared[0]}", {"spec": item.name})
     stored = await read_stored_stats(session, [stat.name for stat in spec.stats])
     for stat in spec.stats:
         found = stored.get(stat.name)
@@ -167,6 +171,24 @@ async def _require_right(session: AsyncSession, item: UserSpecText) -> Spec:
                 {"spec": item.name, "stat": stat.name},
             )
     return spec
+
+
+def _find_shared_names(spec: Spec) -> list[str]:
+    """Return a sentence for each field of the spec that has the name of another one, as a metric or in a CSV file."""
+    own = {stat.name for stat in spec.stats}
+    stats = load_catalogue().stats
+    near = [
+        name
+        for name in stats
+        if name not in own and any(name.startswith(f"{each}_") or each.startswith(f"{name}_") for each in own)
+    ]
+    in_files = [
+        f"the key {field.key!r} of {stat.name} is a column of every CSV file; choose another"
+        for stat in spec.stats
+        for field in stat.fields
+        if field.key in CSV_COLUMNS
+    ]
+    return in_files + find_shared_names([*spec.stats, *(stats[name][1] for name in near)])
 
 
 def _without(catalogue: Catalogue, name: str) -> Catalogue:

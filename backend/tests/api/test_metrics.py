@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi import FastAPI
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from pydantic import SecretStr
 
 from normstat.api.http.state import AppState
@@ -36,10 +37,21 @@ def value_of(text: str, sample: str) -> float:
     return float(found.group(1))
 
 
+def check_openmetrics(answer: httpx.Response) -> None:
+    """The strictest parser reads the page, and what is in bytes or seconds says so."""
+    assert answer.headers["content-type"].startswith("application/openmetrics-text")
+    families = {family.name: family for family in text_string_to_metric_families(answer.text)}  # type: ignore[no-untyped-call]
+    assert families["normstat_ingest_bytes"].type == "counter"
+    assert families["normstat_ingest_bytes"].unit == "bytes"
+    for name, family in families.items():
+        assert family.unit == next((unit for unit in ("bytes", "seconds") if name.endswith(f"_{unit}")), "")
+
+
 @pytest.mark.slow
 def test_a_running_server_has_every_documented_name(database_url: str, tmp_path: Path) -> None:
     with serving(database_url, tmp_path / "log") as (address, _):
         answer = httpx.get(f"{address}/metrics")
+        check_openmetrics(httpx.get(f"{address}/metrics", headers={"Accept": "application/openmetrics-text"}))
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain")
     names = set(re.findall(r"^# TYPE (\S+)", answer.text, re.MULTILINE))
@@ -60,6 +72,7 @@ def test_workers_are_summed(database_url: str, tmp_path: Path, monkeypatch: pyte
         for _ in range(20):
             # Connections of their own, so that both workers serve some.
             assert httpx.get(f"{address}/api/v1/health").status_code == 200
+        check_openmetrics(httpx.get(f"{address}/metrics", headers={"Accept": "application/openmetrics-text"}))
         text = httpx.get(f"{address}/metrics").text
         while "normstat_processes 2.0" not in text:
             text = httpx.get(f"{address}/metrics").text

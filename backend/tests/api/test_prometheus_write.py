@@ -161,6 +161,9 @@ async def test_the_official_parser_reads_the_newest_values(
     assert (await viewer.get(FEDERATE, params={"host": "web2", "max_age": 1})).text == ""
     renamed = await viewer.get(FEDERATE, params={"host": "web2", "names": "opentelemetry"})
     assert renamed.headers["Content-Type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    scraper = "application/openmetrics-text;version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.3,*/*;q=0.2"
+    asked = await viewer.get(FEDERATE, params={"host": "web2"}, headers={"Accept": scraper})
+    assert (asked.headers["Content-Type"], asked.text) == (renamed.headers["Content-Type"], renamed.text)
     # The conventions have no name for a load average: it keeps its own.
     assert [family.name for family in openmetrics_families(renamed.text)] == ["normstat_node_system_load1"]  # type: ignore[no-untyped-call]
     assert_envelope(await viewer.get(FEDERATE, params={"host": "web2", "names": "other"}), 422, "invalid_request")

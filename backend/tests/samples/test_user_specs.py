@@ -70,6 +70,7 @@ async def test_what_is_wrong_is_refused_with_the_reason(sessions: Sessions) -> N
     await put(sessions)
     for name, old, new, message in (
         ("app_user", "calls", "instance", "'instance' is a column that every table has"),
+        ("app_user", "calls", "epoch", "'epoch' of app_user is a column of every CSV file"),
         ("app_user", '"float8"', '"float16"', "storage: 'float16' is none of"),
         ("app_user", 'title = "Users of the application"\ninst', 'title = "\\u0000"\ninst', "control characters"),
         ("vmstat_linux", 'name = "app_user"\ntool', 'name = "vmstat_linux"\ntool', "built-in"),
@@ -81,6 +82,16 @@ async def test_what_is_wrong_is_refused_with_the_reason(sessions: Sessions) -> N
             await put(sessions, APP_USER.replace(old, new), name)
     await refresh(sessions)
     assert load_catalogue().user_specs == {"app_user"}
+
+
+async def test_a_field_with_the_metric_name_of_another_one_is_refused(sessions: Sessions) -> None:
+    """`vmstat_linux` has `procs_r`."""
+    text = APP_USER.replace('stat = "app_user"', 'stat = "vmstat_linux_procs"').replace('"calls"', '"r"')
+    text = text.replace('[[stats]]\nname = "app_user"', '[[stats]]\nname = "vmstat_linux_procs"')
+    with pytest.raises(
+        BadRequest, match=r"'r' of vmstat_linux_procs and 'procs_r' of vmstat_linux would both be the metric normstat_"
+    ):
+        await put(sessions, text)
 
 
 async def test_whole_numbers_cannot_get_decimals_once_they_are_stored(db: Database) -> None:

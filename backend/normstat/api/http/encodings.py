@@ -2,6 +2,7 @@
 
 import re
 import zlib
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 import zstandard
@@ -17,6 +18,9 @@ def has_answer(if_none_match: str | None, etag: str) -> bool:
 
 # A value such as: zstd, gzip with a weight (;q=0.5).
 ACCEPTED: Final = re.compile(r"([a-z0-9-]+)\s*(?:;\s*q\s*=\s*([0-9]*\.?[0-9]+))?")
+# A value such as: text/plain;version=0.0.4;q=0.3, and the weight among what follows the type.
+MEDIA_RANGE: Final = re.compile(r"([a-z*]+/[a-z0-9.+*-]+)([^,]*)")
+WEIGHT: Final = re.compile(r";\s*q\s*=\s*([0-9]+(?:\.[0-9]+)?)")
 # A window of 15 bits, in the gzip format.
 GZIP_WINDOW_BITS: Final = 31
 PACKED_FROM_BYTES: Final = 1024
@@ -37,6 +41,26 @@ def choose_encoding(accepted: str) -> str | None:
     if best == 0 or best < weights.get("identity", 0.0):
         return None
     return next(name for weight, name in known if weight == best)
+
+
+def choose_media_type(accepted: str, offered: Sequence[str]) -> str:
+    """Return the media type that a client likes best, by its header Accept; the first one where it likes several alike.
+
+    >>> choose_media_type("application/a;version=1;q=0.5, text/plain;q=0.3, */*;q=0.1", ["text/plain; charset=x", "application/a"])
+    'application/a'
+    >>> choose_media_type("*/*", ["text/plain", "application/a"]), choose_media_type("", ["text/plain", "application/a"])
+    ('text/plain', 'text/plain')
+    """
+    weights: dict[str, float] = {}
+    for kind, rest in MEDIA_RANGE.findall(accepted.lower()):
+        weight = WEIGHT.search(rest)
+        weights[kind] = max(weights.get(kind, 0.0), float(weight[1]) if weight else 1.0)
+
+    def weigh(media_type: str) -> float:
+        kind = media_type.partition(";")[0]
+        return weights.get(kind, weights.get(kind.partition("/")[0] + "/*", weights.get("*/*", 0.0)))
+
+    return max(offered, key=weigh)
 
 
 def compress(body: bytes, encoding: str) -> bytes:

@@ -66,6 +66,7 @@ ROUTES: Final = (
     ("/api/v1/streams/{id}/context", "stream_accounts", "read_context"),
     ("/api/v1/stats", "stats", "list_stats"),
     ("/api/v1/series", "series", "read_series"),
+    ("/api/v1/series.csv", "series", "read_series_csv"),
     ("/api/v1/statistics", "series", "read_statistics"),
     ("/api/v1/references", "references", "list_references"),
     ("/api/v1/references", "references", "put_expected"),

@@ -1,4 +1,4 @@
-"""`/metrics`: the metrics of the server in Prometheus text, for clients on this machine or with the metrics token."""
+"""`/metrics`: the metrics of the server, as OpenMetrics or as text, for clients on this machine or with the metrics token."""
 
 import secrets
 from collections.abc import Iterable, Sequence
@@ -8,13 +8,13 @@ from typing import Annotated, Final
 
 from fastapi import Depends, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from prometheus_client import CONTENT_TYPE_LATEST
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlalchemy.pool import QueuePool
 
 from normstat.api.http.deps import State
+from normstat.api.http.encodings import choose_media_type
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.http.state import AppState
 from normstat.auth.client_address import is_loopback
@@ -43,7 +43,8 @@ async def get_metrics(request: Request, state: State, credentials: Credentials) 
         counts = await count_jobs(session)
         n_bytes = await read_database_bytes(session)
     found = _OfDatabase(counts, n_bytes, datetime.now(UTC), state.reads.info)
-    return Response(metrics.render(found), media_type=CONTENT_TYPE_LATEST)
+    media_type = choose_media_type(request.headers.get("accept", ""), (metrics.TEXT, metrics.OPENMETRICS))
+    return Response(metrics.render(media_type, found), media_type=media_type, headers={"Vary": "Accept"})
 
 
 def _require_access(request: Request, state: AppState, credentials: HTTPAuthorizationCredentials | None) -> None:

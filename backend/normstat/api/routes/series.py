@@ -8,11 +8,11 @@ from fastapi import Depends, Query, Request, Response
 from pydantic import StringConstraints
 
 from normstat.api.http.deps import NEEDS_VIEWER, HostQuery, InWindow, LargeReadSession, StatQuery
-from normstat.api.http.handlers import guarded_answers
+from normstat.api.http.handlers import guarded_answers, text_answers
 from normstat.api.http.host_access import open_to_limited
 from normstat.api.http.lazy_routing import LazyRouter
 from normstat.api.routes.schemas import SeriesBlock
-from normstat.api.routes.series_body import make_response
+from normstat.api.routes.series_body import encode_csv, make_response
 from normstat.errors import BadRequest, NotFound
 from normstat.profiles import line_baseline
 from normstat.profiles.line_baseline import PanelStatistics
@@ -63,6 +63,7 @@ def read_request(
 
 
 InRequest = Annotated[SeriesRequest, Depends(read_request)]
+InWidth = Annotated[int, Query(ge=16, le=8000, description="width of the graph in pixels")]
 
 
 @router.get("/series", response_model=SeriesBlock, responses=guarded_answers(BadRequest, NotFound))
@@ -72,7 +73,7 @@ async def read_series(
     request: Request,
     wanted: InRequest,
     session: LargeReadSession,
-    width: Annotated[int, Query(ge=16, le=8000, description="width of the graph in pixels")],
+    width: InWidth,
 ) -> Response:
     """Return the series of a stat for a graph of this width: every sample, or the envelope of each pixel column.
 
@@ -81,6 +82,25 @@ async def read_series(
     """
     found = await series_points.read_series(session, replace(wanted, width=width))
     return await to_thread.run_sync(make_response, found, request.headers.get("accept-encoding", ""))
+
+
+@router.get(
+    "/series.csv",
+    response_class=Response,
+    responses=text_answers(
+        guarded_answers(BadRequest, NotFound),
+        media_type="text/csv",
+        description="UTF-8, CRLF: time, epoch, stat, instance, field, value, unit; a gap has no value",
+    ),
+)
+@open_to_limited()
+async def read_series_csv(*, wanted: InRequest, session: LargeReadSession, width: InWidth) -> Response:
+    """Return the points of the same graph as CSV, one line each, for programs that draw, such as Grafana.
+
+    In a long window they are the first, lowest, highest and last sample of each pixel column: `/export.csv` has all samples.
+    """
+    found = await series_points.read_series(session, replace(wanted, width=width))
+    return Response(await to_thread.run_sync(encode_csv, found), media_type="text/csv; charset=utf-8")
 
 
 @router.get("/statistics", responses=guarded_answers(BadRequest, NotFound))

@@ -11,6 +11,8 @@ import orjson
 from fastapi import Response
 
 from normstat.api.http.encodings import make_json_response
+from normstat.query.export.csv_encoding import join, text_cells, time_cells
+from normstat.query.export.csv_export import LINE_END, LONG_HEADER, to_cell
 from normstat.query.series_points import SeriesResult
 from normstat.stats.records import Int64Array
 
@@ -54,6 +56,16 @@ def encode(result: SeriesResult) -> bytes:
         "series": series,
     }
     return dump(body)
+
+
+def encode_csv(result: SeriesResult) -> bytes:
+    """Return the points as CSV, one line each, with the columns of the long export. A gap is a line without a value."""
+    pieces = [LONG_HEADER]
+    for own in result.series:
+        values = text_cells([b"" if np.isnan(value) else repr(value).removesuffix(".0").encode() for value in own.values.tolist()])
+        head, tail = (",".join(map(to_cell, texts)).encode() for texts in ((result.stat, own.instance, own.field), ("", own.unit)))
+        pieces.append(join([*time_cells(own.times * 1000), b",", head, b",", values, tail, LINE_END], len(own.times)))
+    return b"".join(pieces)
 
 
 def dump(body: Mapping[str, object]) -> bytes:

@@ -35,6 +35,7 @@ VALUES_PER_PAGE: Final = 300_000
 BYTES_AT_ONCE: Final = 8_000_000
 USUAL_CELL_BYTES: Final = 10
 LINE_END: Final = b"\r\n"
+LONG_HEADER: Final = b"time,epoch,stat,instance,field,value,unit" + LINE_END
 NEEDS_QUOTES: Final = frozenset(',"\r\n')
 
 
@@ -90,7 +91,7 @@ async def _stream(engine: AsyncEngine, request: ExportRequest, host_id: int, sta
     header = b""
     async with open_export(engine) as session:
         if request.stat is None:
-            header = _to_line(["time", "epoch", "stat", "instance", "field", "value", "unit"])
+            header = LONG_HEADER
         elif not stats:
             header = _to_line(["time", "epoch", "instance"])
         names = InstanceNames(session)

@@ -1,15 +1,20 @@
-"""The newest values with the names of OpenTelemetry: the table fits the catalogue, and the strictest parser reads the page."""
+"""Pages of the newest values: the strictest parser reads them, the table of OpenTelemetry fits, and each field has one name."""
 
 import math
 import re
+from dataclasses import replace
 
+import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from prometheus_client.parser import text_string_to_metric_families as parse_text
 
+from normstat.errors import Conflict
+from normstat.query.exposition import OPENMETRICS, OWN_NAMES, TEXT, format_page
 from normstat.query.newest_values import NewestRow, NewestValues
-from normstat.query.openmetrics import format_openmetrics
 from normstat.query.semantic_names import FACTORS, OPENMETRICS_UNITS, load_semantic_names
 from normstat.samples.lookup import StatRef
 from normstat.stats.catalogue import load_catalogue
+from normstat.stats.metric_names import find_shared_names
 from normstat.stats.spec import Semantics
 
 TIME_MS = 1_795_262_400_123
@@ -30,7 +35,7 @@ def newest(stat: str, *rows: tuple[str, str, dict[str, float]]) -> NewestValues:
 
 def parse(*found: NewestValues) -> dict[str, set[tuple[str, tuple[tuple[str, str], ...], float]]]:
     """The samples of each family: name, labels, value."""
-    page = format_openmetrics(found, NAMES).decode()
+    page = format_page(found, NAMES, OPENMETRICS).decode()
     return {
         family.name: {(sample.name, tuple(sorted(sample.labels.items())), sample.value) for sample in family.samples}
         for family in text_string_to_metric_families(page)  # type: ignore[no-untyped-call]
@@ -53,7 +58,7 @@ def test_the_table_names_fields_of_the_catalogue_that_are_values_of_a_moment() -
 def test_names_units_and_attributes_are_those_of_the_conventions() -> None:
     memory = {"used_kb": 2048.0, "available_kb": 1024.0, "used_pct": 57.0, "pgpgin_per_s": 3.5}
     cpu = {"usr_pct": 7.0, "idle_pct": 93.0}
-    page = format_openmetrics([newest("linux_memory", ("web1", "", memory))], NAMES).decode()
+    page = format_page([newest("linux_memory", ("web1", "", memory))], NAMES, OPENMETRICS).decode()
     assert page.startswith("# TYPE system_memory_usage_bytes gauge\n# UNIT system_memory_usage_bytes bytes\n# HELP ")
     assert f'{{host_name="web1",system_memory_state="used"}} 2097152 {TIME_MS / 1000}\n' in page
     assert page.endswith("\n# EOF\n")
@@ -92,16 +97,57 @@ def test_of_two_stats_that_measure_the_same_one_is_taken_for_each_host() -> None
     assert found[own] == {(own, (("host", "web1"), ("instance", "0")), 8.0)}
 
 
-def test_every_field_of_the_catalogue_has_a_name_of_its_own() -> None:
-    """Counters end in _total; the parser refuses a family that comes twice, and a sample that is none of its family."""
-    every = [
+def every_field() -> list[NewestValues]:
+    """A value of every field of the catalogue."""
+    return [
         newest(name, ("web1", "1" if stat.instance_title else "", {field.key: 1.0 for field in stat.fields}))
         for name, (_, stat) in load_catalogue().stats.items()
     ]
+
+
+def test_every_field_of_the_catalogue_has_a_name_of_its_own() -> None:
+    """Counters end in _total; the parser refuses a family that comes twice, and a sample that is none of its family."""
+    every = every_field()
     found = parse(*every)
-    n_fields = sum(len(one.stat.fields) for one in every)
-    # fsstat prints the same number, removed names, by default and with -n.
-    assert sum(len(samples) for samples in found.values()) == n_fields - 1
+    assert sum(len(samples) for samples in found.values()) == sum(len(one.stat.fields) for one in every)
     assert ("normstat_vmstat_linux_disk_reads_total", (("host", "web1"), ("instance", "1")), 1.0) in found[
         "normstat_vmstat_linux_disk_reads"
     ]
+    # fsstat prints the same number, removed names, by default and with -n.
+    assert {"normstat_fsstat_solaris__name_remov", "normstat_fsstat_solaris_name_remov"} <= found.keys()
+    assert find_shared_names([stat for _, stat in load_catalogue().stats.values()]) == []
+
+
+def test_both_formats_have_the_same_series() -> None:
+    every = every_field()
+    text, strict = (format_page(every, OWN_NAMES, media_type).decode() for media_type in (TEXT, OPENMETRICS))
+    older, newer = (
+        {
+            (sample.name, tuple(sample.labels.items()), sample.value, float(sample.timestamp))
+            for family in families
+            for sample in family.samples
+        }
+        for families in (parse_text(text), text_string_to_metric_families(strict))  # type: ignore[no-untyped-call]
+    )
+    assert older == newer
+    assert "# EOF" not in text
+
+
+def test_a_unit_is_named_where_the_name_ends_with_it() -> None:
+    page = format_page(
+        [newest("node_disk", ("web1", "sda", {"read_await_ms": 1.5, "io_time_pct": 2.0}))], OWN_NAMES, OPENMETRICS
+    ).decode()
+    assert "# UNIT normstat_node_disk_read_await_ms ms\n" in page
+    assert page.count("# UNIT") == 1, "a name that ends in pct has the unit %, which no name can end with"
+
+
+def test_two_fields_of_one_name_are_an_error_that_names_both() -> None:
+    """A user's spec, or a column that its spec does not know, may come between."""
+    field = load_catalogue().stats["vmstat_linux"][1].fields[0]
+    one, other = (
+        NewestValues(StatRef(number, stat, stat, 1, (replace(field, key=key),)), (NewestRow("web1", "", TIME_MS, (1.0,)),))
+        for number, (stat, key) in enumerate((("shop", "cart_n"), ("shop_cart", "n")))
+    )
+    with pytest.raises(Conflict, match=r"shop\.cart_n and shop_cart\.n have the same name as metrics, normstat_shop_cart_n"):
+        format_page([one, other], OWN_NAMES, TEXT)
+    assert format_page([one], OWN_NAMES, TEXT)
