@@ -35,7 +35,8 @@ steps=$here/steps.sh
 summary='keeps the output of the stat tools of hosts and ranks what changed'
 description='The server of normstat with its page, migrations and commands, and all Python modules that it
 needs. The database, PostgreSQL 14 or newer, may be on this machine or on another.'
-settings=/etc/normstat/normstat.env
+settings='/etc/normstat/normstat.env
+/etc/normstat/normstat.toml'
 own_folder=$home
 compression=zstd
 deb_fields="Depends: python$python_version, passwd
@@ -78,7 +79,7 @@ put_files() {
     install -d -m 755 "$1/etc/normstat" "$1/usr/bin" "$1/usr/lib/systemd/system" "$1/usr/share/doc/normstat-server"
     put_modules "$1"
     install -m 755 "$here/normstat.sh" "$1/usr/bin/normstat"
-    install -m 640 "$here/normstat.env" "$1/etc/normstat/normstat.env"
+    install -m 640 "$here/normstat.env" "$here/normstat.toml" "$1/etc/normstat/"
     install -m 644 "$here/normstat.service" "$1/usr/lib/systemd/system/normstat.service"
     for file in install configure run recover security cli; do
         install -m 644 "$checkout/docs/$file.md" "$1/usr/share/doc/normstat-server/"

@@ -16,9 +16,9 @@ make_account() {
 # $1: upgrade, or nothing. A server that runs goes on with the new version, which migrates the database first.
 after_install() {
     make_account
-    # It may hold a password: the server's account reads it for the commands, nobody else.
-    chgrp normstat /etc/normstat/normstat.env
-    chmod 640 /etc/normstat/normstat.env
+    # They may hold a password: the server's account reads them for the commands, no other.
+    chgrp normstat /etc/normstat/normstat.env /etc/normstat/normstat.toml
+    chmod 640 /etc/normstat/normstat.env /etc/normstat/normstat.toml
     "$home/bin/python3" -m compileall -q "$home/lib" >/dev/null 2>&1 || :
     if has_systemd; then
         systemctl daemon-reload || :

@@ -3,19 +3,21 @@
 Every variable is named NORMSTAT_<FIELD>; DATABASE_URL is accepted too, because hosting platforms set it. Where the environment
 lacks a setting, these are read, in this order: the file of lines NAME=VALUE that NORMSTAT_ENV_FILE names, files named as the
 variables in the folder that systemd gives a service (CREDENTIALS_DIRECTORY), and normstat.toml, with keys named as the fields.
+Each of them but the folder may name a file that holds a secret instead: NORMSTAT_SECRET_KEY_FILE, or the key secret_key_file.
 """
 
 import difflib
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -33,6 +35,9 @@ from normstat.runtime.units import MIB
 # For agents 4, and one each for health, events of the database, looking for work, imports, reparses, deletions, backtests, alerts,
 # webhooks, and what is remembered of incidents (tests/db/test_connection_budget.py counts them).
 CONNECTIONS_BESIDE_POOL = 14
+# Settings that may be in a file of their own: secrets, and addresses with a password.
+SECRETS: Final = ("database_url", "database_read_url", "admin_url", "secret_key", "oidc_client_secret", "metrics_token")
+FILE: Final = "_file"
 # Read where NORMSTAT_CONFIG names no other file. Never one in the current folder, which another account may own.
 DEFAULT_CONFIG: Final = Path("/etc/normstat/normstat.toml")
 
@@ -51,6 +56,49 @@ def _lower(value: object) -> object:
 CommaSeparated = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
 
+class BadSecretFile(Exception):
+    """A file that a setting names cannot be used; the text is a sentence about it."""
+
+
+class _SecretFiles(PydanticBaseSettingsSource):
+    """Secrets in files that another source names. `named`: what it has, by name in lower case; `prefix`: of its names."""
+
+    def __init__(self, settings_cls: type[BaseSettings], named: Mapping[str, object], prefix: str) -> None:
+        super().__init__(settings_cls)
+        self._named = {
+            field: str(path)
+            for field in SECRETS
+            if (path := named.get(f"{prefix}{field}{FILE}")) and f"{prefix}{field}" not in named
+        }
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002 (of the base class)
+        """Return the content of the file of a setting. Missing: None
+
+        Raises: BadSecretFile
+        """
+        return (_read_secret(field_name, Path(self._named[field_name])) if field_name in self._named else None), field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        """Return all settings that are in files.
+
+        Raises: BadSecretFile
+        """
+        return {field: _read_secret(field, Path(path)) for field, path in self._named.items()}
+
+
+def _read_secret(field: str, path: Path) -> str:
+    named = f"{setting_variable(field)}{FILE.upper()} names {path}"
+    try:
+        # Editors and `echo` end a file with a newline.
+        secret = path.read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise BadSecretFile(f"{named}, which cannot be read: {why}") from None
+    if not secret:
+        raise BadSecretFile(f"{named}, which is empty")
+    return secret
+
+
 class Settings(BaseSettings):
     """All settings, with the defaults that `make run` uses."""
 
@@ -67,7 +115,15 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Return where settings come from, the strongest first."""
         file = TomlConfigSettingsSource(settings_cls, config_file())
-        return init_settings, env_settings, dotenv_settings, file_secret_settings, file
+        assert isinstance(env_settings, EnvSettingsSource)
+        assert isinstance(dotenv_settings, DotEnvSettingsSource)
+        return (
+            init_settings,
+            *(env_settings, _SecretFiles(settings_cls, env_settings.env_vars, "normstat_")),
+            *(dotenv_settings, _SecretFiles(settings_cls, dotenv_settings.env_vars, "normstat_")),
+            file_secret_settings,
+            *(file, _SecretFiles(settings_cls, file.toml_data, "")),
+        )
 
     database_url: str = Field(
         default="postgresql://normstat@127.0.0.1/normstat",
@@ -319,20 +375,32 @@ def load_settings() -> Settings:
     config = os.environ.get("NORMSTAT_CONFIG")
     if config and not _is_readable_file(Path(config)):
         raise SystemExit(f"normstat: NORMSTAT_CONFIG names {config}, which cannot be read")
+    sentences = list(_find_mistakes())
+    if sentences:
+        raise SystemExit("\n".join(f"normstat: {sentence}" for sentence in sentences))
+    return _read_settings()
+
+
+def _read_settings() -> Settings:
+    return Settings(_env_file=_env_file(), _secrets_dir=_secrets_dir())  # type: ignore[call-arg]  # pydantic-settings' own
+
+
+def _find_mistakes() -> Iterator[str]:
+    """Yield a sentence for each setting that is wrong, whatever its source."""
     try:
-        unknown = unknown_settings()
-        if config_file() is not None and unknown:
-            raise SystemExit("normstat: " + "; ".join(unknown))
-        return Settings(_env_file=_env_file(), _secrets_dir=_secrets_dir())  # type: ignore[call-arg]  # pydantic-settings' own
+        yield from unknown_settings()
+        _read_settings()
     except UnicodeDecodeError:
-        raise SystemExit(f"normstat: {config_file()} is not UTF-8") from None
+        yield f"{config_file()} is not UTF-8"
     except tomllib.TOMLDecodeError as error:
-        raise SystemExit(f"normstat: {config_file()} is not valid TOML: {error}") from None
+        yield f"{config_file()} is not valid TOML: {error}"
+    except BadSecretFile as error:
+        yield str(error)
     except ValidationError as error:
         sources = find_sources()
         # Without the value: it may be a secret.
-        wrong = [_say_what_is_wrong(str(one["loc"][0]), one["msg"], sources) for one in error.errors(include_input=False)]
-        raise SystemExit(f"normstat: {'; '.join(wrong)}") from None
+        for one in error.errors(include_input=False):
+            yield _say_what_is_wrong(str(one["loc"][0]), one["msg"], sources)
 
 
 def _say_what_is_wrong(place: str, message: str, sources: Mapping[str, str]) -> str:
@@ -388,13 +456,19 @@ def _field_of(key: str) -> str | None:
 def find_sources() -> dict[str, str]:
     """Return where each setting that is not at its default comes from, by field."""
     env_file, secrets_dir, file = _env_file(), _secrets_dir(), config_file()
-    sources: list[tuple[str, PydanticBaseSettingsSource]] = [("environment", EnvSettingsSource(Settings))]
+    environment = EnvSettingsSource(Settings)
+    sources: list[tuple[str, PydanticBaseSettingsSource]] = [
+        ("environment", environment),
+        ("a file that the environment names", _SecretFiles(Settings, environment.env_vars, "normstat_")),
+    ]
     if env_file:
-        sources.append((env_file, DotEnvSettingsSource(Settings, env_file=env_file)))
+        lines = DotEnvSettingsSource(Settings, env_file=env_file)
+        sources += [(env_file, lines), (f"a file that {env_file} names", _SecretFiles(Settings, lines.env_vars, "normstat_"))]
     if secrets_dir:
         sources.append(("a credential of systemd", SecretsSettingsSource(Settings, secrets_dir=secrets_dir)))
     if file:
-        sources.append((str(file), TomlConfigSettingsSource(Settings, file)))
+        table = TomlConfigSettingsSource(Settings, file)
+        sources += [(str(file), table), (f"a file that {file} names", _SecretFiles(Settings, table.toml_data, ""))]
     found: dict[str, str] = {}
     for where, source in sources:
         for key in source():
@@ -409,10 +483,12 @@ def unknown_settings() -> list[str]:
     if file is None:
         return []
     with file.open("rb") as stream:
-        unknown = [key for key in tomllib.load(stream) if key not in Settings.model_fields]
+        keys = list(tomllib.load(stream))
+    known = [*Settings.model_fields, *(f"{field}{FILE}" for field in SECRETS)]
     return [
-        f"{file} has an unknown setting {key!r}{_suggest(key.lower().removeprefix('normstat_'), list(Settings.model_fields))}"
-        for key in unknown
+        f"{file} has an unknown setting {key!r}{_suggest(key.lower().removeprefix('normstat_'), known)}"
+        for key in keys
+        if key not in known
     ]
 
 
@@ -422,6 +498,7 @@ def misspelled_variables() -> list[str]:
     Other variables that begin with NORMSTAT_ belong to the agent, the client and the build.
     """
     known = [name for field in Settings.model_fields for name in setting_variables(field)]
+    known += [f"{setting_variable(field)}{FILE.upper()}" for field in SECRETS]
     unknown = [name for name in os.environ if name.startswith("NORMSTAT_") and name not in known]
     return [f"{name} is not a setting{guess}" for name in unknown if (guess := _suggest(name, known))]
 

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from normstat.cli.db_session import print_table
 from normstat.cli.local_database import hide_password
-from normstat.settings import Settings, find_sources, load_settings, misspelled_variables, setting_variable
+from normstat.settings import FILE, SECRETS, Settings, find_sources, load_settings, misspelled_variables, setting_variable
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Check and show the settings: docs/configure.md.")
 # What is shown in place of a secret.
@@ -45,6 +45,28 @@ def show(
         typer.echo(json.dumps({name: {"value": value, "source": source} for name, value, source in rows}, indent=2))
         return
     print_table([("setting", "value", "source"), *rows])
+
+
+@app.command()
+def example() -> None:
+    """Print a normstat.toml with every setting as a comment, its meaning above and its default as the value."""
+    typer.echo("# Settings of normstat. The environment (NORMSTAT_WORKERS=2) wins over this file; docs/configure.md has the rest.")
+    for name, field in Settings.model_fields.items():
+        if setting_variable(name).startswith("NORMSTAT_"):
+            typer.echo(f"\n# {field.description}\n#{name} = {write_toml(field.default)}")
+            if name in SECRETS:
+                typer.echo(f'#{name}{FILE} = "/run/secrets/{name}"')
+
+
+def write_toml(value: object) -> str:
+    """Return a value of a normstat.toml; an empty text for none."""
+    match value:
+        case bool() | int() | float():
+            return str(value).lower()
+        case tuple():
+            return "[" + ", ".join(json.dumps(part) for part in value) + "]"
+        case _:
+            return json.dumps(write_value(value))
 
 
 def write_value(value: object) -> str:

@@ -1,6 +1,8 @@
 """Settings: each is documented, their sources are shown, and a bad one is a sentence that names it."""
 
 import json
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from normstat.cli import app
 from normstat.cli.gen_command import SETTINGS_PAGE, render_settings_page
-from normstat.settings import Settings, load_settings, setting_variable
+from normstat.settings import SECRETS, Settings, load_settings, setting_variable
 
 
 @pytest.fixture(autouse=True)
@@ -95,3 +97,79 @@ def test_a_bad_setting_of_the_environment_is_a_sentence(monkeypatch: pytest.Monk
 def test_a_file_in_another_encoding_is_a_sentence(fresh_settings: Path) -> None:
     fresh_settings.write_bytes('oidc_label = "Anmeldung f\u00fcr alle"\n'.encode("latin-1"))
     assert config("check").output == f"normstat: {fresh_settings} is not UTF-8\n"
+
+
+def test_all_mistakes_are_said_at_once(fresh_settings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fresh_settings.write_text("workers = 0\nlog_files = 0\n")
+    monkeypatch.setenv("NORMSTAT_SESSION_DAYS", "none")
+    done = config("check")
+    assert done.exit_code == 1
+    assert sorted(line.partition(" (")[0] for line in done.output.splitlines()) == [
+        "normstat: NORMSTAT_LOG_FILES", "normstat: NORMSTAT_SESSION_DAYS", "normstat: NORMSTAT_WORKERS",
+    ]  # fmt: skip
+
+
+class TestSecretsInFiles:
+    """The environment, the file of lines and normstat.toml may each name a file that holds a secret."""
+
+    @pytest.fixture
+    def secret(self, tmp_path: Path) -> Path:
+        path = tmp_path / "secret"
+        path.write_text("a-long-token\n")
+        return path
+
+    def token(self) -> str | None:
+        load_settings.cache_clear()
+        found = load_settings().metrics_token
+        return None if found is None else found.get_secret_value()
+
+    def test_of_each_source(self, fresh_settings: Path, secret: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        fresh_settings.write_text(f'metrics_token_file = "{secret}"\n')
+        assert self.token() == "a-long-token"
+        shown = json.loads(config("show", "--changed", "--json").stdout)
+        assert shown == {"NORMSTAT_METRICS_TOKEN": {"value": "(hidden)", "source": f"a file that {fresh_settings} names"}}
+        lines, other = tmp_path / "normstat.env", tmp_path / "other"
+        other.write_text("another-token")
+        lines.write_text(f"NORMSTAT_METRICS_TOKEN_FILE={other}\n")
+        monkeypatch.setenv("NORMSTAT_ENV_FILE", str(lines))
+        assert self.token() == "another-token"
+        monkeypatch.setenv("NORMSTAT_METRICS_TOKEN_FILE", str(secret))
+        assert self.token() == "a-long-token"
+        assert config("check").exit_code == 0
+
+    def test_a_value_wins_over_a_file_of_the_same_source(self, secret: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("NORMSTAT_METRICS_TOKEN_FILE", str(secret))
+        monkeypatch.setenv("NORMSTAT_METRICS_TOKEN", "direct")
+        assert self.token() == "direct"
+
+    @pytest.mark.parametrize(
+        ("content", "sentence"), [(None, "cannot be read: No such file"), (b"\n", "is empty"), (b"\xff", "not UTF-8")]
+    )
+    def test_a_bad_file_is_a_sentence(
+        self, content: bytes | None, sentence: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "bad"
+        if content is not None:
+            path.write_bytes(content)
+        monkeypatch.setenv("NORMSTAT_SECRET_KEY_FILE", str(path))
+        done = config("check")
+        assert done.exit_code == 1
+        assert done.output.startswith(f"normstat: NORMSTAT_SECRET_KEY_FILE names {path}, which ")
+        assert sentence in done.output
+
+    def test_only_secrets_may_be_in_files(self, fresh_settings: Path) -> None:
+        fresh_settings.write_text('workers_file = "/tmp/x"\n')
+        assert "unknown setting 'workers_file'" in config("check").output
+        annotated = {name for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation)}
+        assert annotated <= set(SECRETS)
+
+
+def test_the_example_has_every_setting_and_is_valid_without_its_comments(fresh_settings: Path) -> None:
+    text = config("example").stdout
+    assert tomllib.loads(text) == {}
+    lines = [line.removeprefix("#") for line in text.splitlines() if re.match(r"#[a-z_]+ = ", line)]
+    values = tomllib.loads("\n".join(lines))
+    assert {name for name in Settings.model_fields if name != "notify_socket"} <= values.keys()
+    # An empty text is no path and no number: such a setting stays a comment.
+    fresh_settings.write_text("\n".join(line for line in lines if not line.endswith(' = ""') and "_file = " not in line))
+    assert config("check").output.startswith("The settings are valid")

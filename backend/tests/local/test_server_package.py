@@ -4,12 +4,14 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from normstat.settings import FILE, SECRETS, Settings
 from tests.agent.conftest import require_program
 from tests.debian_root import DatabaseUnavailable, require_timescale_root
 from tests.e2e.product import CHECKOUT
@@ -53,12 +55,12 @@ def test_the_unit_waits_for_the_end_of_requests() -> None:
 
 
 def test_settings_of_the_package_are_settings() -> None:
-    names = set(re.findall(r"^#?(NORMSTAT_[A-Z_]+)=", (PACKAGING / "normstat.env").read_text(), re.MULTILINE))
-    source = (CHECKOUT / "backend/normstat/settings.py").read_text()
-    own = {"NORMSTAT_HOST", "NORMSTAT_PORT"}
-    assert names >= own
-    unknown = {name for name in names - own if f"    {name.removeprefix('NORMSTAT_').lower()}: " not in source}
-    assert unknown == set()
+    text = (PACKAGING / "normstat.toml").read_text()
+    names = set(re.findall(r"^#?([a-z_]+) = ", text, re.MULTILINE))
+    assert {"database_url", "database_url_file"} <= names
+    assert names - {f"{field}{FILE}" for field in SECRETS} <= set(Settings.model_fields)
+    assert tomllib.loads(text).keys() == {"database_url"}
+    assert re.findall(r"^(\w+)=", (PACKAGING / "normstat.env").read_text(), re.MULTILINE) == ["NORMSTAT_HOST", "NORMSTAT_PORT"]
 
 
 @pytest.mark.parametrize("kind", ["deb", "rpm"])
@@ -80,26 +82,26 @@ cp "$OLD" "$root/old" && cp "$NEW" "$root/new"
 deb() {
     chroot "$root" dpkg --force-depends "$@" 2>&1 | grep -v "^dpkg: .*depend" || :
 }
-env=$root/etc/normstat/normstat.env
+settings=$root/etc/normstat/normstat.toml
 cache=$root/opt/normstat-server/lib/python3.13/site-packages/normstat/__pycache__
 echo "== install"
 if [ "$KIND" = deb ]; then deb -i /old; else rpm --root "$root" --nodeps -U "$root/old"; fi
 chroot "$root" getent passwd normstat
-stat -c %a "$env" && chroot "$root" stat -c %U:%G /etc/normstat/normstat.env
+chroot "$root" stat -c "%a %U:%G" /etc/normstat/normstat.env /etc/normstat/normstat.toml
 readlink "$root/opt/normstat-server/bin/python3"
 mkdir -p "$cache" && touch "$cache/old.pyc"
-echo NORMSTAT_WORKERS=2 >>"$env"
+echo "workers = 2" >>"$settings"
 install -d -m 700 "$root/var/lib/normstat/imports"
 echo "== upgrade"
 if [ "$KIND" = deb ]; then deb --force-confold -i /new; else rpm --root "$root" --nodeps -U "$root/new"; fi
 cat "$root/opt/normstat-server/lib/python3.13/site-packages/normstat/version"
 [ ! -e "$cache" ] && echo "old modules are gone"
-grep -q NORMSTAT_WORKERS=2 "$env" && echo "settings are kept"
+grep -qx "workers = 2" "$settings" && echo "settings are kept"
 mkdir -p "$cache" && touch "$cache/new.pyc"
 echo "== remove"
 if [ "$KIND" = deb ]; then deb -r normstat-server; else rpm --root "$root" -e normstat-server; fi
 [ ! -e "$root/opt/normstat-server" ] && [ ! -e "$root/usr/bin/normstat" ] && echo "the program is gone"
-grep -lq NORMSTAT_WORKERS=2 "$env"* && [ -d "$root/var/lib/normstat" ] && echo "settings and data are kept"
+grep -lqx "workers = 2" "$settings"* && [ -d "$root/var/lib/normstat" ] && echo "settings and data are kept"
 if [ "$KIND" = deb ]; then
     deb -P normstat-server
     [ ! -e "$root/etc/normstat" ] && [ ! -e "$root/var/lib/normstat" ] && echo "purged: nothing is left"
@@ -109,13 +111,14 @@ fi
 
 
 def build_package(kind: str, version: str, folder: Path) -> Path:
-    """A package of a wheel with one module, and no others."""
+    """A package of a wheel with a command that does nothing, and no other modules."""
     require_program({"deb": "dpkg-deb", "rpm": "rpmbuild"}[kind])
     folder.mkdir()
     wheel = folder / f"normstat-{version}-py3-none-any.whl"
     about = f"normstat-{version}.dist-info"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("normstat/__init__.py", "")
+        archive.writestr("normstat/cli.py", "def app() -> int:\n    return 0\n")
         archive.writestr("normstat/version", f"version {version}\n")
         archive.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: normstat\nVersion: {version}\n")
         archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
@@ -159,7 +162,7 @@ def test_a_package_is_installed_upgraded_and_removed(kind: str, tmp_path: Path) 
     steps = dict(re.findall(r"(?s)== (\w+)\n(.*?)(?=== |\Z)", done.stdout))
     assert "create the database, then start the server" in steps["install"]
     assert re.search(
-        r"normstat:x:\d+:\d+::/var/lib/normstat:/usr/sbin/nologin\n640\nroot:normstat\n/usr/bin/python3\.13\n", steps["install"]
+        r"normstat:x:\d+:\d+::/var/lib/normstat:/usr/sbin/nologin\n(640 root:normstat\n){2}/usr/bin/python3\.13\n", steps["install"]
     )
     assert "version 0.0.2\nold modules are gone\nsettings are kept\n" in steps["upgrade"]
     assert "create the database" not in steps["upgrade"]
