@@ -1,4 +1,4 @@
-"""The private Debian root that has TimescaleDB: made with mmdebstrap, once, and kept in the cache.
+"""Private Debian roots, one with TimescaleDB and one with Ansible: made with mmdebstrap, once, and kept in the cache.
 
 Trap: mmdebstrap mounts the machine's own /dev/shm, /dev/pts, /proc and /sys into the root that it makes. Killed, it leaves them
 there, and whoever then removes the half-made root empties the machine's /dev/shm. So it runs in namespaces of its own, where mounts
@@ -12,12 +12,12 @@ import os
 import shutil
 import signal
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 CHECKOUT: Final = Path(__file__).resolve().parents[2]
 DEBIAN_RELEASE: Final = "trixie"
-DEBIAN_PACKAGES: Final = "postgresql-17,postgresql-17-timescaledb"
 DEBIAN_BIN: Final = "/usr/lib/postgresql/17/bin"
 PR_SET_PDEATHSIG: Final = 1
 
@@ -26,58 +26,89 @@ class DatabaseUnavailable(Exception):
     """This machine cannot have that database; the message is the one line that a skip shows."""
 
 
+@dataclass(frozen=True, slots=True)
+class DebianRoot:
+    """A root with some packages. `marker`: the last file that it must have; `what`: it is called so where it cannot be had."""
+
+    name: str
+    what: str
+    packages: str
+    marker: str
+
+    @property
+    def path(self) -> Path:
+        """Where it is, or will be."""
+        cache = Path(os.environ.get("NORMSTAT_CACHE", CHECKOUT / ".cache"))
+        variable = f"NORMSTAT_{self.name.upper().replace('-', '_')}"
+        return Path(os.environ.get(variable, cache / self.name))
+
+    @property
+    def is_made(self) -> bool:
+        """Return whether it is whole."""
+        return (self.path / self.marker).exists()
+
+    def require(self) -> Path:
+        """The root, made (half a minute to two, once) where it is not there yet.
+
+        Raises: DatabaseUnavailable
+        """
+        if os.geteuid() != 0:
+            raise DatabaseUnavailable(f"{self.what}: its private Debian root needs root to start; run the tests as root")
+        if not self.is_made:
+            self._make()
+        return self.path
+
+    def _make(self) -> None:
+        root = self.path
+        if shutil.which("mmdebstrap") is None:
+            raise DatabaseUnavailable(f"{self.what}: mmdebstrap is not installed (`make test-deps` installs it)")
+        root.parent.mkdir(parents=True, exist_ok=True)
+        with root.with_name(root.name + ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if self.is_made:  # somebody else made it while we waited
+                return
+            # Made aside and renamed, so that an interrupted one is never taken for a whole one.
+            scratch = root.with_name(root.name + ".new")
+            remove_root(scratch)
+            command = ["mmdebstrap", "--variant=apt", f"--include={self.packages}", DEBIAN_RELEASE, str(scratch)]
+            done = subprocess.run(
+                # The first process of a namespace of processes takes all others with it.
+                ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", *command],
+                preexec_fn=_be_killed_with_parent,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode != 0:
+                remove_root(scratch)
+                last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+                raise DatabaseUnavailable(f"{self.what}: mmdebstrap could not make {root}: {last}")
+            scratch.rename(root)
+
+
+TIMESCALE_ROOT: Final = DebianRoot(
+    "timescale-root", "TimescaleDB", "postgresql-17,postgresql-17-timescaledb", f"{DEBIAN_BIN}/postgres".lstrip("/")
+)
+# Ansible runs in the root that it changes. util-linux has runuser; systemd, to enable units that it does not run.
+ANSIBLE_ROOT: Final = DebianRoot(
+    "ansible-root",
+    "Ansible",
+    "ansible-core,ansible-lint,python3-apt,postgresql,systemd,util-linux,curl",
+    "usr/bin/ansible-lint",
+)
+
+
 def can_have_timescale() -> bool:
     """Return whether this machine has the private Debian root, or can make it."""
-    return os.geteuid() == 0 and (shutil.which("mmdebstrap") is not None or is_made(_root_path()))
-
-
-def _root_path() -> Path:
-    cache = Path(os.environ.get("NORMSTAT_CACHE", CHECKOUT / ".cache"))
-    return Path(os.environ.get("NORMSTAT_TIMESCALE_ROOT", cache / "timescale-root"))
+    return os.geteuid() == 0 and (shutil.which("mmdebstrap") is not None or TIMESCALE_ROOT.is_made)
 
 
 def require_timescale_root() -> Path:
-    """The private Debian root, made (half a minute to two, once) where it is not there yet.
+    """The root with TimescaleDB, made where it is not there yet.
 
     Raises: DatabaseUnavailable
     """
-    if os.geteuid() != 0:
-        raise DatabaseUnavailable("TimescaleDB: its private Debian root needs root to start; run the tests as root")
-    root = _root_path()
-    if not is_made(root):
-        make_timescale_root(root)
-    return root
-
-
-def is_made(root: Path) -> bool:
-    return (root / DEBIAN_BIN.lstrip("/") / "postgres").exists()
-
-
-def make_timescale_root(root: Path) -> None:
-    if shutil.which("mmdebstrap") is None:
-        raise DatabaseUnavailable("TimescaleDB: mmdebstrap is not installed (`make test-deps` installs it)")
-    root.parent.mkdir(parents=True, exist_ok=True)
-    with root.with_name(root.name + ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if is_made(root):  # somebody else made it while we waited
-            return
-        # Made aside and renamed, so that an interrupted one is never taken for a whole one.
-        scratch = root.with_name(root.name + ".new")
-        remove_root(scratch)
-        command = ["mmdebstrap", "--variant=apt", f"--include={DEBIAN_PACKAGES}", DEBIAN_RELEASE, str(scratch)]
-        done = subprocess.run(
-            # The first process of a namespace of processes takes all others with it.
-            ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", *command],
-            preexec_fn=_be_killed_with_parent,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode != 0:
-            remove_root(scratch)
-            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-            raise DatabaseUnavailable(f"TimescaleDB: mmdebstrap could not make {root}: {last}")
-        scratch.rename(root)
+    return TIMESCALE_ROOT.require()
 
 
 def remove_root(scratch: Path) -> None:
@@ -88,7 +119,7 @@ def remove_root(scratch: Path) -> None:
     mounted = mounts_below(scratch)
     if mounted:
         raise DatabaseUnavailable(
-            f"TimescaleDB: an interrupted mmdebstrap left mounts; `umount {' '.join(mounted)}`, only then remove {scratch}"
+            f"an interrupted mmdebstrap left mounts; `umount {' '.join(mounted)}`, only then remove {scratch}"
         )
     if scratch.exists():
         subprocess.run(["rm", "-rf", "--one-file-system", "--", str(scratch)], check=True)
