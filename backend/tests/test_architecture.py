@@ -57,8 +57,8 @@ DECODERS = {
         "runtime/bounded_decoding.py",
         # Lines and strings whose length the reader bounds.
         "stats/engine/json_stream.py", "stats/engine/series/recorded_series.py", "stats/engine/trace/bpftrace_json.py",
-        # A cookie and an answer of some kilobytes.
-        "api/routes/oidc.py", "doctor/address_probe.py",
+        # A cookie and answers of some kilobytes.
+        "api/routes/oidc.py", "doctor/address_probe.py", "alerts/senders/http_post.py",
         # What this server, or a process of it, wrote a moment ago or keeps in its database and its folders.
         "alerts/alert_router.py", "alerts/channel_settings.py", "alerts/senders/channel_sender.py", "api/http/fleet_answers.py",
         "artefacts/log_codec.py", "artefacts/packed_reading.py", "artefacts/part_codec.py", "server/embedded.py",

@@ -170,7 +170,7 @@ async def test_channel(settings: AnySettings, *, name: str, public_url: str, scr
     began = monotonic()
     key = str(uuid.uuid4())
     over = build_test_message(name, public_url, datetime.now(UTC))
-    has_two = isinstance(settings, ServiceSettings) and settings.traits.keeps_state
+    has_two = isinstance(settings, ServiceSettings) and settings.definition.keeps_state
     contents = [replace(over, kind=MessageKind.FIRED, state="firing"), over] if has_two else [over]
     sender = ChannelSender(scripts_dir)
     for content in contents:

@@ -190,18 +190,18 @@ class ServiceSettings(_Settings):
         return hide_path(SecretStr(self.url))
 
     @property
-    def traits(self) -> Service:
+    def definition(self) -> Service:
         """What services.toml says of the service."""
         return load_services()[self.service]
 
     @model_validator(mode="after")
     def _check_entries(self) -> Self:
         if self.key is not None and self.key.get_secret_value():
-            check_entry(self.traits.key, self.key.get_secret_value())
-        if self.traits.target is not None:
-            check_entry(self.traits.target, self.target)
+            check_entry(self.definition.key, self.key.get_secret_value())
+        if self.definition.target is not None:
+            check_entry(self.definition.target, self.target)
         elif self.target:
-            raise ValueError(f"{self.traits.label} has no target: leave it empty")
+            raise ValueError(f"{self.definition.label} has no target: leave it empty")
         return self
 
 
@@ -247,7 +247,7 @@ def _needed_secret(settings: AnySettings) -> str | None:
         case WebhookSettings() | ChatSettings():
             return "url"
         case ServiceSettings():
-            return None if settings.traits.key.is_optional else "key"
+            return None if settings.definition.key.is_optional else "key"
         case _:
             return None
 

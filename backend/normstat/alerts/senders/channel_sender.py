@@ -74,7 +74,7 @@ class ChannelSender:
             case ScriptSettings():
                 return await run_script(self.scripts_dir, settings.script, to_json(message), limit_s=self.limit_s)
             case ServiceSettings():
-                call = build_call(settings.traits, settings.url, _reveal(settings.key), settings.target, to_words(message))
+                call = build_call(settings.definition, settings.url, _reveal(settings.key), settings.target, to_words(message))
                 url, secret, body, headers = call.url, None, call.body, headers | dict(call.headers)
             case WebhookSettings():
                 assert settings.url is not None
