@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints, TypeAdapter, model_validator
 
-from normstat.alerts.services import Service, check_entry, load_services
+from normstat.alerts.services import Service, is_valid, load_services
 from normstat.alerts.webhook_template import check_template
 from normstat.errors import BadRequest
 from normstat.runtime.web_address import VISIBLE, check_secret_url, check_url, hide_path
@@ -194,16 +194,6 @@ class ServiceSettings(_Settings):
         """What services.toml says of the service."""
         return load_services()[self.service]
 
-    @model_validator(mode="after")
-    def _check_entries(self) -> Self:
-        if self.key is not None and self.key.get_secret_value():
-            check_entry(self.definition.key, self.key.get_secret_value())
-        if self.definition.target is not None:
-            check_entry(self.definition.target, self.target)
-        elif self.target:
-            raise ValueError(f"{self.definition.label} has no target: leave it empty")
-        return self
-
 
 class ScriptSettings(_Settings):
     """A program in the folder that the server's administrator chose; it gets the message as JSON."""
@@ -252,6 +242,20 @@ def _needed_secret(settings: AnySettings) -> str | None:
             return None
 
 
+def _require_entries(settings: ServiceSettings) -> None:
+    """Require a key and a target that look as the service says.
+
+    Raises: BadRequest, with the member that is wrong
+    """
+    service, key = settings.definition, settings.key
+    if key is not None and key.get_secret_value() and not is_valid(service.key, key.get_secret_value()):
+        raise BadRequest(f"{service.key.label}: this is none. {service.key.help}", {"key": None})
+    if service.target is None and settings.target:
+        raise BadRequest(f"{service.label} has no target: leave it empty", {"target": settings.target})
+    if service.target is not None and not is_valid(service.target, settings.target):
+        raise BadRequest(f"{service.target.label}: this is none. {service.target.help}", {"target": settings.target})
+
+
 def stays_open(kind: str, settings: Mapping[str, object]) -> bool:
     """Return whether the receiver keeps an alert open until it hears that it is over. `settings`: as they are stored"""
     if kind == ChannelKind.ALERTMANAGER:
@@ -289,6 +293,8 @@ def keep_secrets(wanted: AnySettings, stored: AnySettings | None) -> AnySettings
         raise BadRequest(f"The receiver is another one ({joined.endpoint}): enter {names} again, which was given for the old one")
     needed = _needed_secret(joined)
     if needed is not None and getattr(joined, needed) is None:
-        raise BadRequest(f"A channel of kind {joined.kind} needs `{needed}`")
+        raise BadRequest(f"A channel of kind {joined.kind} needs `{needed}`", {needed: None})
+    if isinstance(joined, ServiceSettings):
+        _require_entries(joined)
     # A password that came with the old security must fit the new one.
     return join_secrets(*split_secrets(joined))

@@ -102,13 +102,9 @@ def list_services() -> list[ServiceInfo]:
     return [ServiceInfo(name, own.label, own.url, own.key, own.target) for name, own in load_services().items()]
 
 
-def check_entry(entry: ServiceEntry, value: str) -> None:
-    """Require that a key or a target looks as it must.
-
-    Raises: ValueError, without the value: it may be a secret
-    """
-    if re.fullmatch(entry.pattern, value) is None:
-        raise ValueError(f"{entry.label}: expected {entry.help}")
+def is_valid(entry: ServiceEntry, value: str) -> bool:
+    """Return whether a key or a target looks as it must."""
+    return re.fullmatch(entry.pattern, value) is not None
 
 
 def build_call(service: Service, url: str, key: str, target: str, words: Mapping[str, object]) -> ServiceCall:

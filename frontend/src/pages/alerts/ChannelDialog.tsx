@@ -241,6 +241,7 @@ function SecretInput({ name, label, hint, isNeeded = false, form, stored }: Secr
         label={label}
         autoComplete="new-password"
         {...(state === null ? {} : { description: state })}
+        withAsterisk={isNeeded && !isStored}
         disabled={isRemoved}
         {...form.getInputProps(name)}
       />

@@ -63,7 +63,14 @@ export function ChannelList({ channels: { channels, scripts, services, n_waiting
         columns={["Name", "Kind", "Reaches", "Used by", "State"]}
       >
         {channels.map((channel) => (
-          <ChannelRow key={channel.id} channel={channel} zone={zone} mayChange={mayChange} onEdit={setEdited} />
+          <ChannelRow
+            key={channel.id}
+            channel={channel}
+            services={services}
+            zone={zone}
+            mayChange={mayChange}
+            onEdit={setEdited}
+          />
         ))}
       </ListSection>
       {edited !== undefined && (
@@ -82,23 +89,30 @@ export function ChannelList({ channels: { channels, scripts, services, n_waiting
 
 interface ChannelRowProps {
   readonly channel: AlertChannelInfo;
+  readonly services: AlertChannelList["services"];
   readonly zone: Zone;
   readonly mayChange: boolean;
   readonly onEdit: (channel: AlertChannelInfo) => void;
 }
 
-function ChannelRow({ channel, zone, mayChange, onEdit }: ChannelRowProps) {
+function ChannelRow({ channel, services, zone, mayChange, onEdit }: ChannelRowProps) {
   const testing = useMutation({
     mutationFn: () => api.POST("/alert-channels/{id}/test", { params: { path: { id: channel.id } } }),
   });
   const kind = toKind(channel.kind);
   const { name, settings } = channel;
+  const service = settings?.kind === "service" ? services.find((known) => known.name === settings.service) : undefined;
   return (
     <Table.Tr>
       <Table.Td fw={600}>{name}</Table.Td>
-      <Table.Td>{kind === null ? channel.kind : KIND_LABELS[kind]}</Table.Td>
+      <Table.Td>{service?.label ?? (kind === null ? channel.kind : KIND_LABELS[kind])}</Table.Td>
       <Table.Td>
         {channel.endpoint}
+        {settings?.kind === "service" && settings.target !== "" && (
+          <Text fz="xs" className="soft">
+            {settings.target}
+          </Text>
+        )}
         {settings?.kind === "email" && (
           <Text fz="xs" className="soft">
             {settings.recipients.join(", ")}
