@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints, TypeAdapter, model_validator
 
-from normstat.alerts.services import Service, is_valid, load_services
+from normstat.alerts.services import Service, ServiceEntry, is_valid, load_services
 from normstat.alerts.webhook_template import check_template
 from normstat.errors import BadRequest
 from normstat.runtime.web_address import VISIBLE, check_secret_url, check_url, hide_path
@@ -249,11 +249,16 @@ def _require_entries(settings: ServiceSettings) -> None:
     """
     service, key = settings.definition, settings.key
     if key is not None and key.get_secret_value() and not is_valid(service.key, key.get_secret_value()):
-        raise BadRequest(f"{service.key.label}: this is none. {service.key.help}", {"key": None})
+        raise BadRequest(_describe(service.key), {"key": None})
     if service.target is None and settings.target:
         raise BadRequest(f"{service.label} has no target: leave it empty", {"target": settings.target})
     if service.target is not None and not is_valid(service.target, settings.target):
-        raise BadRequest(f"{service.target.label}: this is none. {service.target.help}", {"target": settings.target})
+        raise BadRequest(_describe(service.target), {"target": settings.target})
+
+
+def _describe(entry: ServiceEntry) -> str:
+    label = entry.label if entry.label[:2].isupper() else entry.label.lower()
+    return f"This is not a valid {label}. {entry.help}"
 
 
 def stays_open(kind: str, settings: Mapping[str, object]) -> bool:

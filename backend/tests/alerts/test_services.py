@@ -148,13 +148,13 @@ async def test_a_refusal_is_final_and_does_not_tell_the_key(http: HttpReceiver) 
 @pytest.mark.parametrize(
     ("name", "changed", "sentence", "member"),
     [
-        ("pagerduty", {"key": "s3cret"}, "Integration key: this is none. 32 letters and digits", "key"),
+        ("pagerduty", {"key": "s3cret"}, "This is not a valid integration key. 32 letters and digits", "key"),
         ("pagerduty", {"target": "x"}, "PagerDuty has no target: leave it empty", "target"),
-        ("opsgenie", {"key": "s3cret!"}, "API key: this is none", "key"),
-        ("ntfy", {"target": "on call"}, "Topic: this is none", "target"),
-        ("ntfy", {"key": "s3cret"}, "Access token: this is none", "key"),
-        ("telegram", {"key": "s3cret"}, "Token of the bot: this is none", "key"),
-        ("telegram", {"target": ""}, "Chat: this is none", "target"),
+        ("opsgenie", {"key": "s3cret!"}, "This is not a valid API key.", "key"),
+        ("ntfy", {"target": "on call"}, "This is not a valid topic.", "target"),
+        ("ntfy", {"key": "s3cret"}, "This is not a valid access token.", "key"),
+        ("telegram", {"key": "s3cret"}, "This is not a valid token of the bot.", "key"),
+        ("telegram", {"target": ""}, "This is not a valid chat.", "target"),
     ],
 )
 def test_a_bad_key_or_target_says_what_is_expected(name: str, changed: dict[str, Any], sentence: str, member: str) -> None:

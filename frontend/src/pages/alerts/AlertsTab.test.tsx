@@ -69,7 +69,7 @@ test("without channels the tab says what to do first", async ({ server }) => {
 
 test("a service brings its own fields", async ({ server }) => {
   answerNoChannels(server);
-  server.fail("POST /alert-channels", 400, "bad_request", "Token of the bot: this is none.", { key: null });
+  server.fail("POST /alert-channels", 400, "bad_request", "This is not a valid token of the bot.", { key: null });
   const user = openPage("/rules?tab=alerts");
   await user.click(await screen.findByRole("button", { name: "New channel" }));
   const dialog = within(await screen.findByRole("dialog"));
@@ -91,7 +91,7 @@ test("a service brings its own fields", async ({ server }) => {
     ]);
   });
   // At the field: a sentence below the form would have the number of the request beside it.
-  await dialog.findByText("Token of the bot: this is none.");
+  await dialog.findByText("This is not a valid token of the bot.");
   expect(dialog.queryByText(/r-123/)).toBeNull();
 });
 
