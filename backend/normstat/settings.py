@@ -10,7 +10,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -371,36 +371,28 @@ class Settings(BaseSettings):
 
 @cache
 def load_settings() -> Settings:
-    """Return the settings of this process, read once; a bad setting ends the process with a sentence that names it."""
+    """Return the settings of this process, read once; bad ones end the process with a sentence about each."""
     config = os.environ.get("NORMSTAT_CONFIG")
     if config and not _is_readable_file(Path(config)):
         raise SystemExit(f"normstat: NORMSTAT_CONFIG names {config}, which cannot be read")
-    sentences = list(_find_mistakes())
-    if sentences:
-        raise SystemExit("\n".join(f"normstat: {sentence}" for sentence in sentences))
-    return _read_settings()
-
-
-def _read_settings() -> Settings:
-    return Settings(_env_file=_env_file(), _secrets_dir=_secrets_dir())  # type: ignore[call-arg]  # pydantic-settings' own
-
-
-def _find_mistakes() -> Iterator[str]:
-    """Yield a sentence for each setting that is wrong, whatever its source."""
+    sentences: list[str] = []
     try:
-        yield from unknown_settings()
-        _read_settings()
+        sentences += unknown_settings()
+        settings = Settings(_env_file=_env_file(), _secrets_dir=_secrets_dir())  # type: ignore[call-arg]  # pydantic-settings' own
     except UnicodeDecodeError:
-        yield f"{config_file()} is not UTF-8"
+        sentences.append(f"{config_file()} is not UTF-8")
     except tomllib.TOMLDecodeError as error:
-        yield f"{config_file()} is not valid TOML: {error}"
+        sentences.append(f"{config_file()} is not valid TOML: {error}")
     except BadSecretFile as error:
-        yield str(error)
+        sentences.append(str(error))
     except ValidationError as error:
         sources = find_sources()
         # Without the value: it may be a secret.
-        for one in error.errors(include_input=False):
-            yield _say_what_is_wrong(str(one["loc"][0]), one["msg"], sources)
+        wrong = error.errors(include_input=False)
+        sentences += [_say_what_is_wrong(str(one["loc"][0]), one["msg"], sources) for one in wrong]
+    if sentences:
+        raise SystemExit("\n".join(f"normstat: {sentence}" for sentence in sentences))
+    return settings
 
 
 def _say_what_is_wrong(place: str, message: str, sources: Mapping[str, str]) -> str:
