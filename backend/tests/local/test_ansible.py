@@ -16,6 +16,8 @@ from tests.unavailable import skip_without
 
 ROLES: Final = CHECKOUT / "packaging/ansible"
 
+LOCAL: Final = "postgresql://normstat@/normstat?host=/var/run/postgresql"
+
 # Runs in namespaces of its own: whatever it mounts or starts ends with it, and the cached Debian below is not changed. Ansible runs
 # in the root that it changes; so does PostgreSQL, but not systemd.
 RUNS: Final = r"""
@@ -50,8 +52,13 @@ chroot "$root" sh -c '
     cat /etc/normstat/normstat.toml /opt/normstat/agent.conf /opt/normstat/stats.conf
     grep ^NORMSTAT /etc/normstat/normstat.env
     systemctl is-enabled normstat normstat-agent'
-echo "== remote"
+echo "== refused"
 run ansible-playbook -i hosts.yml -e '"{normstat_server_local_database: false}"' site.yml || :
+echo "== moved"
+run ansible-playbook -i hosts.yml -e @moved.yml site.yml
+run ansible-playbook -i hosts.yml -e @moved.yml site.yml
+grep ^NORMSTAT_DATABASE "$root/etc/normstat/normstat.env"
+cat "$root/etc/normstat/secrets/database_url" | tr a-z A-Z
 """
 
 
@@ -70,6 +77,8 @@ def run_roles(tmp_path: Path, base: Path, server: dict[str, object], agent: dict
         "normstat_hosts": {"hosts": local, "vars": agent | {"normstat_agent_package": f"/ansible/{packages[1].name}"}},
     }
     (given / "hosts.yml").write_text(yaml.safe_dump(hosts))
+    secrets = {"normstat_server_secrets": {"database_url": "postgresql://normstat:s3cret@db/normstat"}}
+    (given / "moved.yml").write_text(yaml.safe_dump({"normstat_server_local_database": False, **secrets}))
     (tmp_path / "scratch").mkdir()
     places = {"BASE": str(base), "SCRATCH": str(tmp_path / "scratch"), "ROLES": str(ROLES), "INPUT": str(given)}
     words = ["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child", "sh", "-c", RUNS]
@@ -122,8 +131,18 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     assert "600 normstat-agent:normstat-agent /var/lib/normstat-agent/join-token\n" in state
     assert 'trusted_proxies = ["127.0.0.1"]\nworkers = 2\nmetrics_token_file = "/etc/normstat/secrets/metrics_token"\n' in state
     assert "server=https://n.example\ntags=prod,rack-7\n" in state
-    assert "vmstat_linux\tvmstat -t 1\nNORMSTAT_HOST=127.0.0.1\nNORMSTAT_PORT=8099\nenabled\nenabled\n" in state
-    assert "Set normstat_server_local_database to false and database_url" in steps["remote"]
+    assert (
+        f"vmstat_linux\tvmstat -t 1\nNORMSTAT_DATABASE_URL={LOCAL}\nNORMSTAT_HOST=127.0.0.1\nNORMSTAT_PORT=8099\nenabled\nenabled\n"
+        in state
+    )
+    assert "Set normstat_server_local_database to false and database_url" in steps["refused"]
+    first, second = re.findall(r"^localhost +: .*changed=(\d+)", steps["moved"], re.MULTILINE)
+    assert (int(first) > 0, int(second)) == (True, 0)
+    assert (
+        "\nNORMSTAT_DATABASE_URL_FILE=/etc/normstat/secrets/database_url\nPOSTGRESQL://NORMSTAT:S3CRET@DB/NORMSTAT\n"
+        in steps["moved"]
+    )
+    assert LOCAL not in steps["moved"]
 
 
 def test_the_example_uses_variables_of_the_roles_and_settings_of_the_server() -> None:
