@@ -180,7 +180,7 @@ def test_a_key_is_needed_and_stays_with_its_receiver() -> None:
         keep_secrets(to_settings(service("telegram", "https://b.example", key=None)), known)
     with pytest.raises(BadRequest, match="needs `key`"):
         keep_secrets(to_settings(service("telegram", "https://a.example", key=None)), None)
-    assert keep_secrets(to_settings(service("ntfy", "https://a.example", key=None)), None)
+    assert keep_secrets(to_settings(service("ntfy", "https://a.example", key=None)), None).endpoint == "https://a.example"
 
 
 def test_a_cut_word_ends_at_a_character() -> None:

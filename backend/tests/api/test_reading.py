@@ -1,5 +1,7 @@
 """The routes that read: what came in by ingest comes out in the documented bodies, and wrong questions get clear answers."""
 
+import csv
+import io
 from datetime import timedelta
 
 import httpx
@@ -78,6 +80,11 @@ async def test_series(reader: httpx.AsyncClient) -> None:
     params = params.merge(OF_STAT)
     answer = await reader.get("/api/v1/series", params=params)
     block = schemas.SeriesBlock.model_validate(answer.json())
+    lines = await reader.get("/api/v1/series.csv", params=params)
+    rows = list(csv.DictReader(io.StringIO(lines.text)))
+    for own in block.series:
+        values = [None if row["value"] == "" else float(row["value"]) for row in rows if row["field"] == own.field]
+        assert values == own.values, "the same points as CSV"
     # Nothing is left out, nothing is in it that the document does not have.
     assert block.model_dump(mode="json") == answer.json()
     assert (block.resolution, block.source, len(block.axes)) == ("raw", "raw", 1)

@@ -123,7 +123,7 @@ def test_both_formats_have_the_same_series() -> None:
     text, strict = (format_page(every, OWN_NAMES, media_type).decode() for media_type in (TEXT, OPENMETRICS))
     older, newer = (
         {
-            (sample.name, tuple(sample.labels.items()), sample.value, float(sample.timestamp))
+            (sample.name, tuple(sample.labels.items()), sample.value, float(str(sample.timestamp)))
             for family in families
             for sample in family.samples
         }
