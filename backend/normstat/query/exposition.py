@@ -9,6 +9,7 @@ system_memory_usage_bytes{host_name="web1",system_memory_state="used"} 214748364
 No family has exemplars: OpenMetrics has them for counters and histograms, and no sample of a tool refers to a trace.
 """
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -58,12 +59,16 @@ def _collect(found: Sequence[NewestValues], names: SemanticNames) -> dict[str, _
     families: dict[str, _Family] = {}
     chosen = _choose_sources(found, names)
     for one in found:
+        # The braces of a row are the same for all of its fields.
+        own_labels = [format_series("m", labels_of(row)).removeprefix("m") for row in one.rows]
         for place, column in enumerate(one.stat.fields):
             semantic = names.get((one.stat.name, column.key))
             source = (one.stat.name, column.key)
             own = family_name(one.stat.name, column)
             is_counter = column.semantics is Semantics.COUNTER
-            for row in one.rows:
+            own_name = own + TOTAL if is_counter else own
+            own_family = _Family(source, metric_unit(own, column), help_of(column), is_counter=is_counter)
+            for row, braces in zip(one.rows, own_labels, strict=True):
                 value = row.values[place]
                 if np.isnan(value):
                     continue
@@ -74,16 +79,14 @@ def _collect(found: Sequence[NewestValues], names: SemanticNames) -> dict[str, _
                     name = semantic.openmetrics_name
                     family = families.setdefault(name, _Family(None, unit=semantic.openmetrics_unit, help=semantic.help))
                     labels = {"host_name": row.host} | {key.replace(".", "_"): text for key, text in attributes.items()}
+                    series = format_series(name, labels)
                     value = convert(value, column.unit, semantic.unit)
                 else:
-                    name = own + TOTAL if is_counter else own
-                    family = families.setdefault(
-                        own, _Family(source, metric_unit(own, column), help_of(column), is_counter=is_counter)
-                    )
-                    labels = labels_of(row)
+                    family = families.setdefault(own, own_family)
+                    series = own_name + braces
                     if family.source != source:
                         raise _shared(own, family.source, source)
-                family.samples.append((format_series(name, labels), format_value(value), row.time_ms))
+                family.samples.append((series, format_value(value), row.time_ms))
     return families
 
 
@@ -100,8 +103,14 @@ def _to_openmetrics(families: Mapping[str, _Family]) -> str:
             parts.append(f"# UNIT {name} {family.unit}\n")
         # Quotes are escaped here too, other than in the older format.
         parts.append("# HELP {} {}\n".format(name, family.help.replace('"', '\\"')))
-        parts += [f"{series} {value} {Decimal(time_ms) / 1000}\n" for series, value, time_ms in family.samples]
+        parts += [f"{series} {value} {_to_seconds(time_ms)}\n" for series, value, time_ms in family.samples]
     return "".join([*parts, "# EOF\n"])
+
+
+@functools.lru_cache(1024)
+def _to_seconds(time_ms: int) -> str:
+    """Return a time as OpenMetrics has it. Rows of a report have one time."""
+    return str(Decimal(time_ms) / 1000)
 
 
 def _to_text(families: Mapping[str, _Family]) -> str:
