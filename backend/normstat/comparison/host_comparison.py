@@ -17,7 +17,7 @@ from normstat.comparison.findings.classify import SeriesIdentity, make_findings,
 from normstat.comparison.findings.coming_and_going import Surroundings, describe_small, find_unmatched, is_process_stat
 from normstat.comparison.findings.grouping import group_findings
 from normstat.comparison.findings.stalls import describe_bouts, describe_rhythm, find_stalls
-from normstat.comparison.host_ledger import ask_facts, installed_kib, some_windows
+from normstat.comparison.host_ledger import ask_baseline, ask_facts, installed_kib, some_windows
 from normstat.comparison.ledger.book import draw_lines, open_book
 from normstat.comparison.ledger.candidates import find_candidates
 from normstat.comparison.ledger.readings import PairedSides, Reading
@@ -46,7 +46,6 @@ from normstat.runtime import work_budget
 from normstat.runtime.readable import format_human
 from normstat.samples.lookup import StatRef, list_host_stats
 from normstat.stats.catalogue import load_catalogue
-from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary
 from normstat.window import Window
 
@@ -214,18 +213,18 @@ def _to_requests(task: Task, stat: StatRef, max_rows: int) -> _StatRequests:
         if task.profile is not None
         else [SideRequest(id_, stat, task.baseline, fields, of_each) for id_ in task.baseline_host_ids],
         [] if right_before is None else [SideRequest(task.host_id, stat, (right_before,), fields, max_rows)],
-        _ledger_requests(task, stat, fields, max_rows),
+        _ledger_requests(task, stat, max_rows),
     )
 
 
-def _ledger_requests(task: Task, stat: StatRef, fields: Sequence[Field], max_rows: int) -> list[SideRequest]:
+def _ledger_requests(task: Task, stat: StatRef, max_rows: int) -> list[SideRequest]:
     """Return what is read of a stat for the ledger alone."""
     if task.divisor is not None:
         return []
     if stat.name == INSTALLED[0]:
         return [ask_facts(task.host_id, stat, task.incident, max_rows)]
     is_needed = task.profile is not None and stat.name in LEDGER_STATS
-    return [SideRequest(task.host_id, stat, _ledger_windows(task), fields, max_rows)] if is_needed else []
+    return [ask_baseline(task.host_id, stat, _ledger_windows(task), max_rows)] if is_needed else []
 
 
 def _ledger_windows(task: Task) -> Windows:

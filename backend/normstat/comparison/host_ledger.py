@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.baselines.window_sets import Windows, length_s, sample_evenly
 from normstat.comparison.ledger.book import open_book
 from normstat.comparison.ledger.readings import PairedSides, Reading
-from normstat.comparison.ledger.sources import INSTALLED, STATS
+from normstat.comparison.ledger.sources import FIELDS_OF_USERS, INSTALLED, STATS
 from normstat.comparison.ledger_model import LedgerLine
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.side_reader import SideRequest, read_sides
@@ -42,9 +42,12 @@ async def read_ledger(
     stats = [stat for stat in found if stat.name in STATS]
     facts = [stat for stat in found if stat.name == INSTALLED[0]]
     requests = [
-        SideRequest(host_id, stat, side, [field for field in stat.fields if is_profiled(field)], max_rows)
+        request
         for stat in stats
-        for side in (windows, (incident,))
+        for request in (
+            ask_baseline(host_id, stat, windows, max_rows),
+            SideRequest(host_id, stat, (incident,), [field for field in stat.fields if is_profiled(field)], max_rows),
+        )
     ]
     requests += [ask_facts(host_id, stat, incident, max_rows) for stat in facts]
     host = (await session.get_one(Host, host_id)).name
@@ -53,6 +56,13 @@ async def read_ledger(
     n_cpus = count_cpus([both.incident for both in sides.values()])
     reading = Reading(sides, windows, incident, installed_kib(read[-1]) if facts else 0.0)
     return await work_budget.run_in_thread(open_book, host, reading, n_cpus)
+
+
+def ask_baseline(host_id: int, stat: StatRef, windows: Windows, max_rows: int) -> SideRequest:
+    """Return the request for a stat in the windows of a baseline, with the fields that the ledger needs."""
+    needed = FIELDS_OF_USERS.get(stat.name)
+    fields = [field for field in stat.fields if is_profiled(field) and (needed is None or field.key in needed)]
+    return SideRequest(host_id, stat, windows, fields, max_rows)
 
 
 def ask_facts(host_id: int, stat: StatRef, incident: Window, max_rows: int) -> SideRequest:

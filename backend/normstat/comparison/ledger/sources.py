@@ -234,6 +234,17 @@ FORKS: Final[tuple[RateTotal, ...]] = (
 )
 
 _USERS: Final = (CPU_USERS, MEMORY_USERS, WRITERS, READERS, BLOCKED, PARENTS, (GPU_USERS,))
+# What the ledger needs of a baseline's processes: of their many fields few.
+FIELDS_OF_USERS: Final[Mapping[str, frozenset[str]]] = {
+    stat: frozenset(
+        field
+        for known in _USERS
+        for users in known
+        if stat in (users.command, users.process)
+        for field in (*users.fields, users.threads)
+    )
+    for stat in {stat for known in _USERS for users in known for stat in (users.command, users.process) if stat}
+}
 # All of them: where a profile serves as the baseline, their samples are still read.
 STATS: Final = frozenset((
     *(total.stat for totals in (CPU_TOTALS, MEMORY_TOTALS, DISK_TOTALS) for total in totals),
@@ -241,5 +252,5 @@ STATS: Final = frozenset((
     UNIT_STAT,
     *(stat for one in DATABASES for stat in (one.stat, one.statements, one.blockers) if stat),
     UNIT_DISK_STAT,
-    *(stat for known in _USERS for users in known for stat in (users.command, users.process) if stat),
+    *FIELDS_OF_USERS,
 ))  # fmt: skip
