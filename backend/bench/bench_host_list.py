@@ -33,9 +33,10 @@ def fill(url: str, n_hosts: int, n_streams: int) -> None:
             FROM generate_series(1, {n_hosts}) AS made(n)"""
         )
         connection.execute(
-            f"""INSERT INTO streams (host_id, spec, key, command, created_at, last_received_at, first_sample_at, last_sample_at)
+            f"""INSERT INTO streams
+                (host_id, spec, key, command, created_at, last_received_at, first_sample_at, last_sample_at, stat_names)
             SELECT id, 'spec' || k % {n_specs}, 'key.' || k, 'vmstat 1', now() - interval '1 day' * (2 - k / {n_specs}),
-                now() - interval '1 day' * (1 - k / {n_specs}), now() - interval '2 days', now()
+                now() - interval '1 day' * (1 - k / {n_specs}), now() - interval '2 days', now(), ARRAY['stat' || k % {n_specs} + 1]
             FROM hosts, generate_series(0, {n_streams - 1}) AS made(k)"""
         )
         connection.execute(

@@ -1,10 +1,12 @@
 """What the product costs a machine while nobody looks: `normstat up` with the agent of this host, as `make run` starts it.
 
-    python -m bench.bench_idle [--seconds 180] [--settle 90] [--old CHECKOUT] [--processes]
+    python -m bench.bench_idle [--seconds 120] [--settle 60] [--data FOLDER] [--old CHECKOUT] [--processes]
 
-Starts in a fresh data folder, lets it settle, and reads CPU time and memory of every process after it. `--old` runs `normstat up`
-of another checkout at the same time, so that both meet the same load of the machine: compare the rows of one run. CPU seconds are
-those of a process and of its children that ended. RSS counts the pages that processes share in each of them, PSS once.
+Starts in a fresh data folder, lets it settle, and reads CPU time and memory of every process after it: 200 s in all. `--data`
+starts in a copy of the data folder of a `normstat up` that has stopped, such as one that recorded incidents for an hour. `--old`
+runs `normstat up` of another checkout at the same time, so that both meet the same load of the machine: compare the rows of one
+run. CPU seconds are those of a process and of its children that ended. RSS counts the pages that processes share in each of them,
+PSS once.
 """
 
 import argparse
@@ -54,11 +56,13 @@ class Cost:
 class Product:
     """`normstat up` of a checkout, in a data folder of its own."""
 
-    def __init__(self, checkout: Path) -> None:
+    def __init__(self, checkout: Path, data: Path | None = None) -> None:
         self.name = str(checkout)
         # Not below /tmp/pytest or a home: root's `up` gives the database to another account, which must reach it.
         self.folder = Path(tempfile.mkdtemp(prefix="normstat-idle-"))
         self.folder.chmod(0o711)
+        if data is not None:
+            shutil.copytree(data, self.folder / "data", symlinks=True)
         self.port = free_port()
         self.log = self.folder / "bench.log"
         command = [str(checkout / ".venv/bin/normstat"), "up", "--port", str(self.port), "--data", str(self.folder / "data")]
@@ -180,8 +184,9 @@ def _print(name: str, cost: Cost) -> None:
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=180)
-    parser.add_argument("--settle", type=float, default=90)
+    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--settle", type=float, default=60)
+    parser.add_argument("--data", type=Path, help="a data folder to start in a copy of")
     parser.add_argument("--old", type=Path, help="another checkout, with its virtual environment, to run beside this one")
     parser.add_argument("--processes", action="store_true", help="name each process of PostgreSQL")
     options = parser.parse_args()
@@ -189,7 +194,7 @@ def main() -> None:
     products: dict[str, Product] = {}
     try:
         for name, checkout in checkouts.items():
-            products[name] = Product(checkout)
+            products[name] = Product(checkout, options.data)
         measure(products, settle_s=options.settle, seconds=options.seconds, shows_processes=options.processes)
     finally:
         for product in products.values():

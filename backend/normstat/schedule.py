@@ -27,6 +27,8 @@ T = TypeVar("T")
 # How often a process tries to become the leader: upper bound of the gap in rule evaluation after the leader dies.
 CHECK_S: Final = 10.0
 SEALING_EVERY_S: Final = 300
+# It is of days that have passed.
+PACKING_EVERY_S: Final = 300
 # Rules see new samples within this many seconds, and an alarm is at most that late.
 WATCH_S: Final = 10
 ALERTS_S: Final = 5
@@ -82,7 +84,7 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settin
     if settings.seal_after_days != 0:
         repeat("sealing", tasks.run_sealing, first_s=FIRST_SEALING_S, every_s=SEALING_EVERY_S)
     if settings.pack_after_days:
-        repeat("packing", tasks.run_packing, first_s=FIRST_PACKING_S, every_s=60)
+        repeat("packing", tasks.run_packing, first_s=FIRST_PACKING_S, every_s=PACKING_EVERY_S)
     repeat("update_baselines", tasks.update_baselines, first_s=FIRST_BASELINES_S, every_s=60)
     repeat("rolling_baselines", tasks.update_rolling_baselines, first_s=FIRST_ROLLING_S, every_s=60)
     repeat("profiles", tasks.run_profiles, first_s=FIRST_PROFILES_S, every_s=30)

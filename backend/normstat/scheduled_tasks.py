@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROLLUPS_S: Final = 30.0
 SEALING_S: Final = 150.0
 PROFILES_S: Final = 25.0
-PACKING_S: Final = 50.0
+PACKING_S: Final = 250.0
 # Half an hour of the means of 500 hosts with 800 series each takes half of it.
 SCORES_MAX_BYTES: Final = 128 << 20
 

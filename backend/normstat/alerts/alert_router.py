@@ -19,7 +19,7 @@ from normstat.alerts.alert_rows import (
     PlacedEpisode,
     add_alert,
     forget_old_alerts,
-    has_open_alerts,
+    has_routing,
     join_episodes,
     read_alert_episode_ids,
     read_lasting_episodes,
@@ -38,7 +38,7 @@ from normstat.alerts.routing import (
 )
 from normstat.db.row_records import to_record
 from normstat.db.schema.alert_models import AlertChannelRow, AlertRouteRow, AlertRow
-from normstat.db.session import WriteSession, open_write_session
+from normstat.db.session import WriteSession, open_read_session, open_write_session
 from normstat.query.host_zones import read_host_zones
 from normstat.runtime.readable import format_human
 from normstat.watch.rule_book import WatchBook, read_watch_book, with_limits
@@ -61,11 +61,12 @@ class AlertRouter:
 
     async def run(self, now: datetime | None = None) -> int:
         """Do what is due; return the number of messages that were written."""
+        async with open_read_session(self.sessions) as session:
+            if not await has_routing(session):
+                return 0
         async with open_write_session(self.sessions) as session:
             await lock_alerts(session)
             step = await _read_step(session, now or datetime.now(UTC))
-            if step is None:
-                return 0
             alerts, planned = step_routes(step.routes, step.alerts, list(step.episodes.values()), step.now)
             await _store_alerts(session, step, alerts)
             drafts = await _write_messages(session, step, planned, self.public_url)
@@ -93,11 +94,9 @@ class _Step:
     channels: dict[int, AlertChannelRow] = field(default_factory=dict)
 
 
-async def _read_step(session: WriteSession, now: datetime) -> _Step | None:
-    """Return what a step needs. Missing: None when there is nothing to do: no route is on, and no alert is open"""
+async def _read_step(session: WriteSession, now: datetime) -> _Step:
+    """Return what a step needs."""
     routes = [route for row in await list_routes(session) if row.is_enabled and (route := to_route(row)) is not None]
-    if not routes and not await has_open_alerts(session):
-        return None
     rows = await read_routed_alerts(session, now)
     ids = await read_alert_episode_ids(session, [row.id for row in rows])
     placed = await read_lasting_episodes(session, [each for row in rows for each in ids.get(row.id, ())])

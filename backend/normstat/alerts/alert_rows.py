@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from normstat.db.named_rows import require_row
-from normstat.db.schema.alert_models import AlertEpisodeRow, AlertRow
+from normstat.db.schema.alert_models import AlertEpisodeRow, AlertRouteRow, AlertRow
 from normstat.db.schema.baseline_models import HostGroup, HostGroupHost
 from normstat.db.schema.models import Host
 from normstat.db.schema.retention_models import HostDeletionRow
@@ -34,9 +34,10 @@ class PlacedEpisode:
     groups: tuple[str, ...]
 
 
-async def has_open_alerts(session: AsyncSession) -> bool:
-    """Return whether any alert waits or fires."""
-    return await session.scalar(select(AlertRow.id).where(AlertRow.state.in_(OPEN_STATES)).limit(1)) is not None
+async def has_routing(session: AsyncSession) -> bool:
+    """Return whether there is anything to route: a route is on, or an alert waits or fires."""
+    routes = select(AlertRouteRow.id).where(AlertRouteRow.is_enabled).exists()
+    return bool(await session.scalar(select(or_(routes, select(AlertRow.id).where(AlertRow.state.in_(OPEN_STATES)).exists()))))
 
 
 async def read_routed_alerts(session: AsyncSession, now: datetime) -> list[AlertRow]:

@@ -202,11 +202,16 @@ async def update_past(session: AsyncSession, past_id: int, body: PastIncidentUpd
     return record
 
 
+def select_orphans() -> Select[int]:
+    """Return the query of what is remembered of things that are deleted, but for patterns."""
+    past = PastIncidentRow
+    is_made_of = (past.comparison_id, past.episode_id, past.exclusion_id)
+    return select(past.id).where(*(origin.is_(None) for origin in is_made_of), past.cause == "")
+
+
 async def forget_orphans(session: AsyncSession) -> None:
     """Delete what is remembered of things that are deleted, but for patterns."""
-    past = PastIncidentRow
-    is_orphan = and_(past.comparison_id.is_(None), past.episode_id.is_(None), past.exclusion_id.is_(None), past.cause == "")
-    await session.execute(delete(past).where(is_orphan))
+    await session.execute(delete(PastIncidentRow).where(PastIncidentRow.id.in_(select_orphans())))
 
 
 async def list_patterns_of(session: AsyncSession, host: str, windows: Sequence[Window]) -> list[PastIncidentRow]:

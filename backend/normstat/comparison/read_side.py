@@ -15,7 +15,7 @@ from normstat.comparison.gathered_rows import GatheredRows, RowArray, StoredColu
 from normstat.profiles.sketch_builder import SECOND_US, coverage_of
 from normstat.query.sample_counts import count_samples
 from normstat.runtime import work_budget
-from normstat.samples.lookup import StatRef, read_instance_names
+from normstat.samples.lookup import InstanceNames, StatRef
 from normstat.samples.sample_pages import Page, PageQuery, read_pages
 from normstat.scoring.summary import FloatArray, IntArray
 from normstat.stats.spec import Field
@@ -171,10 +171,17 @@ def before_window(incident: Window, baseline: Windows) -> Window | None:
 
 
 async def read_side(
-    session: AsyncSession, host_id: int, stat: StatRef, windows: Windows, *, fields: Sequence[Field], max_rows: int | None
+    session: AsyncSession,
+    host_id: int,
+    stat: StatRef,
+    windows: Windows,
+    *,
+    fields: Sequence[Field],
+    max_rows: int | None,
+    names: InstanceNames | None = None,
 ) -> StatSide:
     """Return the samples of a stat in a set of windows; above `max_rows` rows those of evenly spaced pieces, with the rest
-    counted.
+    counted. `names`: those that a caller who reads again and again has looked up
     """
     n_skipped = 0
     rows = await _read_windows(session, host_id, stat, windows, fields=fields, max_rows=max_rows)
@@ -192,8 +199,8 @@ async def read_side(
         n_bytes + work_budget.SERIES_BYTES * len(ids) * rows.n_columns,
         f"{stat.name} ({len(ids):,} instances, {rows.n_rows:,} rows)",
     )
-    names = await read_instance_names(session, ids)
-    side = await work_budget.run_in_thread(_to_side, stat, rows, names, n_skipped)
+    known = await (names or InstanceNames()).of(session, ids)
+    side = await work_budget.run_in_thread(_to_side, stat, rows, known, n_skipped)
     await work_budget.use_here(0)
     return side
 
@@ -220,7 +227,7 @@ def _expect(page: Page, windows: Windows) -> float:
     return len(page) / span_s * length_s(windows) / ROUGHLY if span_s else 0.0
 
 
-def _to_side(stat: StatRef, gathered: GatheredRows, names: dict[int, str], n_skipped: int) -> StatSide:
+def _to_side(stat: StatRef, gathered: GatheredRows, names: Mapping[int, str], n_skipped: int) -> StatSide:
     """Return the side that gathered rows make, which are gone afterwards."""
     rows = gathered.take()
     return StatSide(

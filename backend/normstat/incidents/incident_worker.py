@@ -13,11 +13,12 @@ from functools import partial
 from typing import Final
 
 import structlog
+from sqlalchemy import or_, select
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.baselines.covering_rows import read_covering_baselines
 from normstat.baselines.window_sets import intersect
-from normstat.comparison.past_incident_rows import forget_orphans
+from normstat.comparison.past_incident_rows import forget_orphans, select_orphans
 from normstat.comparison.service import BaselineChoice, ComparisonRequest, WholeComparison
 from normstat.comparison.signature import Signature, signature_of
 from normstat.db.session import open_locked_sessions, open_read_session, open_write_session
@@ -29,11 +30,13 @@ from normstat.incidents.unremembered_rows import (
     list_pending_incidents,
     note_incident_try,
     plan_incidents,
+    select_pending_incidents,
+    select_unplanned,
     store_signature,
 )
 from normstat.jobs.background import keep_running
 from normstat.jobs.due_work import SELDOM_S
-from normstat.query.fact_history import list_hosts_with_facts, read_snapshots
+from normstat.query.fact_history import read_snapshots, select_hosts_with_facts
 from normstat.query.host_events import find_events
 from normstat.query.report_coverage import read_first_and_last
 from normstat.records import change_verdict_rows
@@ -97,6 +100,8 @@ class IncidentWorker:
 
     async def work(self, database_url: str) -> bool:
         """Do what is due; return False when another process does it."""
+        if not await self._is_due():
+            return True
         async with open_locked_sessions(database_url, INCIDENT_LOCK) as holder:
             if holder is None:
                 return False
@@ -106,7 +111,21 @@ class IncidentWorker:
             await self._remember()
         return True
 
+    async def _is_due(self) -> bool:
+        """Return whether there may be work. Most rounds end with this one statement: the lock takes a connection of its own."""
+        episodes, exclusions = select_unplanned()
+        due = [query.exists() for query in (select_pending_incidents(), select_orphans(), episodes, exclusions)]
+        after = self._settings.judge_after
+        if after is not None:
+            due += [change_verdict_rows.select_due_events(after).exists(), change_verdict_rows.select_pending().exists()]
+            due.append(select_hosts_with_facts(self._facts_since(datetime.now(UTC))).exists())
+        async with open_read_session(self._sessions) as session:
+            return bool(await session.scalar(select(or_(*due))))
+
     # --- changes ---
+
+    def _facts_since(self, now: datetime) -> datetime:
+        return now - LOOK_BACK if self._facts_seen_until is None else self._facts_seen_until - SLACK
 
     async def _plan_verdicts(self, after: timedelta) -> None:
         now = datetime.now(UTC)
@@ -119,9 +138,8 @@ class IncidentWorker:
 
     async def _plan_for_facts(self, after: timedelta, now: datetime) -> None:
         """Plan the verdicts of hosts whose facts changed since the last round; they are judged when it is time."""
-        since = now - LOOK_BACK if self._facts_seen_until is None else self._facts_seen_until - SLACK
         async with open_read_session(self._sessions) as session:
-            hosts = await list_hosts_with_facts(session, since)
+            hosts = (await session.execute(select_hosts_with_facts(self._facts_since(now)))).all()
         for host_id, host in hosts:
             async with open_write_session(self._sessions) as session:
                 # A new host has booted some time, but that is no change of what is known of it.

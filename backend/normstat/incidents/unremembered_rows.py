@@ -40,9 +40,18 @@ def select_pending_incidents() -> Select[int]:
     return select(PastIncidentRow.id).where(PastIncidentRow.computed_at.is_(None), PastIncidentRow.n_tries < MAX_TRIES)
 
 
+def select_unplanned() -> tuple[Select[EpisodeRow, str], Select[Exclusion, str]]:
+    """Return the queries of episodes and of exclusions that are over and not noted, each with the name of its host."""
+    episodes = select(EpisodeRow, Host.name).join(Host, Host.id == EpisodeRow.host_id).where(*_unremembered())
+    remembered = select(PastIncidentRow.id).where(PastIncidentRow.exclusion_id == Exclusion.id).exists()
+    exclusions = select(Exclusion, Host.name).join(Host, Host.id == Exclusion.host_id)
+    exclusions = exclusions.where(Exclusion.end_at <= func.now(), Exclusion.created_at > func.now() - LOOK_BACK, ~remembered)
+    return episodes, exclusions
+
+
 async def plan_incidents(session: AsyncSession, *, limit: int) -> None:
     """Note episodes and exclusions of one host that are over, so that their signatures are computed."""
-    episodes = select(EpisodeRow, Host.name).join(Host, Host.id == EpisodeRow.host_id).where(*_unremembered())
+    episodes, exclusions = select_unplanned()
     episodes = episodes.order_by(EpisodeRow.start_at, EpisodeRow.id).limit(limit)
     planned: set[tuple[str, str]] = set()
     for episode, host in (await session.execute(episodes)).all():
@@ -57,9 +66,6 @@ async def plan_incidents(session: AsyncSession, *, limit: int) -> None:
             episode.sentence or episode.title,
             episode_id=episode.id,
         )
-    remembered = select(PastIncidentRow.id).where(PastIncidentRow.exclusion_id == Exclusion.id).exists()
-    exclusions = select(Exclusion, Host.name).join(Host, Host.id == Exclusion.host_id)
-    exclusions = exclusions.where(Exclusion.end_at <= func.now(), Exclusion.created_at > func.now() - LOOK_BACK, ~remembered)
     for exclusion, host in (await session.execute(exclusions.order_by(Exclusion.id).limit(limit))).all():
         await _plan(session, host, Window(exclusion.start_at, exclusion.end_at), exclusion.name, exclusion_id=exclusion.id)
 

@@ -1,4 +1,4 @@
-"""Look for background work that is due: one short query a second for all kinds, instead of one per worker."""
+"""Look for background work that is due: one short query for all kinds every two seconds, instead of one per worker."""
 
 import asyncio
 import time
@@ -14,14 +14,14 @@ from sqlalchemy.dialects import postgresql
 from normstat.db.session import connect_arguments
 from normstat.jobs.background import pause
 
-LOOK_S: Final = 1.0
+LOOK_S: Final = 2.0
 # Workers look by themselves, too, but seldom: should this connection hang, nothing waits longer.
 SELDOM_S: Final = 30.0
 # How often each kind of work is looked for.
 IMPORTS_S: Final = 5.0
 REPARSES_S: Final = 2.0
 REMOVALS_S: Final = 5.0
-BACKTESTS_S: Final = 1.0
+BACKTESTS_S: Final = 2.0
 MESSAGES_S: Final = 2.0
 INCIDENTS_S: Final = 10.0
 
@@ -37,7 +37,7 @@ class _Watched:
 class DueWork:
     """Wakes workers that have something to do. `watch` before `run`.
 
-    A query has a row when there may be work. It is asked on a connection of its own, each second, with all others as one
+    A query has a row when there may be work. It is asked on a connection of its own, every LOOK_S, with all others as one
     statement. What a worker finds then is up to the worker: it may be another process's.
     """
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 import anyio.to_thread
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.db.schema.models import Host, Stream
@@ -115,10 +115,10 @@ async def read_host_facts(session: AsyncSession, host: str) -> HostFacts:
     return describe(await read_snapshots(session, await lookup.require_host(session, host)))
 
 
-async def list_hosts_with_facts(session: AsyncSession, since: datetime) -> list[tuple[int, str]]:
-    """Return the hosts, by id and name, whose agents reported facts from then on."""
+def select_hosts_with_facts(since: datetime) -> Select[int, str]:
+    """Return the query of the hosts, by id and name, whose agents reported facts from then on."""
     reported = select(Stream.id).where(Stream.host_id == Host.id, Stream.spec == SPEC, Stream.last_received_at > since).exists()
-    return [(host_id, name) for host_id, name in (await session.execute(select(Host.id, Host.name).where(reported))).all()]
+    return select(Host.id, Host.name).where(reported)
 
 
 async def read_tools(session: AsyncSession, host_ids: Mapping[str, int]) -> dict[str, frozenset[str]]:

@@ -4,17 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import anyio.to_thread
 from sqlalchemy import BigInteger, cast, exists, func, select, text, tuple_
-from sqlalchemy.dialects.postgresql import aggregate_order_by, distinct_on
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from normstat.db.host_limits import read_visible_names
 from normstat.db.limited_session import limited_account
-from normstat.db.schema.models import Host, Instance, StatTable, StoredRejectedLine, Stream
+from normstat.db.schema.models import StoredRejectedLine, Stream
 from normstat.errors import NotFound
 from normstat.query.fact_history import read_snapshots
 from normstat.query.instance_labels import find_processor_sets, is_of_cpus, label_cpu
@@ -38,6 +39,8 @@ MAX_INTERVAL_S: Final = 86_400
 OLD_AFTER: Final = timedelta(days=7)
 # From this many hosts on, another thread is worth it.
 MANY: Final = 300
+# Of a fleet most hosts have the same stats.
+MAX_STAT_LISTS: Final = 1024
 
 
 class StreamState(StrEnum):
@@ -207,7 +210,6 @@ async def list_hosts(session: AsyncSession, now: datetime) -> list[HostInfo]:
     totals = await _read_totals(session, now, None)
     patient = await _read_patient(session, now, None)
     rejects = await read_reject_counts(session, now, None)
-    stats = await _read_stat_names(session, None)
 
     def make() -> list[HostInfo]:
         hosts.sort(key=lambda host: natural_key(host.name))
@@ -216,7 +218,6 @@ async def list_hosts(session: AsyncSession, now: datetime) -> list[HostInfo]:
                 host,
                 totals.get(host.id, NO_STREAMS),
                 rejects.get(host.id, NO_REJECTS),
-                stats.get(host.id, []),
                 states=_states_of(totals.get(host.id, NO_STREAMS), patient.get(host.id, []), now),
             )
             for host in hosts
@@ -236,7 +237,6 @@ async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDeta
     totals = await _read_totals(session, now, host_id)
     patient = await _read_patient(session, now, host_id)
     rejects = await read_reject_counts(session, now, host_id)
-    stats = await _read_stat_names(session, host_id)
     last_heard = func.coalesce(Stream.last_received_at, Stream.created_at)
     streams = await session.scalars(
         select(Stream)
@@ -248,7 +248,7 @@ async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDeta
     records = [to_stream(stream, now, is_newest=stream.id in newest, ends=ends) for stream in streams]
     own = totals.get(host_id, NO_STREAMS)
     states = _states_of(own, patient.get(host_id, []), now)
-    record = _to_host(host, own, rejects.get(host_id, NO_REJECTS), stats.get(host_id, []), states=states)
+    record = _to_host(host, own, rejects.get(host_id, NO_REJECTS), states=states)
     return HostDetail(record, records, own.n_streams - len(records))
 
 
@@ -363,7 +363,10 @@ async def read_hosts_version(session: AsyncSession) -> HostsVersion:
 
 
 class _Totals(NamedTuple):
-    """Sums over all streams of a host; `n_recorded` are imported files, which do not count in `n_live` and `last_received_at`."""
+    """Sums over all streams of a host; `n_recorded` are imported files, which do not count in `n_live` and `last_received_at`.
+
+    `stats`: the names of the stats that they have samples of, with spaces between, in any order and several times
+    """
 
     n_streams: int
     n_recorded: int
@@ -372,9 +375,10 @@ class _Totals(NamedTuple):
     last_received_at: datetime | None
     first_sample_at: datetime | None
     last_sample_at: datetime | None
+    stats: str
 
 
-NO_STREAMS: Final = _Totals(0, 0, 0, 0, None, None, None)
+NO_STREAMS: Final = _Totals(0, 0, 0, 0, None, None, None, "")
 
 
 async def _read_totals(session: AsyncSession, now: datetime, host_id: int | None) -> Mapping[int, _Totals]:
@@ -387,6 +391,7 @@ async def _read_totals(session: AsyncSession, now: datetime, host_id: int | None
         func.max(Stream.last_received_at).filter(~Stream.is_finished),
         func.min(Stream.first_sample_at),
         func.max(Stream.last_sample_at),
+        func.string_agg(func.array_to_string(Stream.stat_names, " "), " "),
     ).group_by(Stream.host_id)
     if host_id is not None:
         statement = statement.where(Stream.host_id == host_id)
@@ -394,14 +399,9 @@ async def _read_totals(session: AsyncSession, now: datetime, host_id: int | None
     return {row[0]: _Totals(row[1], row[2], row[3], row[4], *row[5:]) for row in rows}
 
 
-async def _read_stat_names(session: AsyncSession, host_id: int | None) -> Mapping[int, list[str]]:
-    """Return the stats that have samples, for each host: one index lookup per host and stat."""
-    has_samples = select(Instance.id).where(Instance.host_id == Host.id, Instance.stat_id == StatTable.id).exists()
-    ordered = aggregate_order_by(StatTable.name, StatTable.name)
-    statement = select(Host.id, func.array_agg(ordered)).join(StatTable, has_samples).group_by(Host.id)
-    if host_id is not None:
-        statement = statement.where(Host.id == host_id)
-    return {row[0]: list(row[1]) for row in await session.execute(statement)}
+@lru_cache(MAX_STAT_LISTS)
+def _sort_stats(stats: str) -> tuple[str, ...]:
+    return tuple(sorted(set(stats.split())))
 
 
 async def read_newest(session: AsyncSession, host_id: int) -> set[int]:
@@ -412,9 +412,17 @@ async def read_newest(session: AsyncSession, host_id: int) -> set[int]:
 
 async def _read_patient(session: AsyncSession, now: datetime, host_id: int | None) -> Mapping[int, list[StreamState]]:
     """Return the states of streams without data for 30 s that are not silent because they report at a longer interval, by host."""
+    of_host = [] if host_id is None else [Stream.host_id == host_id]
     oldest = now - timedelta(seconds=MAX_INTERVAL_S) - LATE_WITHIN - GRACE
+    recent = [~Stream.is_finished, Stream.last_received_at > oldest, *of_host]
+    # A fleet has few commands, and many streams of each: those that tools left behind when they were last started again, too.
+    commands = await session.scalars(select(Stream.command).where(*recent).distinct())
+    limits = {command: _state_limits(now, stream_interval(command)) for command in commands}
+    if not limits:
+        return {}
     later = aliased(Stream)
-    # Few streams have been silent for this long and no longer; only for these it matters whether another one continued.
+    # Only for streams that have been silent for this long and no longer it matters whether another one continued.
+    oldest = min(late_from for _, late_from in limits.values())
     has_successor = exists().where(
         later.host_id == Stream.host_id,
         later.spec == Stream.spec,
@@ -422,16 +430,14 @@ async def _read_patient(session: AsyncSession, now: datetime, host_id: int | Non
         tuple_(later.created_at, later.id) > tuple_(Stream.created_at, Stream.id),
     )
     asked = select(Stream.host_id, Stream.command, Stream.last_received_at).where(
-        ~Stream.is_finished, Stream.last_received_at.between(oldest, now - LIVE_WITHIN), ~has_successor
+        ~Stream.is_finished,
+        Stream.last_received_at > oldest,
+        Stream.last_received_at <= now - LIVE_WITHIN,
+        ~has_successor,
+        *of_host,
     )
-    if host_id is not None:
-        asked = asked.where(Stream.host_id == host_id)
     states: dict[int, list[StreamState]] = {}
-    limits: dict[str, tuple[datetime, datetime]] = {}
     for own_id, command, last_received_at in await session.execute(asked):
-        if command not in limits:
-            # A fleet has few commands, and many streams of each.
-            limits[command] = _state_limits(now, stream_interval(command))
         live_from, late_from = limits[command]
         assert last_received_at is not None, "it is within the window"
         if last_received_at > late_from:
@@ -465,9 +471,7 @@ def _states_of(totals: _Totals, patient: Sequence[StreamState], now: datetime) -
     return [StreamState.LIVE] * totals.n_live + [*patient, to_state(totals.last_received_at, now, is_recorded=is_recorded)]
 
 
-def _to_host(
-    host: _HostRow, totals: _Totals, rejects: RejectCounts, stats: Sequence[str], *, states: Sequence[StreamState]
-) -> HostInfo:
+def _to_host(host: _HostRow, totals: _Totals, rejects: RejectCounts, *, states: Sequence[StreamState]) -> HostInfo:
     return HostInfo(
         name=host.name,
         os=host.os,
@@ -484,7 +488,7 @@ def _to_host(
         n_rejected_last_hour=rejects.last_hour,
         n_rejected_hour_before=rejects.hour_before,
         has_reject_rise=rejects.is_rise,
-        stats=list(stats),
+        stats=list(_sort_stats(totals.stats)),
         tags=sort_tags([*host.tags, *host.agent_tags]),
         agent_tags=sort_tags(host.agent_tags),
     )

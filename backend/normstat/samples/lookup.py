@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 import orjson
-from sqlalchemy import ColumnElement, Text, Uuid, and_, cast, func, or_, select
+from sqlalchemy import BigInteger, ColumnElement, Text, Uuid, and_, cast, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.db.limited_session import limited_account
@@ -95,6 +95,13 @@ async def list_stats(session: AsyncSession) -> list[StatRef]:
 async def find_stats(session: AsyncSession, names: Sequence[str]) -> list[StatRef]:
     """Return those of the stats of which any host has sent a sample, by name."""
     return await _read_stats(session, names)
+
+
+async def read_stats_mark(session: AsyncSession) -> tuple[int, ...]:
+    """Return what changes whenever a stat or a field is new, or a stat is of another version of its spec."""
+    versions = cast(func.coalesce(func.sum(StatTable.spec_version), 0), BigInteger)
+    n_fields = select(func.count()).select_from(StatField).scalar_subquery()
+    return tuple((await session.execute(select(func.count(StatTable.id), versions, n_fields))).one())
 
 
 async def find_hosts(session: AsyncSession, names: Sequence[str]) -> dict[str, int]:
@@ -269,19 +276,18 @@ async def read_instance_names(session: AsyncSession, ids: Sequence[int]) -> dict
 
 
 class InstanceNames:
-    """The names of the instances of an export, looked up on demand, and dropped when there are too many."""
+    """The names of instances, which never change: looked up on demand, and dropped when there are too many."""
 
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
+    def __init__(self) -> None:
         self._names: dict[int, str] = {}
 
-    async def of(self, ids: Sequence[int]) -> Mapping[int, str]:
+    async def of(self, session: AsyncSession, ids: Sequence[int]) -> Mapping[int, str]:
         """Return the names of these instances, and perhaps of others."""
         missing = [id_ for id_ in ids if id_ not in self._names]
         if missing:
             if len(self._names) + len(missing) > MAX_NAMES:
                 self._names, missing = {}, list(ids)
-            self._names.update(await read_instance_names(self._session, missing))
+            self._names.update(await read_instance_names(session, missing))
         return self._names
 
 

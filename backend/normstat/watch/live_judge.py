@@ -19,7 +19,7 @@ from normstat.errors import TooLarge
 from normstat.records.episode_rows import WITHDRAWN, FoundEpisode
 from normstat.runtime import work_budget
 from normstat.runtime.readable import format_human
-from normstat.samples.lookup import StatRef
+from normstat.samples.lookup import InstanceNames, StatRef
 from normstat.stats.catalogue import Catalogue, load_catalogue
 from normstat.watch.rule_budget import RuleStopped, describe_memory, rule_budget
 from normstat.watch.rules.episode_tracker import Episode, EpisodeTracker
@@ -100,11 +100,12 @@ class TaskGroup:
 class InputPlans:
     """Where hosts have the inputs of rules: the same for all hosts with the same stats, until the catalogue changes.
 
-    `forecasts`: those that conditions with `time_to` needed in this hour
+    `forecasts`: those that conditions with `time_to` needed in this hour; `names`: those of instances that were read
     """
 
     def __init__(self) -> None:
         self._catalogue: Catalogue | None = None
+        self.names = InstanceNames()
         self.forecasts = ForecastCache()
         self._plans: dict[object, tuple[list[ChosenInput], list[WatchInput]]] = {}
 
@@ -121,6 +122,15 @@ class InputPlans:
         return self._plans[key]
 
 
+@dataclass(frozen=True, slots=True)
+class _StatNeed:
+    """What rules that are read together need of a stat: fields, the first report that is judged, and how far it looks back."""
+
+    keys: frozenset[str]
+    judge_from: datetime
+    lookback: timedelta
+
+
 class HostJudge:
     """Judges one host by some rules; what several of them read is read once."""
 
@@ -134,8 +144,7 @@ class HostJudge:
         # By the host's own clock, which its samples were stamped by.
         self._now = now + timedelta(seconds=host.clock_offset_s)
         self._sides: dict[str, StatSide] = {}
-        self._keys: dict[str, frozenset[str]] = {}
-        self._span = timedelta(0)
+        self._needs: dict[str, _StatNeed] = {}
         # The number of instances by the host's facts, by fact; None until a rule needs it.
         self._counts: Mapping[str, int] | None = None
 
@@ -164,8 +173,7 @@ class HostJudge:
 
     async def judge(self, group: TaskGroup, known: Mapping[str, Sequence[EpisodeRow]]) -> list[RuleOutcome]:
         """Return what rules say; `known`: by rule its stored episodes that had not ended when the first judged report came."""
-        self._keys = self._list_keys([task.rule for task in group.tasks])
-        self._span = max(_lookback(task.rule) for task in group.tasks)
+        self._needs = self._list_needs(group.tasks)
         running = {task.rule.name: (task, self._begin(task, known.get(task.rule.name, ()))) for task in group.tasks}
         stopped = []
         for window in group.windows():
@@ -232,23 +240,40 @@ class HostJudge:
             start = min(start, self._host.late_from - quiet)
         return max(start, oldest)
 
-    def _list_keys(self, rules: Sequence[WatchRule]) -> dict[str, frozenset[str]]:
-        """Return the needs of rules that are read together, by stat, whichever tool supplies it."""
-        keys: dict[str, set[str]] = {}
-        for rule in rules:
+    def _list_needs(self, tasks: Sequence[RuleTask]) -> dict[str, _StatNeed]:
+        """Return the needs of rules that are read together, by stat, whichever tool supplies it.
+
+        One rule that looks back a quarter of an hour is no reason to read as much of every stat.
+        """
+        needs: dict[str, _StatNeed] = {}
+        for task in tasks:
+            own = _StatNeed(frozenset(), task.judge_from, _lookback(task.rule))
             for stat in self._stats:
-                for each in self._plans.choose(rule, [stat], NO_COUNTS)[0]:
-                    keys.setdefault(stat, set()).update(field.key for field in each.fields)
-        return {stat: frozenset(own) for stat, own in keys.items()}
+                for each in self._plans.choose(task.rule, [stat], NO_COUNTS)[0]:
+                    known = needs.get(stat, own)
+                    needs[stat] = _StatNeed(
+                        known.keys | {field.key for field in each.fields},
+                        min(known.judge_from, own.judge_from),
+                        max(known.lookback, own.lookback),
+                    )
+        return needs
 
     async def _read(self, rule: WatchRule, window: Window) -> tuple[list[ChosenInput], dict[str, StatSide]]:
         async def read(stat: str, keys: frozenset[str]) -> StatSide:
             side = self._sides.get(stat)
             if side is None:
-                wanted = keys | self._keys.get(stat, frozenset())
-                fields = [field for field in self._stats[stat].fields if field.key in wanted]
-                longer = Window(window.start - self._span, window.end)
-                side = await read_side(self._session, self._host.id, self._stats[stat], (longer,), fields=fields, max_rows=None)
+                need = self._needs[stat]
+                fields = [field for field in self._stats[stat].fields if field.key in keys | need.keys]
+                longer = Window(max(window.start, need.judge_from) - need.lookback, window.end)
+                side = await read_side(
+                    self._session,
+                    self._host.id,
+                    self._stats[stat],
+                    (longer,),
+                    fields=fields,
+                    max_rows=None,
+                    names=self._plans.names,
+                )
                 self._sides[stat] = side
             return side
 

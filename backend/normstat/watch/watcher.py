@@ -1,7 +1,7 @@
 """Evaluate the rules on new samples every few seconds, the host that has waited longest first."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -27,7 +27,8 @@ from normstat.records.episode_rows import (
     save_progress,
 )
 from normstat.runtime import metrics
-from normstat.samples.lookup import StatRef, find_stats
+from normstat.samples.lookup import StatRef, find_stats, read_stats_mark
+from normstat.stats.catalogue import Catalogue, load_catalogue
 from normstat.watch.live_judge import OLDEST, HostJudge, InputPlans, RuleOutcome, to_found, to_tracked
 from normstat.watch.own_figures import (
     OwnFigures,
@@ -111,6 +112,8 @@ class Watcher:
         self._plans = InputPlans()
         self._seen: dict[int, tuple[object, datetime]] = {}
         self._streams_at: datetime | None = None
+        self._stats: Mapping[str, StatRef] = {}
+        self._stats_mark: tuple[Catalogue, tuple[int, ...]] | None = None
 
     async def run(self, now: datetime | None = None) -> int:
         """Judge the hosts whose samples or rules changed; return how many."""
@@ -120,7 +123,7 @@ class Watcher:
             book = await read_watch_book(session)
             hosts = {host.id: host for host in await read_watchable(session, now - OLDEST)}
             stats = await read_recent_stats(session, list(hosts), now - OLDEST)
-            refs = {ref.name: ref for ref in await find_stats(session, sorted({name for own in stats.values() for name in own}))}
+            refs = await self._find_stats(session, {name for own in stats.values() for name in own})
         await self._judge_own(book, now)
         self._seen = {host_id: seen for host_id, seen in self._seen.items() if host_id in hosts}
         n_judged = 0
@@ -135,6 +138,14 @@ class Watcher:
                 break
         metrics.RULES_JUDGED.set_to_current_time()
         return n_judged
+
+    async def _find_stats(self, session: AsyncSession, names: Set[str]) -> Mapping[str, StatRef]:
+        """Return these stats; their hundreds of fields are read again when they have changed."""
+        mark = (load_catalogue(), await read_stats_mark(session))
+        if self._stats_mark != mark or names - self._stats.keys():
+            self._stats = {ref.name: ref for ref in await find_stats(session, sorted(names))}
+            self._stats_mark = mark
+        return self._stats
 
     async def _judge_own(self, book: WatchBook, now: datetime) -> None:
         """Judge data that needs no samples: silent hosts and tools, and this server."""

@@ -104,6 +104,10 @@ async def test_a_deployment_that_makes_it_worse(
     assert message.body["data"]["event"]["id"] == event["id"]
 
 
+async def test_without_work_no_connection_is_opened(state: AppState) -> None:
+    assert await worker_of(state).work("postgresql://nobody@/nothing?host=/nonexistent")
+
+
 async def test_a_changed_event_is_judged_again(operator: httpx.AsyncClient, state: AppState, sessions: Sessions) -> None:
     await fill(sessions, "web1", ago(120), ago(17))
     event = await note(operator, ago(17), "web1")

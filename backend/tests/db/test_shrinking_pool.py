@@ -64,3 +64,23 @@ async def test_one_that_is_in_use_stays(database_url: str) -> None:
         # Nobody waits for room that only closed ones would have.
         assert len(await asyncio.wait_for(use(engine, POOL_SIZE - 1), 120)) == POOL_SIZE - 1
     await engine.dispose()
+
+
+async def test_a_connection_whose_backend_is_gone_is_replaced(database_url: str) -> None:
+    engine = make_engine(database_url, pool_size=POOL_SIZE)
+    gone = await use(engine, 2)
+    with psycopg.connect(database_url, autocommit=True) as admin:
+        admin.execute("SELECT pg_terminate_backend(pid, 60000) FROM unnest(%s::int4[]) AS gone(pid)", [list(gone)])
+    assert not gone & await use(engine, 2)
+    await engine.dispose()
+
+
+async def test_a_connection_in_order_is_not_asked_before_it_is_used(database_url: str) -> None:
+    engine = make_engine(database_url, pool_size=1)
+    await use(engine, 1)
+    with psycopg.connect(database_url, autocommit=True) as looker:
+        last = "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        before = looker.execute(last).fetchall()
+        async with engine.connect():
+            assert looker.execute(last).fetchall() == before
+    await engine.dispose()

@@ -94,7 +94,7 @@ async def _stream(engine: AsyncEngine, request: ExportRequest, host_id: int, sta
             header = LONG_HEADER
         elif not stats:
             header = _to_line(["time", "epoch", "instance"])
-        names = InstanceNames(session)
+        names = InstanceNames()
         write: Writer
         for stat in stats:
             if request.stat is None:
@@ -106,7 +106,7 @@ async def _stream(engine: AsyncEngine, request: ExportRequest, host_id: int, sta
             query = to_query(host_id, stat, request.window, chosen, VALUES_PER_PAGE)
             async with aclosing(read_pages(session, query)) as pages:
                 async for page in pages:
-                    found = await names.of(to_codes(page.instance_id)[0].tolist())
+                    found = await names.of(session, to_codes(page.instance_id)[0].tolist())
                     yield header + await anyio.to_thread.run_sync(write, chosen.clear(page), found, chosen.fields)
                     header = b""
         if header:

@@ -47,12 +47,12 @@ async def stream_parquet(engine: AsyncEngine, request: ExportRequest) -> AsyncGe
                 return
             [stat] = stats
             chosen = await find_lines(session, host_id, stat, request)
-            names = InstanceNames(session)
+            names = InstanceNames()
             query = to_query(host_id, stat, request.window, chosen, VALUES_PER_PAGE)
             file = _File(request, chosen.fields)
             async with aclosing(read_pages(session, query)) as pages:
                 async for page in pages:
-                    found = await names.of(to_codes(page.instance_id)[0].tolist())
+                    found = await names.of(session, to_codes(page.instance_id)[0].tolist())
                     if piece := await anyio.to_thread.run_sync(file.write, chosen.clear(page), found):
                         yield piece
             yield await anyio.to_thread.run_sync(file.close)
