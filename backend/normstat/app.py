@@ -52,7 +52,7 @@ from normstat.jobs.due_work import SELDOM_S, DueWork
 from normstat.live.notify import LiveHub
 from normstat.runtime.input_limits import BATCHES_AT_ONCE, MAX_ARTEFACT_BYTES, MAX_REPORT_FILE_BYTES
 from normstat.runtime.installed_files import find_agents_dir, find_page_dir
-from normstat.runtime.memory import return_large_blocks
+from normstat.runtime.memory import return_free_pages, return_large_blocks
 from normstat.runtime.metrics import declare, is_multiprocess
 from normstat.runtime.work_budget import MemoryPool
 from normstat.samples.spec_refresh import reload_user_specs
@@ -72,7 +72,7 @@ MAX_SAMPLE_BODY_BYTES = 4 * 1024 * 1024
 # Connections reserved for agents, independent of users' requests: two batches that are stored, and two tokens that are looked up.
 INGEST_POOL_SIZE = BATCHES_AT_ONCE + 2
 LOOKUPS_AT_ONCE = 2
-# Connections idle for this long are closed.
+# Connections idle for this long are closed, and memory that is free goes back to the system.
 UNNEEDED_S = 120.0
 # For a last word to the database at the end.
 END_S = 1.0
@@ -264,6 +264,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         from normstat.api.routes import metrics  # noqa: PLC0415
 
         works["metrics"] = keep_running("metrics", partial(metrics.measure_often, state), every_s=metrics.MEASURE_S)
+    works["memory"] = keep_running("memory", return_free_pages, every_s=UNNEEDED_S)
     pools = {"connections": state.engine, "ingest_connections": state.ingest_engine}
     if state.standby_engine is not None:
         pools["standby_connections"] = state.standby_engine

@@ -87,7 +87,8 @@ def make_workers(state: AppState, due: DueWork) -> Iterator[tuple[str, Coroutine
     yield "backtests", start_when_due(backtests, run_backtests)
     yield "alert_delivery", start_when_due(messages, run_delivery)
     yield "webhooks", start_when_due(deliveries, run_webhooks)
-    yield "incidents", start_when_due(incidents, run_incidents)
+    # It also looks for what only it knows: facts of hosts that have changed, and incidents that are over.
+    yield "incidents", start_when_due(incidents, run_incidents, within_s=SELDOM_S)
 
 
 async def compare_unasked(state: AppState, request: "ComparisonRequest") -> "WholeComparison":

@@ -70,9 +70,15 @@ class DueWork:
                 await asyncio.sleep(self._look_s)
 
 
-async def start_when_due(wake: asyncio.Event, run: Callable[[], Awaitable[None]]) -> None:
-    """Run a worker from the first time on that there is work for it, or after SELDOM_S: until then its modules are not imported."""
-    await pause(SELDOM_S, wake)
+async def start_when_due(wake: asyncio.Event, run: Callable[[], Awaitable[None]], *, within_s: float | None = None) -> None:
+    """Run a worker from the first time on that there is work for it, or that time has passed (None: however long it takes).
+
+    Until then its modules are not imported, and it has no connection: most installations never delete a host or send an alert.
+    """
+    if within_s is None:
+        await wake.wait()
+    else:
+        await pause(within_s, wake)
     await run()
 
 

@@ -9,8 +9,12 @@ from typing import Final
 # glibc's <malloc.h>.
 M_TRIM_THRESHOLD: Final = -1
 M_MMAP_THRESHOLD: Final = -3
+M_ARENA_MAX: Final = -8
 LARGE_BYTES: Final = 4 << 20
 KEPT_BYTES: Final = 32 << 20
+# Each thread that allocates gets an arena of its own, up to eight for each core, and what is free in one serves no other. Python's
+# threads take turns, so two are enough.
+MAX_ARENAS: Final = 2
 # Pauses of the collector that may overlap: where there is always another one, it would never run.
 MAX_PAUSES: Final = 8
 
@@ -26,6 +30,13 @@ def return_large_blocks() -> None:
         libc = ctypes.CDLL(None)
         libc.mallopt(M_MMAP_THRESHOLD, LARGE_BYTES)
         libc.mallopt(M_TRIM_THRESHOLD, KEPT_BYTES)
+        libc.mallopt(M_ARENA_MAX, MAX_ARENAS)
+
+
+async def return_free_pages() -> None:
+    """Return pages to the system that nothing is in, where glibc is in use: by itself it does so at the end of an arena only."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 @contextlib.contextmanager
