@@ -54,8 +54,9 @@ MINUTE_S: Final = 60.0
 class RuleOutcome:
     """The result of a rule on a host; it replaces all results from `after` on.
 
-    `states`: (instant, colour) where the worst colour changed; `until`: the last judged report; `lacks`: the input that the host
-    does not send; `stopped`: why the rule was stopped. Missing: None for each of them
+    `states`: (instant, colour) where the worst colour changed; `until`: the last judged report; `passed_until`: without one, up to
+    when reports have no values of its inputs; `lacks`: the input that the host does not send; `stopped`: why the rule was stopped.
+    Missing: None for each of them
     """
 
     rule: WatchRule
@@ -64,6 +65,7 @@ class RuleOutcome:
     states: Sequence[tuple[datetime, int]] = ()
     states_after: datetime | None = None
     until: datetime | None = None
+    passed_until: datetime | None = None
     colour: int = UNKNOWN
     lacks: str | None = None
     stopped: str | None = None
@@ -72,7 +74,8 @@ class RuleOutcome:
     def progress(self) -> dict[str, object]:
         """The progress to store for the rule on this host."""
         until = None if self.until is None else self.until.isoformat()
-        return {"version": self.rule.version, "until": until, "colour": self.colour, "lacks": self.lacks}
+        found: dict[str, object] = {"version": self.rule.version, "until": until, "colour": self.colour, "lacks": self.lacks}
+        return found if self.passed_until is None else found | {"passed_until": self.passed_until.isoformat()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,11 +221,20 @@ class HostJudge:
                     await work_budget.run_in_thread(
                         findings.take, chosen, sides, self._counts or NO_COUNTS, start_s, forecasts=forecasts
                     )
+                else:
+                    findings.pass_over(self._last_read(task.rule))
         except RuleStopped as error:
             return str(error)
         except TooLarge:
             return describe_memory()
         return None
+
+    def _last_read(self, rule: WatchRule) -> float | None:
+        """Return up to when all stats that were read for a rule have reports. Missing: None where one has none"""
+        sides = [side for stat, side in self._sides.items() if self._plans.choose(rule, [stat], NO_COUNTS)[0]]
+        if not sides or any(len(side.times_s) == 0 for side in sides):
+            return None
+        return min(float(side.times_s[-1]) for side in sides)
 
     def _start_of(self, rule: WatchRule) -> datetime:
         """Return the first report to judge. Results of another version stay as they are."""
@@ -232,6 +244,9 @@ class HostJudge:
         until = progress.get("until")
         if not isinstance(until, str):
             start = self._now - FIRST
+            passed = progress.get("passed_until")
+            if isinstance(passed, str) and progress.get("version") == rule.version:
+                start = max(start, datetime.fromisoformat(passed) - OVERLAP - quiet)
         elif progress.get("version") != rule.version:
             return max(datetime.fromisoformat(until), oldest)
         else:
@@ -300,6 +315,7 @@ class _Findings:
         self._ended: list[Episode] = []
         self._minutes: dict[int, int] = {}
         self._last_s: float | None = None
+        self._passed_s: float | None = None
         self._limit_s = rule.ends_after_s
 
     def take(
@@ -321,6 +337,14 @@ class _Findings:
         self._limit_s = max(MAX_DISTANCES * usual_distance(run.times_s), MINUTE_S)
         _add_minutes(self._minutes, run.times_s, run.host_colours())
 
+    def pass_over(self, until_s: float | None) -> None:
+        """Note that the reports up to a time have no values of the rule's inputs.
+
+        Units without a limit have none of what is counted at it: such a rule would read its first hour again each time.
+        """
+        if until_s is not None:
+            self._passed_s = max(self._passed_s or 0.0, until_s)
+
     def see_silence(self, now_s: float) -> None:
         """End open episodes if there was no report for too long."""
         self._ended += self._tracker.see_silence(now_s)
@@ -338,6 +362,7 @@ class _Findings:
             states=states,
             states_after=states[0][0] if states else None,
             until=None if self._last_s is None else _at(self._last_s),
+            passed_until=None if self._passed_s is None or self._last_s is not None else _at(self._passed_s),
             colour=states[-1][1] if states else UNKNOWN,
         )
 

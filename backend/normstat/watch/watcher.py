@@ -197,7 +197,9 @@ class Watcher:
             progress = dict(host.progress)
             for outcome in outcomes:
                 # Without a new report a rule stands where it stood.
-                if outcome.until is not None or outcome.lacks is not None or outcome.rule.name not in progress:
+                has_judged = bool(progress.get(outcome.rule.name, {}).get("until"))
+                has_passed = outcome.passed_until is not None and not has_judged
+                if outcome.until is not None or outcome.lacks is not None or has_passed or outcome.rule.name not in progress:
                     progress[outcome.rule.name] = outcome.progress
             progress = {name: own for name, own in progress.items() if name in book.rules and book.rules[name].is_watching}
             await save_progress(session, host.id, progress, late=host.late, now=now)

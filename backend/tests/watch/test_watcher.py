@@ -1,14 +1,18 @@
 """Rules over samples that arrive: what they find is the same however the samples came, and whoever judged them."""
 
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import pytest
 from sqlalchemy import event, select, text
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
+from normstat.baselines.window_sets import Windows
+from normstat.comparison.read_side import StatSide, read_side
 from normstat.db.schema.watch_models import EpisodeRow, StoredRule, WatchedState
-from normstat.watch import rule_budget
+from normstat.samples.lookup import StatRef
+from normstat.watch import live_judge, rule_budget
 from normstat.watch.watcher import Watcher
 from tests.databases import Sessions, on_either_database
 from tests.dying import dying_at_statement
@@ -77,6 +81,28 @@ async def test_rules_whose_tools_stop_at_different_times_do_not_meet(sessions: S
         [row] = await read_found(sessions)
         assert brief(row) == ("mutex", "1", 26, 28, 40, "fine", "red")
         await send_mpstat(sessions, "sun1", range(end, end + 1))
+
+
+async def test_a_rule_that_looks_back_far_makes_no_other_tool_be_read_as_far(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[tuple[str, timedelta]] = []
+
+    async def note(session: AsyncSession, host_id: int, stat: StatRef, windows: Windows, **how: Any) -> StatSide:
+        read.append((stat.name, windows[0].end - windows[0].start))
+        return await read_side(session, host_id, stat, windows, **how)
+
+    monkeypatch.setattr(live_judge, "read_side", note)
+    watcher = Watcher(sessions)
+    for steps in (range(120), range(120, 130), range(130, 140)):
+        read.clear()
+        # Without values of some fields of both tools, which other rules ask for.
+        await send(sessions, ("sun1", "vmstat_solaris"), steps, ("",), {"page_sr": np.zeros(len(steps))}, key="vmstat")
+        await send_mpstat(sessions, "sun1", steps)
+        assert await watcher.run(at(steps.stop)) == 1
+    longest = {stat: max(length for own, length in read if own == stat) for stat, _ in read}
+    # memory-scan looks back five minutes, on vmstat alone. A rule of the first round would look back an hour.
+    assert longest["mpstat_solaris"] < longest["vmstat_solaris"] < timedelta(minutes=15)
 
 
 async def test_what_was_withdrawn_stays_withdrawn(sessions: Sessions) -> None:
