@@ -125,6 +125,10 @@ class InputPlans:
         return self._plans[key]
 
 
+# The stats that a host sends, by name, and the last sample of each.
+HostStats = Mapping[str, tuple[StatRef, datetime]]
+
+
 @dataclass(frozen=True, slots=True)
 class _StatNeed:
     """What rules that are read together need of a stat: fields, the first report that is judged, and how far it looks back."""
@@ -137,12 +141,11 @@ class _StatNeed:
 class HostJudge:
     """Judges one host by some rules; what several of them read is read once."""
 
-    def __init__(
-        self, session: AsyncSession, host: WatchableHost, stats: Mapping[str, StatRef], plans: InputPlans, now: datetime
-    ) -> None:
+    def __init__(self, session: AsyncSession, host: WatchableHost, stats: HostStats, plans: InputPlans, now: datetime) -> None:
         self._session = session
         self._host = host
-        self._stats = stats
+        self._stats = {name: stat for name, (stat, _) in stats.items()}
+        self._last_at = {name: last_at for name, (_, last_at) in stats.items()}
         self._plans = plans
         # By the host's own clock, which its samples were stamped by.
         self._now = now + timedelta(seconds=host.clock_offset_s)
@@ -167,9 +170,12 @@ class HostJudge:
         near = [rule for rule in usable if starts[rule.name] >= newest - MAX_APART and rule.span_s <= MAX_SHARED_SPAN_S]
         sets = [near] if near else []
         sets += [[rule] for rule in usable if rule not in near]
-        end = min(self._host.last_sample_at, self._now + MAX_AHEAD) + OVERLAP
         groups = []
         for own in sets:
+            # A tool that ended hours ago has nothing to read since.
+            ends = [self._last_at[stat] for rule in own for stat in self._stats_of(rule)]
+            last_at = max(ends, default=self._host.last_sample_at)
+            end = min(last_at, self._now + MAX_AHEAD) + OVERLAP
             tasks = [RuleTask(rule, min(starts[rule.name], end - OVERLAP)) for rule in own]
             groups.append(TaskGroup(tasks, end))
         return groups, lacking
@@ -231,10 +237,14 @@ class HostJudge:
 
     def _last_read(self, rule: WatchRule) -> float | None:
         """Return up to when all stats that were read for a rule have reports. Missing: None where one has none"""
-        sides = [side for stat, side in self._sides.items() if self._plans.choose(rule, [stat], NO_COUNTS)[0]]
+        sides = [self._sides[stat] for stat in self._stats_of(rule) if stat in self._sides]
         if not sides or any(len(side.times_s) == 0 for side in sides):
             return None
         return min(float(side.times_s[-1]) for side in sides)
+
+    def _stats_of(self, rule: WatchRule) -> list[str]:
+        """Return the stats that have inputs of a rule."""
+        return [stat for stat in self._stats if self._plans.choose(rule, [stat], NO_COUNTS)[0]]
 
     def _start_of(self, rule: WatchRule) -> datetime:
         """Return the first report to judge. Results of another version stay as they are."""
@@ -263,7 +273,7 @@ class HostJudge:
         needs: dict[str, _StatNeed] = {}
         for task in tasks:
             own = _StatNeed(frozenset(), task.judge_from, _lookback(task.rule))
-            for stat in self._stats:
+            for stat in self._stats_of(task.rule):
                 for each in self._plans.choose(task.rule, [stat], NO_COUNTS)[0]:
                     known = needs.get(stat, own)
                     needs[stat] = _StatNeed(

@@ -29,8 +29,8 @@ READ_HOSTS: Final = text("""
     ORDER BY h.id
 """)
 READ_STATS: Final = text("""
-    SELECT DISTINCT host_id, stat FROM streams, unnest(stat_names) AS stat WHERE host_id = ANY(:ids) AND last_sample_at >= :oldest
-    ORDER BY host_id, stat
+    SELECT host_id, stat, max(last_sample_at) FROM streams, unnest(stat_names) AS stat
+    WHERE host_id = ANY(:ids) AND last_sample_at >= :oldest GROUP BY host_id, stat ORDER BY host_id, stat
 """)
 
 
@@ -72,9 +72,9 @@ async def read_watchable(session: AsyncSession, oldest: datetime) -> list[Watcha
     ]
 
 
-async def read_recent_stats(session: AsyncSession, host_ids: list[int], oldest: datetime) -> dict[int, tuple[str, ...]]:
-    """Return the names of the stats with samples since that time, by host."""
-    found: dict[int, list[str]] = {}
-    for host_id, stat in await session.execute(READ_STATS, {"ids": host_ids, "oldest": oldest}):
-        found.setdefault(host_id, []).append(stat)
-    return {host_id: tuple(stats) for host_id, stats in found.items()}
+async def read_recent_stats(session: AsyncSession, host_ids: list[int], oldest: datetime) -> dict[int, dict[str, datetime]]:
+    """Return the stats with samples since that time, in order, each with the last sample of its streams, by host."""
+    found: dict[int, dict[str, datetime]] = {}
+    for host_id, stat, last_at in await session.execute(READ_STATS, {"ids": host_ids, "oldest": oldest}):
+        found.setdefault(host_id, {})[stat] = last_at
+    return found

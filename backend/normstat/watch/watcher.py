@@ -29,7 +29,7 @@ from normstat.records.episode_rows import (
 from normstat.runtime import metrics
 from normstat.samples.lookup import StatRef, find_stats, read_stats_mark
 from normstat.stats.catalogue import Catalogue, load_catalogue
-from normstat.watch.live_judge import OLDEST, HostJudge, InputPlans, RuleOutcome, to_found, to_tracked
+from normstat.watch.live_judge import OLDEST, HostJudge, HostStats, InputPlans, RuleOutcome, to_found, to_tracked
 from normstat.watch.own_figures import (
     OwnFigures,
     SeenHost,
@@ -131,7 +131,8 @@ class Watcher:
         for host_id in self._turns.order(due):
             host = hosts[host_id]
             with self._turns.turn(host_id, host=host.name):
-                await self._judge(host, book, {name: refs[name] for name in stats.get(host_id, ()) if name in refs}, now)
+                own = {name: (refs[name], last_at) for name, last_at in stats.get(host_id, {}).items() if name in refs}
+                await self._judge(host, book, own, now)
                 self._seen[host_id] = (self._mark(host, book), now)
                 n_judged += 1
             if time.monotonic() - began > self._budget_s:
@@ -180,7 +181,7 @@ class Watcher:
     def _mark(self, host: WatchableHost, book: WatchBook) -> object:
         return host.mark, tuple(book.rules_for(host.name, host.tags))
 
-    async def _judge(self, host: WatchableHost, book: WatchBook, stats: dict[str, StatRef], now: datetime) -> None:
+    async def _judge(self, host: WatchableHost, book: WatchBook, stats: HostStats, now: datetime) -> None:
         rules = book.rules_for(host.name, host.tags)
         async with open_read_session(self._sessions) as session:
             judge = HostJudge(session, host, stats, self._plans, now)

@@ -1,6 +1,6 @@
 """Rules over samples that arrive: what they find is the same however the samples came, and whoever judged them."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -103,6 +103,26 @@ async def test_a_rule_that_looks_back_far_makes_no_other_tool_be_read_as_far(
     longest = {stat: max(length for own, length in read if own == stat) for stat, _ in read}
     # memory-scan looks back five minutes, on vmstat alone. A rule of the first round would look back an hour.
     assert longest["mpstat_solaris"] < longest["vmstat_solaris"] < timedelta(minutes=15)
+
+
+async def test_the_time_since_a_tool_ended_is_not_read(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends: list[datetime] = []
+
+    async def note(session: AsyncSession, host_id: int, stat: StatRef, windows: Windows, **how: Any) -> StatSide:
+        if stat.name == "vmstat_solaris":
+            ends.append(windows[0].end)
+        return await read_side(session, host_id, stat, windows, **how)
+
+    monkeypatch.setattr(live_judge, "read_side", note)
+    await send(sessions, ("sun1", "vmstat_solaris"), range(60), ("",), {"page_sr": np.zeros(60)}, key="vmstat")
+    await send_mpstat(sessions, "sun1", range(60))
+    await Watcher(sessions).run(at(60))
+    hours = [60 + 360 * hour for hour in range(1, 6)]
+    await send_mpstat(sessions, "sun1", hours)
+    ends.clear()
+    await Watcher(sessions).run(at(hours[-1] + 1))
+    # Not hour by hour.
+    assert 0 < len(ends) < len(hours)
 
 
 async def test_what_was_withdrawn_stays_withdrawn(sessions: Sessions) -> None:
