@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final
 
 import structlog
-from sqlalchemy import or_, select
+from sqlalchemy import SelectBase
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.baselines.covering_rows import read_covering_baselines
@@ -27,6 +27,7 @@ from normstat.incidents.change_verdict import Judgement, judge_change, sides_of
 from normstat.incidents.change_verdict_answer import read_change_verdict
 from normstat.incidents.unremembered_rows import (
     PendingIncident,
+    has_any,
     list_pending_incidents,
     note_incident_try,
     plan_incidents,
@@ -36,7 +37,7 @@ from normstat.incidents.unremembered_rows import (
 )
 from normstat.jobs.background import keep_running
 from normstat.jobs.due_work import SELDOM_S
-from normstat.query.fact_history import read_snapshots, select_hosts_with_facts
+from normstat.query.fact_history import list_hosts_with_facts, read_snapshots, select_hosts_with_facts
 from normstat.query.host_events import find_events
 from normstat.query.report_coverage import read_first_and_last
 from normstat.records import change_verdict_rows
@@ -113,14 +114,13 @@ class IncidentWorker:
 
     async def _is_due(self) -> bool:
         """Return whether there may be work. Most rounds end with this one statement: the lock takes a connection of its own."""
-        episodes, exclusions = select_unplanned()
-        due = [query.exists() for query in (select_pending_incidents(), select_orphans(), episodes, exclusions)]
+        due: list[SelectBase] = [select_pending_incidents(), *select_unplanned(), select_orphans()]
         after = self._settings.judge_after
         if after is not None:
-            due += [change_verdict_rows.select_due_events(after).exists(), change_verdict_rows.select_pending().exists()]
-            due.append(select_hosts_with_facts(self._facts_since(datetime.now(UTC))).exists())
+            due += [change_verdict_rows.select_due_events(after), change_verdict_rows.select_pending()]
+            due.append(select_hosts_with_facts(self._facts_since(datetime.now(UTC))))
         async with open_read_session(self._sessions) as session:
-            return bool(await session.scalar(select(or_(*due))))
+            return await has_any(session, due)
 
     # --- changes ---
 
@@ -139,7 +139,7 @@ class IncidentWorker:
     async def _plan_for_facts(self, after: timedelta, now: datetime) -> None:
         """Plan the verdicts of hosts whose facts changed since the last round; they are judged when it is time."""
         async with open_read_session(self._sessions) as session:
-            hosts = (await session.execute(select_hosts_with_facts(self._facts_since(now)))).all()
+            hosts = await list_hosts_with_facts(session, self._facts_since(now))
         for host_id, host in hosts:
             async with open_write_session(self._sessions) as session:
                 # A new host has booted some time, but that is no change of what is known of it.

@@ -1,11 +1,11 @@
 """Episodes and exclusions that are over and have no signature yet."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import ColumnElement, Select, and_, func, literal, or_, select, update
+from sqlalchemy import ColumnElement, Select, SelectBase, and_, func, literal, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -47,6 +47,11 @@ def select_unplanned() -> tuple[Select[EpisodeRow, str], Select[Exclusion, str]]
     exclusions = select(Exclusion, Host.name).join(Host, Host.id == Exclusion.host_id)
     exclusions = exclusions.where(Exclusion.end_at <= func.now(), Exclusion.created_at > func.now() - LOOK_BACK, ~remembered)
     return episodes, exclusions
+
+
+async def has_any(session: AsyncSession, queries: Iterable[SelectBase]) -> bool:
+    """Return whether one of the queries has a row."""
+    return bool(await session.scalar(select(or_(*(query.exists() for query in queries)))))
 
 
 async def plan_incidents(session: AsyncSession, *, limit: int) -> None:

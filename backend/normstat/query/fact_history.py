@@ -121,6 +121,11 @@ def select_hosts_with_facts(since: datetime) -> Select[int, str]:
     return select(Host.id, Host.name).where(reported)
 
 
+async def list_hosts_with_facts(session: AsyncSession, since: datetime) -> list[tuple[int, str]]:
+    """Return those hosts."""
+    return [(host_id, name) for host_id, name in await session.execute(select_hosts_with_facts(since))]
+
+
 async def read_tools(session: AsyncSession, host_ids: Mapping[str, int]) -> dict[str, frozenset[str]]:
     """Return which of fact_words.TOOLS each host has, by its last facts.
 
