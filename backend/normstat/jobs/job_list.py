@@ -31,7 +31,7 @@ NOT_RETRIED: Final = {
     JobKind.IMPORT: "The server no longer has the file of a finished import; upload it again",
     JobKind.ROLLUP: "Rollups are tried again every minute",
     JobKind.SEALING: "Sealing is tried again every few minutes",
-    JobKind.PACKING: "Packing is tried again every minute",
+    JobKind.PACKING: "Packing is tried again every five minutes",
 }
 
 

@@ -116,13 +116,13 @@ async def read_host_facts(session: AsyncSession, host: str) -> HostFacts:
 
 
 def select_hosts_with_facts(since: datetime) -> Select[int, str]:
-    """Return the query of the hosts, by id and name, whose agents reported facts from then on."""
+    """Return the query of the hosts that `list_hosts_with_facts` lists."""
     reported = select(Stream.id).where(Stream.host_id == Host.id, Stream.spec == SPEC, Stream.last_received_at > since).exists()
     return select(Host.id, Host.name).where(reported)
 
 
 async def list_hosts_with_facts(session: AsyncSession, since: datetime) -> list[tuple[int, str]]:
-    """Return those hosts."""
+    """Return the hosts, by id and name, whose agents reported facts from then on."""
     return [(host_id, name) for host_id, name in await session.execute(select_hosts_with_facts(since))]
 
 
