@@ -43,6 +43,7 @@ FIRST_BASELINES_S: Final = 27
 FIRST_ROLLING_S: Final = 37
 FIRST_PROFILES_S: Final = 12
 FIRST_SEALING_S: Final = 47
+FIRST_NORMAL_S: Final = 57
 FIRST_AUDIT_S: Final = 9
 
 
@@ -88,6 +89,8 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settin
     repeat("update_baselines", tasks.update_baselines, first_s=FIRST_BASELINES_S, every_s=60)
     repeat("rolling_baselines", tasks.update_rolling_baselines, first_s=FIRST_ROLLING_S, every_s=60)
     repeat("profiles", tasks.run_profiles, first_s=FIRST_PROFILES_S, every_s=30)
+    # Each host is due at midnight; some hosts a minute.
+    repeat("normal_changes", tasks.search_normal_changes, first_s=FIRST_NORMAL_S, every_s=60)
     # When the minute has settled.
     add("scores", tasks.run_scores, "cron", second=20)
     repeat("watch", tasks.run_watch, first_s=FIRST_WATCH_S, every_s=WATCH_S)

@@ -3,6 +3,7 @@
 # ruff: noqa: PLC0415
 
 import time
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +23,7 @@ ROLLUPS_S: Final = 30.0
 SEALING_S: Final = 150.0
 PROFILES_S: Final = 25.0
 PACKING_S: Final = 250.0
+NORMAL_S: Final = 20.0
 # Half an hour of the means of 500 hosts with 800 series each takes half of it.
 SCORES_MAX_BYTES: Final = 128 << 20
 
@@ -36,6 +38,7 @@ class ScheduledTasks:
         self._packing_turns: Turns[int] = Turns("packing_failed")
         self._rolling_turns: Turns[int] = Turns("rolling_baseline_failed")
         self._baseline_turns: Turns[int] = Turns("baseline_update_failed")
+        self._normal_turns: Turns[int] = Turns("normal_search_failed")
 
     async def delete_expired_logins(self) -> None:
         """Delete sessions and links that have expired."""
@@ -83,6 +86,13 @@ class ScheduledTasks:
         from normstat.profiles.profile_job import run_profiles
 
         await run_profiles(self._sessions, budget_s=PROFILES_S)
+
+    async def search_normal_changes(self) -> None:
+        """Look for changes of normal until the last midnight."""
+        from normstat.watch.normal_changes import search_normal_changes
+
+        now = datetime.now(UTC)
+        await search_normal_changes(self._sessions, now=now, budget_s=NORMAL_S, turns=self._normal_turns)
 
     async def run_scores(self) -> None:
         """Score the minute that has settled."""

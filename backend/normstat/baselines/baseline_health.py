@@ -1,4 +1,6 @@
-"""The health of a baseline for each of its hosts: how much of it has samples, how old it is, and which instances changed since."""
+"""The health of a baseline for each of its hosts: how much of it has samples, how old it is, which instances changed since, and
+whether normal did.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +19,9 @@ from normstat.errors import NotFound, shorten
 from normstat.query.artefact_times import ArtefactTime, read_artefact_times
 from normstat.query.baseline_contents import InstanceChanges, StatContents, read_contents, read_instance_changes
 from normstat.query.report_coverage import read_first_and_last
+from normstat.records.normal_change_rows import NormalChange, list_normal_changes
 from normstat.runtime.field_docs import Documented
-from normstat.runtime.readable import format_seconds, name_some
+from normstat.runtime.readable import count_of, format_seconds, name_some
 from normstat.samples.lookup import list_host_stats, require_host
 from normstat.stats.observer_effect import Effect, describe_effect
 from normstat.window import EPOCH, Window
@@ -37,6 +40,8 @@ FLEETING_SHARE: Final = 0.75
 MAX_LASTING: Final = 500
 MAX_SHOWN: Final = 5
 MAX_OBSERVED: Final = 3
+# A change of normal of fewer series leaves the baseline good.
+MIN_MOVED: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +137,9 @@ async def _read_host(session: AsyncSession, record: BaselineInfo, host: str, now
     state, reasons = assess(record, effective, now, covered_s=covered_s, age_days=age_days)
     state, more = (state, []) if state == "empty" else _assess_stats(state, found)
     more = [*describe_observed(await read_heavy(session, host_id, past), past), *more]
+    if past and state != "empty":
+        state, moved = assess_changes(state, past, await list_normal_changes(session, host_ids=[host_id], start=past[0].start))
+        more = [*moved, *more]
     return HostHealth(
         host=host,
         state=state,
@@ -163,6 +171,27 @@ def describe_observed(heavy: Sequence[ArtefactTime], windows: Windows) -> list[s
     ]
     left = len(within) - len(said)
     return [*said, f"{left} earlier times under such tools."] if left else said
+
+
+def assess_changes(state: State, past: Windows, changes: Sequence[NormalChange]) -> tuple[State, list[str]]:
+    """Return the state after the changes of normal since the windows began, and a sentence for those after them and within them.
+
+    `past`: windows, at least one, in order
+    """
+    since = [change for change in changes if change.at >= past[-1].end]
+    within = [change for change in changes if past[0].start < change.at < past[-1].end]
+    reasons = []
+    if since:
+        again = f", and {count_of(len(since) - 1, 'more time')}" if len(since) > 1 else ""
+        reasons.append(f"Normal has moved since {_day(since[0])}: {since[0].sentence}{again}. Mark a newer baseline.")
+    if within:
+        reasons.append(f"Normal moved within it on {_day(within[-1])}: {within[-1].sentence}. Leave out the time before.")
+    has_moved = any(change.n_series >= MIN_MOVED for change in [*since, *within])
+    return ("stale" if state == "good" and has_moved else state), reasons
+
+
+def _day(change: NormalChange) -> str:
+    return f"{change.at:%Y-%m-%d}"
 
 
 def clip_at(windows: Windows, now: datetime) -> Windows:

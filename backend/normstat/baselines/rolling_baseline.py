@@ -185,11 +185,11 @@ async def _update(sessions: Sessions, host_id: int, recorded: Recorded, record: 
         if not zones:
             # It is being deleted.
             return False
-        zone = _usable_zone(zones[0].time_zone)
+        zone = usable_zone(zones[0].time_zone)
         return await put_rolling(session, host_id, host, windows=chosen.windows, time_zone=zone, reason=chosen.reason)
 
 
-def _usable_zone(name: str | None) -> str:
+def usable_zone(name: str | None) -> str:
     """Return a zone by whose hours a profile can be made: an offset is none, because it changes with the season."""
     try:
         require_zone(name or "UTC")

@@ -44,6 +44,7 @@ COMMANDS: Final = {
     "watch": "Show what rules find now.",
     "use": "Show utilisation, saturation and errors of each resource of a host.",
     "until": "Show how long until something of a host is full.",
+    "changes": "Show when normal changed on a host.",
     "alerts": "Show alerts and who received them; test channels and try routes.",
     "webhooks": "List and test webhooks, and show their deliveries.",
     "event": "Note, list and delete events.",

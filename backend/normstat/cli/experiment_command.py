@@ -8,7 +8,7 @@ import typer
 from pydantic import ValidationError
 
 from normstat.api.routes.experiment_schemas import RunCreate
-from normstat.cli.db_session import exit_with, format_instant, print_table, run_in_session
+from normstat.cli.db_session import exit_with, format_instant, print_table, run_in_session, to_printable
 from normstat.cli.run_target import choose_target
 from normstat.db.session import WriteSession
 from normstat.errors import BadRequest, NormstatError
@@ -87,6 +87,8 @@ def show(
     for scaling in analysis.scaling:
         for sentence in describe_scaling(scaling, "" if analysis.factor is None else analysis.factor.name):
             typer.echo(sentence)
+    for step in analysis.steps:
+        typer.echo(to_printable(step.sentence))
     if analysis.left_out:
         typer.echo(f"{count_of(len(analysis.left_out), 'run')} left out:")
         for each in analysis.left_out:

@@ -167,8 +167,8 @@ async def find_related(session: AsyncSession, request: RelatedRequest, now: date
     places: list[tuple[_Place, list[InstanceRef]]] = []
     n_series = 0
     for host, host_id in host_ids.items():
-        for stat in _without_summarised(await list_host_stats(session, host_id)):
-            fields = _candidate_fields(stat)
+        for stat in without_summarised(await list_host_stats(session, host_id)):
+            fields = list_moving_fields(stat)
             found, n_all = await list_latest_instances(session, host_id, stat, window, limit=MAX_INSTANCES)
             candidates.n_left_out += (n_all - len(found)) * len(fields)
             n_series += len(found) * len(fields)
@@ -241,14 +241,15 @@ def _choose_step_us(window: Window, interval_us: int, n_series: int) -> int:
     return next((step_s * 1_000_000 for step_s in STEPS_S if step_s * 1_000_000 >= least_us), DAY_US)
 
 
-def _without_summarised(stats: Sequence[StatRef]) -> list[StatRef]:
+def without_summarised(stats: Sequence[StatRef]) -> list[StatRef]:
     """Return the stats without those whose rows another one of them sums up."""
     known = load_catalogue().stats
     summarised = {known[stat.name][1].summary_of for stat in stats if stat.name in known}
     return [stat for stat in stats if stat.name not in summarised]
 
 
-def _candidate_fields(stat: StatRef) -> list[Field]:
+def list_moving_fields(stat: StatRef) -> list[Field]:
+    """Return the fields of a stat that can move both ways: all but counters."""
     return [own for own in stat.fields if own.kind is not Kind.COUNTER and own.semantics is not Semantics.COUNTER]
 
 

@@ -53,7 +53,7 @@ from normstat.db.schema.baseline_models import (
 )
 from normstat.db.schema.event_models import EventHost, EventRow
 from normstat.db.schema.experiment_models import ExperimentRow, ExperimentRunRow, RunArtefactRow, RunResultRow
-from normstat.db.schema.incident_models import PastIncidentRow
+from normstat.db.schema.incident_models import NormalChangeRow, PastIncidentRow
 from normstat.db.schema.job_models import ImportedFileRow, ImportRow
 from normstat.db.schema.models import Chunk, Gap, Host, PackedChunk, StatField, StoredRejectedLine, Stream
 from normstat.db.schema.report_models import ReportFileBytes, ReportFileRow, ReportNoteRow, ReportRow
@@ -272,6 +272,7 @@ _OWN: Final[dict[type[Base], Limit]] = {
     ImportedFileRow: _by_parent(ImportRow, "import_id"),
     BacktestRow: _backtest,
     PastIncidentRow: _past_incident,
+    NormalChangeRow: _by_host,
     RuleChange: _rule_change,
     AlertEpisodeRow: _by_parent(EpisodeRow, "episode_id"),
     AlertMessageRow: _by_parent(AlertRow, "alert_id"),

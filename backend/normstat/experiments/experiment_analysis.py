@@ -23,6 +23,8 @@ from normstat.experiments.scaling_fits import (
     title_of,
 )
 from normstat.runtime.field_docs import Documented
+from normstat.runtime.readable import count_of, format_percent
+from normstat.scoring.normal_steps import RunsStep, find_steps_of_runs
 from normstat.stats.measured_value import MeasuredValue
 
 T = TypeVar("T")
@@ -154,6 +156,20 @@ class VariantScaling(Documented):
 
 
 @dataclass(frozen=True, slots=True)
+class RunStep(Documented):
+    """From a run on, results differ from those of the runs before it at the same factors: the machine or the program changed."""
+
+    run: int
+    times: float
+    """Median of the results from then on, as a multiple of the median before."""
+
+    n_before: int
+    n_after: int
+    is_worse: bool
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunLeftOut(Documented):
     """A run that does not count, and why."""
 
@@ -179,6 +195,9 @@ class ExperimentAnalysis(Documented):
     points: list[RunPoint]
     levels: list[RunLevel]
     scaling: list[VariantScaling]
+    steps: list[RunStep]
+    """In the order of the runs."""
+
     left_out: list[RunLeftOut]
 
 
@@ -207,7 +226,7 @@ def analyse_runs(runs: Sequence[RunFacts], asked: AnalysisRequest) -> Experiment
     lines = {run.id: "" if variant is None else run.factors.get(variant.name) for run in counted}
     if asked.variant is None:
         variant, lines = usual_variant(counted, factor, others)
-    empty = ExperimentAnalysis(result, factor, variant, asked.work, "", results, factors, [], [], [], left_out)
+    empty = ExperimentAnalysis(result, factor, variant, asked.work, "", results, factors, [], [], [], [], left_out)
     if result is None:
         return empty
     points = []
@@ -383,8 +402,34 @@ def _analyse(
         points=found_points,
         levels=[_to_level(means, key, references[key[0]], base, rule) for key in keys],
         scaling=scaling,
+        steps=find_run_steps([(point.run, (point.variant, point.level), point.value) for point in points], result),
         left_out=sorted(empty.left_out, key=lambda each: each.run),
     )
+
+
+def find_run_steps(points: Sequence[tuple[int, tuple[str, str], float]], result: ExperimentResult) -> list[RunStep]:
+    """Return the runs from which on a result differs from that of the runs before. `points`: run, what its repeats share, value, in
+    order
+
+    Each result is divided by the median of its repeats, so that the order in which levels were tried is no step.
+    """
+    repeats: dict[tuple[str, str], list[float]] = {}
+    for _, key, value in points:
+        repeats.setdefault(key, []).append(value)
+    usual = {key: float(np.median(values)) for key, values in repeats.items() if len(values) > 1}
+    told = [(run, value / usual[key]) for run, key, value in points if usual.get(key, 0) > 0 and value > 0]
+    found = find_steps_of_runs(np.array([ratio for _, ratio in told]))
+    return [_to_run_step(told[own.place][0], own, result) for own in found]
+
+
+def _to_run_step(run: int, own: RunsStep, result: ExperimentResult) -> RunStep:
+    is_worse = (own.times > 1) == (result.better == "lower")
+    sentence = (
+        f"From run {run} on, {result.name} is {format_percent(100 * abs(own.times - 1), 2)} "
+        f"{'higher' if own.times > 1 else 'lower'} at the same factors ({count_of(own.n_after, 'run')}, {own.n_before:,} before): "
+        f"{'worse' if is_worse else 'better'}."
+    )
+    return RunStep(run, own.times, own.n_before, own.n_after, is_worse, sentence)
 
 
 def _reference_of(means: Means, line: str, levels: Sequence[str], asked: str | None) -> str:

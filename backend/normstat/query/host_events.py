@@ -1,4 +1,5 @@
-"""Events of hosts in a window: reboots and changes of facts, artefacts, and what people, scripts, agents and imports noted.
+"""Events of hosts in a window: reboots and changes of facts, artefacts, changes of normal, and what people, scripts, agents and
+imports noted.
 
 The only way to read events, whatever their source: `read_events` for hosts and a window, `search_events` for lists.
 """
@@ -19,6 +20,7 @@ from normstat.query.fact_history import order_of, read_snapshots, to_instant
 from normstat.records import event_rows
 from normstat.records.change_verdict_rows import EventVerdict, read_fact_verdicts
 from normstat.records.event_rows import EventFilter, EventRecord, EventSource
+from normstat.records.normal_change_rows import NormalChange, list_normal_changes
 from normstat.runtime.field_docs import Documented
 from normstat.samples import lookup
 from normstat.stats.fact_lines import BOOT_ID, BOOT_TIME, FactDifference, FactName, FactSnapshot, find_differences, sort_snapshots
@@ -56,14 +58,14 @@ class HostEvent(Documented):
     """The names of its hosts; null for all hosts."""
 
     source: EventSource
-    """user, api, cli: noted by a person or a script; agent, import: read from what a host recorded; facts, artefact: derived from
-    the host's facts, and from its artefacts."""
+    """user, api, cli: noted by a person or a script; agent, import: read from what a host recorded; facts, artefact, samples:
+    derived from the host's facts, from its artefacts, and from months of its samples."""
 
     author: str
     """The account, or the token's name; empty without an author."""
 
     id: int | None
-    """Null for events that are derived from facts or artefacts: they can neither be changed nor deleted."""
+    """Null for events that are derived: they can neither be changed nor deleted."""
 
     artefact: int | None = None
     """The artefact that it is derived from."""
@@ -165,16 +167,26 @@ async def search_events(
 
 
 async def _read_made(session: AsyncSession, host_ids: Sequence[int], window: Window) -> list[HostEvent]:
-    """Return the artefacts of hosts that overlap a window, as events, oldest first."""
-    return [*map(_to_made, await read_artefact_times(session, host_ids, start=window.start, end=window.end, limit=MAX_EVENTS))]
+    """Return the artefacts of hosts that overlap a window, and their changes of normal in it, as events, oldest first."""
+    made = await read_artefact_times(session, host_ids, start=window.start, end=window.end, limit=MAX_EVENTS)
+    moved = await list_normal_changes(session, host_ids=host_ids, start=window.start, end=window.end)
+    return sorted([*map(_to_made, made), *map(_to_moved, moved)], key=lambda event: event.at)
 
 
 async def _search_made(session: AsyncSession, host_ids: Sequence[int] | None, wanted: EventFilter) -> list[HostEvent]:
-    """Return the artefacts of hosts (None: of all) that a filter asks for, as events, oldest first."""
+    """Return the artefacts and changes of normal of hosts (None: of all) that a filter asks for, as events, oldest first."""
     if wanted.tags or (wanted.kinds and not DERIVED_KINDS & set(wanted.kinds)):
         return []
     times = await read_artefact_times(session, host_ids, start=wanted.start, end=wanted.end, limit=MAX_ARTEFACTS)
-    return [event for event in map(_to_made, times) if wanted.holds(to_record(EventRecord, event, id=0))]
+    moved = await list_normal_changes(session, host_ids=host_ids, start=wanted.start, end=wanted.end)
+    made = sorted([*map(_to_made, times), *map(_to_moved, moved)], key=lambda event: event.at)
+    return [event for event in made if wanted.holds(to_record(EventRecord, event, id=0))]
+
+
+def _to_moved(change: NormalChange) -> HostEvent:
+    """Return a change of normal as an event."""
+    text = f"Normal changed: {change.sentence}"
+    return HostEvent(change.at, None, EventKind.NORMAL, text, None, [], [change.host], EventSource.SAMPLES, "", None)
 
 
 def _to_made(time: ArtefactTime) -> HostEvent:

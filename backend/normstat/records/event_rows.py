@@ -37,6 +37,7 @@ class EventSource(StrEnum):
     IMPORT = "import"
     FACTS = "facts"
     ARTEFACT = "artefact"
+    SAMPLES = "samples"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +148,9 @@ def require_noted_kind(kind: EventKind) -> None:
     """
     if kind in DERIVED_KINDS:
         others = ", ".join(other for other in EventKind if other not in DERIVED_KINDS)
-        raise BadRequest(
-            f"Events of kind {kind} follow from artefacts and cannot be noted; store what the tool printed as an artefact "
-            f"(POST /api/v1/artefacts), or choose another kind: {others}"
-        )
+        instead = "" if kind is EventKind.NORMAL else "store what the tool printed as an artefact (POST /api/v1/artefacts), or "
+        source = "what hosts recorded" if kind is EventKind.NORMAL else "artefacts"
+        raise BadRequest(f"Events of kind {kind} follow from {source} and cannot be noted; {instead}choose another kind: {others}")
 
 
 async def create_event(session: AsyncSession, draft: EventDraft) -> EventRecord:

@@ -55,10 +55,11 @@ class EventKind(StrEnum):
     LOSS = "loss"
     TRACER = "tracer"
     ARTEFACT = "artefact"
+    NORMAL = "normal"
 
 
-# They follow from artefacts and cannot be noted.
-DERIVED_KINDS: Final = frozenset({EventKind.TRACER, EventKind.ARTEFACT})
+# They follow from artefacts, and from what hosts recorded over months, and cannot be noted.
+DERIVED_KINDS: Final = frozenset({EventKind.TRACER, EventKind.ARTEFACT, EventKind.NORMAL})
 
 
 # By section, in the order in which a newcomer to the host asks.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from normstat.artefacts.artefact_service import ArtefactDraft, make_artefact
-from normstat.baselines.baseline_health import HostHealth, read_health
+from normstat.baselines.baseline_health import HostHealth, assess_changes, read_health
 from normstat.baselines.exclusion_rows import ExclusionCreate, create_exclusion
 from normstat.baselines.lifecycle import BaselineCreate, RuleInput, create_requested
 from normstat.db.schema.models import Host
@@ -16,6 +16,7 @@ from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import NotFound
 from normstat.query import baseline_contents
 from normstat.records.artefact_rows import ArtefactSource
+from normstat.records.normal_change_rows import NormalChange
 from normstat.runtime.body import check_body
 from normstat.stats.observer_effect import Effect
 from normstat.window import Window
@@ -198,3 +199,21 @@ async def test_an_unknown_baseline(sessions: Sessions) -> None:
     async with open_read_session(sessions) as session:
         with pytest.raises(NotFound):
             await read_health(session, 4711, START)
+
+
+def test_normal_that_moved_after_a_baseline_or_within_it_makes_it_stale_if_several_series_did() -> None:
+    def change(day: int, n_series: int) -> NormalChange:
+        return NormalChange("web1", datetime(2026, 3, day, 10, tzinfo=UTC), n_series, 900, f"{n_series} series changed", [])
+
+    past = (Window(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 8, tzinfo=UTC)),)
+    assert assess_changes("good", past, []) == ("good", [])
+    assert assess_changes("good", past, [change(14, 37), change(20, 2)]) == (
+        "stale",
+        ["Normal has moved since 2026-03-14: 37 series changed, and 1 more time. Mark a newer baseline."],
+    )
+    state, reasons = assess_changes("insufficient_data", past, [change(4, 5)])
+    assert (state, reasons) == (
+        "insufficient_data",
+        ["Normal moved within it on 2026-03-04: 5 series changed. Leave out the time before."],
+    )
+    assert assess_changes("good", past, [change(14, 1)])[0] == "good"

@@ -335,3 +335,21 @@ def test_ratios_carry_the_spread_of_both_sides() -> None:
     assert both.value == pytest.approx(2)
     assert both.low < 2 < both.high
     assert divide(summarise([0.0]), summarise([1.0])) is None
+
+
+def test_from_a_run_on_results_are_higher_at_the_same_factors_and_the_order_of_levels_is_no_step() -> None:
+    # Two levels in turn, the second three times as slow; from run 15 on all takes 8 % longer. Runs scatter by 1 %.
+    scatter = itertools.cycle([1.0, 1.008, 0.995, 0.99, 1.004, 1.01, 0.997])
+    times = [(10 if number % 2 else 30) * next(scatter) for number in range(1, 41)]
+    runs = [
+        run(number, time * (1.08 if number >= 15 else 1), threads="1" if number % 2 else "4")
+        for number, time in enumerate(times, start=1)
+    ]
+    (step,) = analyse_runs(runs, AnalysisRequest()).steps
+    assert (step.run, step.n_before, step.n_after, step.is_worse) == (15, 14, 26, True)
+    assert step.times == pytest.approx(1.08, abs=0.02)
+    assert step.sentence == "From run 15 on, real is 8 % higher at the same factors (26 runs, 14 before): worse."
+    even = [run(number, time, threads="1" if number % 2 else "4") for number, time in enumerate(times, start=1)]
+    assert analyse_runs(even, AnalysisRequest()).steps == []
+    levels_in_turn = [run(number, 10 * (1 + number // 10), threads=str(1 + number // 10)) for number in range(40)]
+    assert analyse_runs(levels_in_turn, AnalysisRequest()).steps == []

@@ -129,7 +129,7 @@ export function EventTableRow({
   const end = event.end === null ? null : fromApi(event.end);
   const notBefore = event.not_before === null ? null : fromApi(event.not_before);
   const names = host === null ? (event.hosts ?? []) : [host];
-  const around = graphsSearch(eventSurroundings(at, end), null, clock);
+  const around = graphsSearch(eventSurroundings(at, end, event.kind), null, clock);
   return (
     <Table.Tr>
       <Table.Td>

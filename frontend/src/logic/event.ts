@@ -2,7 +2,7 @@
 
 import type { EventVerdict, HostEvent } from "./api";
 import { type Margins, pixelOfTime } from "./surface";
-import { type EpochMs, fromApi, MINUTE, SECOND, toEpochMs, type Window, wholeSecond } from "./time";
+import { DAY, type EpochMs, fromApi, MINUTE, SECOND, toEpochMs, type Window, wholeSecond } from "./time";
 import { formatClock, formatDate, formatInstant, formatWindow, type Zone } from "./zone";
 
 /** Something that happened at a moment or for a time, to be marked in every graph. */
@@ -42,6 +42,7 @@ const KIND_LABELS: Readonly<Record<HostEvent["kind"], string>> = {
   loss: "Lost output",
   tracer: "Tracer",
   artefact: "Artefact",
+  normal: "Change of normal",
 };
 
 /** All kinds, in the order of menus. */
@@ -96,6 +97,7 @@ export function describeSource({ source, author }: Pick<HostEvent, "source" | "a
     case "import":
     case "facts":
     case "artefact":
+    case "samples":
       return author === "" ? source : `${source}: ${author}`;
   }
 }
@@ -116,9 +118,9 @@ export function momentToNote(hovered: EpochMs | null, now: EpochMs, shown: Windo
   return { start: second, end: second };
 }
 
-/** Return a window that shows an event with what came before and after it. */
-export function eventSurroundings(at: EpochMs, end: EpochMs | null): Window {
-  const margin = Math.max(15 * MINUTE, (end ?? at) - at);
+/** Return a window that shows an event with what came before and after it: of a change of normal, the weeks that it was found by. */
+export function eventSurroundings(at: EpochMs, end: EpochMs | null, kind: HostEvent["kind"]): Window {
+  const margin = kind === "normal" ? 28 * DAY : Math.max(15 * MINUTE, (end ?? at) - at);
   return { start: toEpochMs(Math.max(0, at - margin)), end: toEpochMs((end ?? at) + margin) };
 }
 

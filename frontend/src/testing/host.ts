@@ -1,6 +1,7 @@
 /** Hosts for tests, which name only what they are about. */
 
 import type { FleetHost, HostInfo } from "../logic/api";
+import type { FakeServer } from "./server";
 
 export function madeHost(name: string): HostInfo {
   return {
@@ -54,4 +55,33 @@ export function madeFleetHost(name: string, changes: Partial<FleetHost> = {}): F
     lines: [],
     ...changes,
   };
+}
+
+/** Answer what the page of the host web1 asks for, which has one stream and nothing else. */
+export function answerHost(server: FakeServer): void {
+  server.on("GET /stats", { stats: [] });
+  server.on("GET /hosts", { hosts: [] });
+  server.on("GET /baselines", { baselines: [] });
+  server.on("GET /exclusions", { exclusions: [] });
+  server.on("GET /views", { views: [] });
+  server.on("GET /hosts/{host}/events", { events: [], known_since: null, n_left_out: 0 });
+  server.on("GET /hosts/{host}/scores", {
+    normal: {
+      kind: "none",
+      baseline: null,
+      name: "",
+      needed_h: 24,
+      recorded_h: null,
+      sentence: "no normal",
+      too_short: null,
+      unbuilt: null,
+    },
+    step_ms: 60_000,
+    steps: [],
+    subsystems: [],
+    window_minutes: [],
+  });
+  server.on("GET /hosts/{host}", { host: madeHost("web1"), streams: [], n_old_streams: 0 });
+  server.on("GET /hosts/{host}/forecasts", { host: "web1", at: "2026-11-21T10:00:00Z", n_filling: 0, forecasts: [] });
+  server.on("GET /hosts/{host}/changes-of-normal", { host: "web1", searched_until: null, changes: [] });
 }

@@ -136,6 +136,7 @@ ROUTES: Final = (
     ("/api/v1/hosts/{host}/status", "use_matrix", "get_host_status"),
     ("/api/v1/use", "use_matrix", "read_fleet_use"),
     ("/api/v1/hosts/{host}/forecasts", "forecasts", "list_forecasts"),
+    ("/api/v1/hosts/{host}/changes-of-normal", "normal_changes", "list_changes_of_normal"),
     ("/api/v1/hosts/{host}/coverage", "coverage", "read_coverage"),
     ("/api/v1/hosts/{host}/quiet-stats", "coverage", "read_quiet_stats"),
     ("/api/v1/hosts/{host}/cpu-balance", "cpu_balance", "read_cpu_balance"),

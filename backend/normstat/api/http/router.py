@@ -10,14 +10,14 @@ from normstat.api.http.route_table import ROUTES
 
 # The modules of routes in matching order: the one that agents call most comes first.
 MODULES: Final = (
-    "ingest", "prometheus_write", "otlp", "health", "auth", "oidc", "sessions", "second_factors",
-    "users", "tokens", "join_tokens", "enrolment", "hosts", "fleet", "events", "incidents", "processes", "stream_accounts", "stats",
-    "series", "references", "host_series", "host_scores", "artefact_diffs", "artefacts", "artefact_logs", "artefact_log_files",
-    "experiments", "reports", "use_matrix", "forecasts", "coverage", "cpu_balance", "related_series", "bands", "baselines",
-    "exclusions", "mutes", "host_groups", "host_tags", "host_zones", "comparison", "comparison_report", "comparison_series",
-    "saved_comparisons", "past_incidents", "exports", "federate", "live", "imports", "bundles", "reparses", "jobs", "specs",
-    "retention", "storage", "search", "agent_files", "views", "rules", "watch", "alert_channels", "alert_routes", "alerts",
-    "webhooks", "document", "flames", "audit", "share_links", "doctor", "assistants", "metrics", "batch",
+    "ingest", "prometheus_write", "otlp", "health", "auth", "oidc", "sessions", "second_factors", "users", "tokens",
+    "join_tokens", "enrolment", "hosts", "fleet", "events", "incidents", "processes", "stream_accounts", "stats", "series",
+    "references", "host_series", "host_scores", "artefact_diffs", "artefacts", "artefact_logs", "artefact_log_files",
+    "experiments", "reports", "use_matrix", "forecasts", "normal_changes", "coverage", "cpu_balance", "related_series", "bands",
+    "baselines", "exclusions", "mutes", "host_groups", "host_tags", "host_zones", "comparison", "comparison_report",
+    "comparison_series", "saved_comparisons", "past_incidents", "exports", "federate", "live", "imports", "bundles", "reparses",
+    "jobs", "specs", "retention", "storage", "search", "agent_files", "views", "rules", "watch", "alert_channels", "alert_routes",
+    "alerts", "webhooks", "document", "flames", "audit", "share_links", "doctor", "assistants", "metrics", "batch",
 )  # fmt: skip
 TABLE_HEAD: Final = '''\
 """Path, module and function of each route, in matching order. `make gen` writes this file: change the modules, not this."""

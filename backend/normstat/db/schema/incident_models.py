@@ -1,8 +1,9 @@
-"""The tables of what is remembered of incidents, and of how changes were judged."""
+"""The tables of what is remembered of incidents, of how changes were judged, and of when normal changed."""
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ForeignKey, Identity, Index, SmallInteger, text
+from sqlalchemy import ForeignKey, Identity, Index, Integer, SmallInteger, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -77,3 +78,17 @@ class ChangeVerdictRow(Base):
     baseline_id: Mapped[int | None] = mapped_column(ForeignKey("baselines.id", ondelete="SET NULL"))
     n_tries: Mapped[int] = mapped_column(SmallInteger, server_default="0")
     judged_at: Mapped[datetime | None]
+
+
+class NormalChangeRow(Base):
+    """When normal changed on a host. `series`: the surest of the `n_series` that changed, of `n_compared` that were looked at."""
+
+    __tablename__ = "normal_changes"
+    __table_args__ = (Index("ix_normal_changes__host_id_at", "host_id", "at"),)
+    id: Mapped[int] = mapped_column(Identity(always=True), primary_key=True)
+    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"))
+    at: Mapped[datetime]
+    n_series: Mapped[int] = mapped_column(Integer)
+    n_compared: Mapped[int] = mapped_column(Integer)
+    sentence: Mapped[str]
+    series: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)

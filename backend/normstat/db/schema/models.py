@@ -95,6 +95,8 @@ class Host(Base):
     rolled_until: Mapped[datetime | None]
     # `profile_pieces` has nothing from then on; samples before it make pieces and profiles of baselines outdated.
     profiled_until: Mapped[datetime | None]
+    # Changes of normal were looked for in the hours before it; NULL: never.
+    normal_until: Mapped[datetime | None]
 
 
 class StatTable(Base):

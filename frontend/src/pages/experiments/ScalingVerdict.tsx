@@ -10,6 +10,11 @@ export function ScalingVerdict({ analysis }: { readonly analysis: ExperimentAnal
     <section className="card experiment-verdict" aria-label="What it says">
       <h2>What it says</h2>
       {extreme !== null && <p className="experiment-lead">{extreme}</p>}
+      {analysis.steps.map(({ run, is_worse, sentence }) => (
+        <p key={run} className="experiment-lead" data-tone={is_worse ? "limit" : "good"}>
+          {sentence}
+        </p>
+      ))}
       {analysis.scaling.length === 0 ? (
         <Text fz="sm" className="soft">
           No model is fitted: the levels of the factor are not numbers

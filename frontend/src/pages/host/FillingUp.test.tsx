@@ -1,6 +1,6 @@
 import type { Forecast } from "../../logic/api";
 import { expect, openPage, screen, test, within } from "../../testing";
-import { madeHost } from "../../testing/host";
+import { answerHost } from "../../testing/host";
 import type { FakeServer } from "../../testing/server";
 
 const VAR: Forecast = {
@@ -29,29 +29,7 @@ const STEADY: Forecast = {
 };
 
 function answer(server: FakeServer, forecasts: readonly Forecast[]): void {
-  server.on("GET /stats", { stats: [] });
-  server.on("GET /hosts", { hosts: [] });
-  server.on("GET /baselines", { baselines: [] });
-  server.on("GET /exclusions", { exclusions: [] });
-  server.on("GET /views", { views: [] });
-  server.on("GET /hosts/{host}/events", { events: [], known_since: null, n_left_out: 0 });
-  server.on("GET /hosts/{host}/scores", {
-    normal: {
-      kind: "none",
-      baseline: null,
-      name: "",
-      needed_h: 24,
-      recorded_h: null,
-      sentence: "no normal",
-      too_short: null,
-      unbuilt: null,
-    },
-    step_ms: 60_000,
-    steps: [],
-    subsystems: [],
-    window_minutes: [],
-  });
-  server.on("GET /hosts/{host}", { host: madeHost("web1"), streams: [], n_old_streams: 0 });
+  answerHost(server);
   server.on("GET /hosts/{host}/forecasts", {
     host: "web1",
     at: "2026-11-21T10:00:00Z",

@@ -22,7 +22,7 @@ export function FillingUp({ host, clock }: { readonly host: string; readonly clo
   const end = fromApi(data.at);
   const window = { start: toEpochMs(end - HISTORY_MS), end };
   return (
-    <Group component="section" aria-label="Filling up" gap="4px 14px" mt={6} px={4}>
+    <Group component="section" aria-label="Filling up" gap="4px 14px" mt={6} px={4} fz="sm">
       <Text fz="sm" fw={600}>
         Filling up
       </Text>
@@ -32,7 +32,7 @@ export function FillingUp({ host, clock }: { readonly host: string; readonly clo
           fz="sm"
           to="/hosts/$host"
           params={{ host }}
-          search={graphOf(own, window, clock)}
+          search={seriesGraph(own, window, clock)}
           title="Show the level of the last four weeks"
         >
           {own.sentence}
@@ -53,7 +53,12 @@ export function FillingUp({ host, clock }: { readonly host: string; readonly clo
   );
 }
 
-function graphOf({ stat, field, instance }: Pick<Forecast, "stat" | "field" | "instance">, window: Window, clock: Clock) {
+/** The link to a graph of one series in a window. */
+export function seriesGraph(
+  { stat, field, instance }: Pick<Forecast, "stat" | "field" | "instance">,
+  window: Window,
+  clock: Clock,
+) {
   return encodeHostView({
     ...DEFAULT_HOST_VIEW,
     clock,

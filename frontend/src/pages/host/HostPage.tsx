@@ -21,6 +21,7 @@ import { HOST_TABS, type HostTab } from "../../state/url";
 import { FillingUp } from "./FillingUp";
 import { Graphs } from "./Graphs";
 import { HostTags } from "./HostTags";
+import { NormalChanges } from "./NormalChanges";
 import { type HostViewState, useHostView } from "./useHostView";
 import { counted } from "../../logic/counted";
 import { nodes } from "../../components/nodes";
@@ -124,6 +125,7 @@ function Host({ detail, stats, state: stateOfUrl }: HostProps) {
             />
           )}
           {view.fullPanel === null && <FillingUp host={host.name} clock={view.clock} />}
+          {view.fullPanel === null && <NormalChanges host={host.name} zone={zone} clock={view.clock} />}
           <Graphs host={host} stats={stats} state={state} zone={zone} scheme={scheme} />
         </Tabs.Panel>
         <Tabs.Panel value="use" pt="sm">

@@ -355,6 +355,6 @@ function HostLinks({ hosts, clock, window }: HostLinksProps) {
 }
 
 function EventHosts({ event, clock }: { readonly event: HostEvent; readonly clock: Clock }) {
-  const window = eventSurroundings(fromApi(event.at), event.end === null ? null : fromApi(event.end));
+  const window = eventSurroundings(fromApi(event.at), event.end === null ? null : fromApi(event.end), event.kind);
   return event.hosts === null ? "all hosts" : <HostLinks hosts={event.hosts} clock={clock} window={window} />;
 }
