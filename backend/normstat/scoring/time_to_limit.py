@@ -102,16 +102,17 @@ def _of_series(values: FloatArray, limit: float) -> tuple[float, float, float, f
     # The shortest contradicts none.
     fitting = [trend for number, trend in enumerate(trends) if all(_agree(trend, other) for other in trends[number + 1 :])]
     chosen = next((trend for trend in fitting if trend.is_tried), fitting[0])
-    # The rhythm goes on while the level rises: the limit is reached at one of its tops, and before its middle does.
+    # The rhythm goes on while the level rises: the limit is reached at one of its tops, at the latest when its lows get there. What
+    # grows by jumps is above its trend after one, and waits for the next.
     recent = towards[-min(WEEK_HOURS, chosen.span) :]
     upright = recent + chosen.rate * np.arange(len(recent) - 1, -1, -1)
-    level, top, highest = (-float(left) for left in np.nanquantile(upright, (0.5, TOP, 1.0)))
+    lowest, level, top, highest = (-float(left) for left in np.nanquantile(upright, (1 - TOP, 0.5, TOP, 1.0)))
     if sign * (newest - limit) >= 0:
         # Swap space of no size is always used up, and an image always full.
         hours = 0.0 if np.nanmax(towards) > np.nanmin(towards) else np.inf
         return hours, hours, hours, sign * chosen.rate, float(chosen.span)
     is_sure = chosen.low > 0 and chosen.rate * chosen.span > MIN_CHANGE * level
-    latest = max(0.0, level) / chosen.low if is_sure else np.inf
+    latest = max(0.0, lowest) / chosen.low if is_sure else np.inf
     # Where tops reached it before, the next one may.
     hours = top / chosen.rate if is_sure and top > 0 else min(HOURS_A_DAY / 2, latest) if is_sure else np.inf
     if hours > min(MAX_HOURS, MAX_SPANS * chosen.span):

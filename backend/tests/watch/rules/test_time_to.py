@@ -210,3 +210,20 @@ async def test_the_backtest_of_a_rule_alarms_for_growth_and_not_each_night(sessi
     quiet = await over_last_days(sessions, "backup1", n_hours, 2)
     assert quiet.episodes == []
     assert quiet.unknown_s == 0
+
+
+def test_the_interval_of_what_grows_by_jumps_reaches_to_the_next_jump() -> None:
+    n_forecasts = n_held = 0
+    for seed in range(12):
+        jumps = np.random.default_rng(seed).exponential(1.0, 60) * (np.arange(60) % 7 < 5)
+        used = np.repeat(np.cumsum(jumps), 24)
+        for now in range(28 * 24, 50 * 24, 60):
+            limit = used[now] + 1
+            reached = np.flatnonzero(used[now:] >= limit)
+            found = forecast(used[:now], limit)
+            if len(reached) and np.isfinite(found.hours[0]):
+                n_forecasts += 1
+                n_held += bool(found.soonest[0] <= reached[0] <= found.latest[0])
+    assert n_forecasts >= 40
+    # Four of five are meant to.
+    assert n_held / n_forecasts >= 0.75
