@@ -24,7 +24,7 @@ from normstat.experiments.scaling_fits import (
 )
 from normstat.runtime.field_docs import Documented
 from normstat.runtime.readable import count_of, format_percent
-from normstat.scoring.normal_steps import RunsStep, find_steps_of_runs
+from normstat.scoring.normal_steps import StepOfRuns, find_steps_of_runs
 from normstat.stats.measured_value import MeasuredValue
 
 T = TypeVar("T")
@@ -422,7 +422,7 @@ def find_run_steps(points: Sequence[tuple[int, tuple[str, str], float]], result:
     return [_to_run_step(told[own.place][0], own, result) for own in found]
 
 
-def _to_run_step(run: int, own: RunsStep, result: ExperimentResult) -> RunStep:
+def _to_run_step(run: int, own: StepOfRuns, result: ExperimentResult) -> RunStep:
     is_worse = (own.times > 1) == (result.better == "lower")
     sentence = (
         f"From run {run} on, {result.name} is {format_percent(100 * abs(own.times - 1), 2)} "

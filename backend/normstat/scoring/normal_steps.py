@@ -67,7 +67,7 @@ class Sides:
 
 # Whole weeks of days. Runs of an experiment do not wander like a host.
 DAYS: Final = Sides(14, 7, 5, 6.0, 2.0)
-RUNS: Final = Sides(12, 4, 4, 6.0, 1.0)
+RUNS: Final = Sides(12, 4, 4, 6.0, 1.5)
 
 
 class StepKind(StrEnum):
@@ -135,7 +135,7 @@ def group_steps(steps: Sequence[NormalStep]) -> list[list[NormalStep]]:
 
 
 @dataclass(frozen=True, slots=True)
-class RunsStep:
+class StepOfRuns:
     """From a place on, values differ. `times`: median of those up to the next step as a multiple of that since the last one"""
 
     place: int
@@ -144,14 +144,14 @@ class RunsStep:
     n_after: int
 
 
-def find_steps_of_runs(values: FloatArray) -> list[RunsStep]:
+def find_steps_of_runs(values: FloatArray) -> list[StepOfRuns]:
     """Return the places from which on positive values differ from those before them. Shape: (n,), in order"""
     if len(values) < 2 * RUNS.least:
         return []
     found = sorted(row_step.place for row_step in _scalar_steps(np.log(values)[None].astype(np.float32), RUNS, MIN_RUN_FACTOR))
     edges = [0, *found, len(values)]
     return [
-        RunsStep(
+        StepOfRuns(
             place,
             float(np.median(values[place : edges[number + 2]]) / np.median(values[edges[number] : place])),
             place - edges[number],
@@ -300,7 +300,8 @@ def _peaks(changes: FloatArray, floor: float, sides: Sides) -> Iterator[tuple[in
     if not is_open.any():
         return
     is_elsewhere = is_open.copy()
-    usual = float(np.median(changes[is_open]))
+    # In a short series most places are near the one step.
+    usual = float(np.median(changes[is_open])) if is_open.sum() >= 4 * sides.length else 0.0
     for _ in range(MAX_STEPS):
         peak = int(np.argmax(np.where(is_open, np.abs(changes - usual), -1)))
         around = slice(max(0, peak - sides.length), peak + sides.length + 1)

@@ -58,6 +58,7 @@ const ANALYSIS: ExperimentAnalysis = {
       best: "amdahl",
     },
   ],
+  steps: [],
   left_out: [],
 };
 

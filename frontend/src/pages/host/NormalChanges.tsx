@@ -6,14 +6,14 @@ import { PageLink } from "../../components/PageLink";
 import type { ChangeOfNormal } from "../../logic/api";
 import { counted } from "../../logic/counted";
 import { eventSurroundings } from "../../logic/event";
-import { DAY, fromApi, toEpochMs } from "../../logic/time";
-import { formatDate, type Zone } from "../../logic/zone";
+import { fromApi } from "../../logic/time";
+import { dayStart, formatDate, type Zone } from "../../logic/zone";
 import { readNow } from "../../state/clock";
 import type { Clock } from "../../state/url";
 import { seriesGraph } from "./FillingUp";
 
 /** Older ones are marks in the graphs and events of the host: a baseline has been marked since, or will never be. */
-const RECENT_MS = 35 * DAY;
+const RECENT_DAYS = 35;
 
 interface NormalChangesProps {
   readonly host: string;
@@ -23,7 +23,7 @@ interface NormalChangesProps {
 
 /** Since when series of the host differ from the weeks before, in the last weeks, newest first; nothing where none does. */
 export function NormalChanges({ host, zone, clock }: NormalChangesProps) {
-  const [start] = useState(() => toEpochMs(Math.floor((readNow() - RECENT_MS) / DAY) * DAY));
+  const [start] = useState(() => dayStart(zone, readNow(), RECENT_DAYS));
   const { data } = useQuery(normalChangesQuery(host, start));
   const recent = data?.changes ?? [];
   return (
