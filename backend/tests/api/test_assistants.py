@@ -262,3 +262,21 @@ async def test_the_documentation_is_one_file_and_has_every_page(client: httpx.As
         assert f"http://normstat.test/docs.md#page-{page.file.removesuffix('.md')}" in index.text
     # Links between pages stay inside.
     assert not re.search(rf"\]\(({'|'.join(re.escape(page.file) for page in pages)})[#)]", whole.text)
+
+
+async def test_the_documentation_is_pages_whose_links_lead_somewhere(client: httpx.AsyncClient) -> None:
+    index = await client.get("/docs")
+    names = [page.file.removesuffix(".md") for page in list_pages(require_docs())]
+    assert [name for name in names if f'href="/docs/{name}"' not in index.text] == []
+    # The page of stats takes a second of CPU.
+    pages = {name: (await client.get(f"/docs/{name}")).text for name in names if name != "stats"}
+    broken = []
+    for name, text in pages.items():
+        assert "<h1" in text
+        for href in re.findall(r'href="([^"]*)"', text.partition("<main>")[2]):
+            place, _, anchor = href.partition("#")
+            target = pages.get(place.removeprefix("/docs/"), "") if place else text
+            if "://" not in href and place != "/docs/stats" and (not target or (anchor and f'id="{anchor}"' not in target)):
+                broken.append(f"{name}: {href}")
+    assert broken == []
+    assert (await client.get("/docs/none")).json()["error"]["code"] == "not_found"

@@ -94,6 +94,12 @@ function AccountMenu({ me }: { readonly me: Me }) {
         >
           Password and tokens
         </Menu.Item>
+        <Menu.Item component="a" href="/docs/glossary" target="_blank">
+          Glossary
+        </Menu.Item>
+        <Menu.Item component="a" href="/docs" target="_blank">
+          Documentation
+        </Menu.Item>
         <Menu.Item onClick={toggleDensity}>{density === "compact" ? "Comfortable rows" : "Compact rows"}</Menu.Item>
         <Menu.Item
           onClick={() => {

@@ -283,8 +283,10 @@ ROUTES: Final = (
     ("/api/v1/share-links/open", "share_links", "open_share_link"),
     ("/api/v1/doctor", "doctor", "examine_installation"),
     ("/mcp", "assistants", "serve_assistant"),
-    ("/llms.txt", "assistants", "get_documentation_index"),
-    ("/docs.md", "assistants", "get_documentation"),
+    ("/docs", "documentation", "list_documentation"),
+    ("/docs/{page}", "documentation", "get_documentation_page"),
+    ("/llms.txt", "documentation", "get_documentation_index"),
+    ("/docs.md", "documentation", "get_documentation"),
     ("/metrics", "metrics", "get_metrics"),
     ("/api/v1/batch", "batch", "read_batch"),
 )

@@ -16,8 +16,9 @@ MODULES: Final = (
     "experiments", "reports", "use_matrix", "forecasts", "normal_changes", "coverage", "cpu_balance", "related_series", "bands",
     "baselines", "exclusions", "mutes", "host_groups", "host_tags", "host_zones", "comparison", "comparison_report",
     "comparison_series", "saved_comparisons", "past_incidents", "exports", "federate", "live", "imports", "bundles", "reparses",
-    "jobs", "specs", "retention", "storage", "search", "agent_files", "views", "rules", "watch", "alert_channels", "alert_routes",
-    "alerts", "webhooks", "document", "flames", "audit", "share_links", "doctor", "assistants", "metrics", "batch",
+    "jobs", "specs", "retention", "storage", "search", "agent_files", "views", "rules", "watch", "alert_channels",
+    "alert_routes", "alerts", "webhooks", "document", "flames", "audit", "share_links", "doctor", "assistants", "documentation",
+    "metrics", "batch",
 )  # fmt: skip
 TABLE_HEAD: Final = '''\
 """Path, module and function of each route, in matching order. `make gen` writes this file: change the modules, not this."""

@@ -1,13 +1,11 @@
-"""`/mcp`: assistants ask by the Model Context Protocol, with an API token; and the documentation as text for them."""
+"""`/mcp`: assistants ask by the Model Context Protocol, with an API token."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-import anyio.to_thread
 from fastapi import Request, Response
-from fastapi.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from normstat.api.http.audit_notes import changes_nothing, entry_of, say_value
@@ -21,7 +19,6 @@ from normstat.api.routes.assistant_tools import TOOLS, Place
 from normstat.auth.access import Principal
 from normstat.errors import BadRequest, NormstatError, NotAllowed, shorten
 from normstat.runtime.body import check_body
-from normstat.runtime.documentation import render_docs, render_index, require_docs
 
 router = LazyRouter(root="")
 
@@ -80,15 +77,3 @@ class _AssistantResponse(Response):
         # The database has no place for some control characters.
         target |= {key: clean_line(say_value(arguments[key])) for key in known if key in arguments}
         self._state.audit_trail.put(replace(entry, target=target, is_refused=is_refused))
-
-
-@router.get("/llms.txt", include_in_schema=False)
-async def get_documentation_index(state: State) -> PlainTextResponse:
-    """Return what normstat is, and where its documentation is, for assistants (llmstxt.org)."""
-    return PlainTextResponse(render_index(require_docs(), state.settings.public_url))
-
-
-@router.get("/docs.md", include_in_schema=False)
-async def get_documentation() -> Response:
-    """Return the documentation as one Markdown file."""
-    return Response(await anyio.to_thread.run_sync(render_docs, require_docs()), media_type="text/markdown; charset=utf-8")

@@ -64,6 +64,6 @@ test("a viewer reads what webhooks are for, and has no buttons", async ({ server
   openPage("/rules?tab=webhooks");
   await screen.findByText(/No webhooks yet/);
   screen.getByText(/An administrator can add one\./);
-  screen.getByText(/docs\/alerts\.md/);
+  expect(screen.getByRole("link", { name: "Webhooks" }).getAttribute("href")).toBe("/docs/alerts#webhooks-of-changes");
   expect(screen.queryByRole("button", { name: "New webhook" })).toBeNull();
 });

@@ -1,4 +1,4 @@
-import { Alert, Code, Stack, Text } from "@mantine/core";
+import { Alert, Anchor, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { webhooksQuery } from "../../api/webhooks";
@@ -47,7 +47,11 @@ export function WebhooksTab({ zone, clock, webhook }: WebhooksTabProps) {
               alerts
             </PageLink>
           )}.`}{" "}
-          {nodes`${<Code>docs/alerts.md</Code>} says what arrives and how a receiver checks the signature.`}
+          {nodes`${(
+            <Anchor href="/docs/alerts#webhooks-of-changes" target="_blank" fz="inherit" underline="always">
+              Webhooks
+            </Anchor>
+          )} in the documentation says what arrives and how a receiver checks the signature.`}
         </Text>
       ) : (
         <PageLink to="/rules" search={encodeWatchView({ ...DEFAULT_WATCH_VIEW, clock, tab: "webhooks" })} fz="sm">

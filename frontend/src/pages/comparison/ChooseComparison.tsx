@@ -34,7 +34,7 @@ export function ChooseComparison({ view, onCompare }: ChooseComparisonProps) {
         Compare an incident with a baseline
       </Title>
       <Text fz="sm" className="soft" mb="md">
-        {nodes`All series of the host, ranked by how far each moved relative to its usual variation. From a graph: Shift-drag over the problem, then ${<i>Compare with baseline</i>}.`}
+        {nodes`All series of the host, ranked by how far each moved relative to its usual variation. From a graph: Shift-drag over the problem, then ${<i>Open</i>}.`}
       </Text>
       {first === undefined ? (
         <StateView state={{ kind: "empty", title: "No hosts yet", next: "Add one on the Hosts page." }} />

@@ -1,5 +1,5 @@
 import { api } from "../../api/client";
-import { Button, Group, Paper, Stack, Text, Textarea, Title } from "@mantine/core";
+import { Anchor, Button, Group, Paper, Stack, Text, Textarea, Title } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useDocumentTitle } from "@mantine/hooks";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
@@ -8,6 +8,7 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { ruleQuery } from "../../api/watch";
 import { ErrorLine, PendingView } from "../../components/StateView";
+import { nodes } from "../../components/nodes";
 import { useZone } from "../../components/zone";
 import { formatRule, NEW_RULE, parseRule, type RuleForm, ruleProblems } from "../../logic/rule_form";
 import { copyOfRule, ruleNameOf } from "../../logic/rule_text";
@@ -86,8 +87,11 @@ function RuleEditor({ title, given }: { readonly title: string; readonly given: 
             <RuleFields form={form} />
           ) : (
             <Text fz="sm" role="status">
-              This rule has several inputs or conditions that the form cannot show. Edit it as text; docs/rules.md explains the
-              format.
+              {nodes`This rule has several inputs or conditions that the form cannot show. Edit it as text; ${(
+                <Anchor href="/docs/rules" target="_blank" fz="inherit" underline="always">
+                  Rules
+                </Anchor>
+              )} in the documentation explains the format.`}
             </Text>
           )}
           <Button
