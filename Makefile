@@ -10,6 +10,8 @@ PORT ?= 8080
 HOST ?= 127.0.0.1
 DATA ?= data
 SPOOL ?= $(DATA)/spool
+# Where wheel, packages and chart are put.
+BUILD_DIR ?= build
 # Caches that outlive a `make clean`: the Debian root with TimescaleDB for the tests.
 export NORMSTAT_CACHE ?= $(CURDIR)/.cache
 # Tests start hundreds of commands and servers of ours: each would compile all modules again where this is set.
@@ -29,7 +31,7 @@ YIELD := nice -n 3
 STAGE := sh $(CURDIR)/backend/setup/stage.sh
 
 .PHONY: help setup setup-dev page run demo serve run-agent dev check check-backend check-page fmt test test-all test-deps test-stages test-databases \
-	agent agent-packages server-packages server-deb server-rpm agent-deb agent-rpm agent-root chart wheel test-fast test-changed test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page bench-page man clean
+	agent agent-packages server-packages server-deb server-rpm agent-deb agent-rpm agent-tar agent-root chart wheel release test-fast test-changed test-attack test-backend test-agent test-schema test-up test-page test-e2e screenshot golden gen lock bench bench-compare bench-compare-page bench-page man outdated clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -100,27 +102,27 @@ run-agent: ## an agent for this host: SERVER=URL TOKEN_FILE=FILE [SPOOL=DIR] [AG
 		--stats agents/stats.conf.linux $(if $(AGENT_HOST),--host "$(AGENT_HOST)")
 
 wheel: page $(VENV)/.run ## build/normstat-VERSION-py3-none-any.whl with the page, the migrations and the agent inside
-	@$(BIN)/python backend/setup/build_wheel.py build
+	@$(BIN)/python backend/setup/build_wheel.py "$(BUILD_DIR)"
 
 server-packages: server-deb server-rpm ## build the server's .deb and .rpm into build/ (needs dpkg-deb and rpmbuild; PYTHON_VERSION=3.13 for Debian 13)
 
 server-deb server-rpm: server-%: wheel
-	@PIP_PYTHON="$(CURDIR)/$(BIN)/python" PYTHON_VERSION="$(PYTHON_VERSION)" sh packaging/build.sh $* build build/normstat-*.whl
+	@PIP_PYTHON="$(CURDIR)/$(BIN)/python" PYTHON_VERSION="$(PYTHON_VERSION)" sh packaging/build.sh $* "$(BUILD_DIR)" "$(BUILD_DIR)"/normstat-*.whl
 
 agent: ## put the agent together from its parts in agents/src
 	@sh agents/build.sh > agents/normstat-agent.new
 	@chmod 755 agents/normstat-agent.new
 	@mv agents/normstat-agent.new agents/normstat-agent
 
-agent-packages: agent-deb agent-rpm ## build the agent's .deb and .rpm into build/ (needs dpkg-deb and rpmbuild; no root)
+agent-packages: agent-deb agent-rpm agent-tar ## build the agent's .deb, .rpm and archive into build/ (needs dpkg-deb and rpmbuild; no root)
 
 agent-root: ## build/agent-root: the agent as its image has it
 	@install -d build/agent-root/opt/normstat
 	@install -m 755 agents/normstat-agent build/agent-root/opt/normstat/normstat-agent
 	@install -m 644 agents/stats.conf.linux build/agent-root/opt/normstat/stats.conf
 
-agent-deb agent-rpm: agent-%:
-	@sh agents/package/build.sh $* build
+agent-deb agent-rpm agent-tar: agent-%:
+	@sh agents/package/build.sh $* "$(BUILD_DIR)"
 
 # The real helm, from the machine or built by Go (some minutes, once), and the schemas of Kubernetes.
 CHART_TOOLS := $(NORMSTAT_CACHE)/chart
@@ -130,7 +132,10 @@ $(CHART_TOOLS)/.made: backend/setup/chart_tools.sh backend/requirements-chart.lo
 	@touch $@
 
 chart: $(CHART_TOOLS)/.made ## check, render and package the Helm chart into build/ (with helm, or Go to build it)
-	@PYTHONPATH="$(CHART_TOOLS)/python" $(BIN)/python backend/setup/build_chart.py "$(CHART_TOOLS)/helm" build
+	@PYTHONPATH="$(CHART_TOOLS)/python" $(BIN)/python backend/setup/build_chart.py "$(CHART_TOOLS)/helm" "$(BUILD_DIR)"
+
+release: $(VENV)/.dev frontend/node_modules/.made $(CHART_TOOLS)/.made ## all that is published, with sums, into build/release (SIGN=KEY, SNAPSHOT=1: CONTRIBUTING.md)
+	@env PATH="$(CURDIR)/$(BIN):$$PATH" MAKE="$(MAKE)" SIGN="$(SIGN)" SNAPSHOT="$(SNAPSHOT)" sh packaging/release.sh "$(CURDIR)/$(BIN)" build/release
 
 dev: setup-dev ## the page with hot reload, against a server started by `make run`
 	@NORMSTAT_SERVER="http://127.0.0.1:$(PORT)" $(NPM) run dev
@@ -237,6 +242,7 @@ gen: setup-dev ## rewrite what is derived: docs/stats.md, openapi.json, the page
 
 man: setup-dev ## write the manual pages of the commands and of the agent to build/man
 	@$(BIN)/python backend/setup/man_pages.py build/man
+	@sh agents/package/manual.sh agents/normstat-agent > build/man/normstat-agent.1
 
 outdated: setup-dev ## list what is behind its newest release: packages of Python and of the page; and the pinned images
 	@$(BIN)/pip list --outdated --disable-pip-version-check

@@ -15,7 +15,7 @@ checkout=$(dirname -- "$here")
 
 pip_python=${PIP_PYTHON:-python3}
 home=/opt/normstat-server
-export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-315532800}"
+licence=$(read_licence "$checkout")
 
 [ $# -eq 3 ] || die "usage: build.sh deb|rpm DIR WHEEL"
 [ -f "$3" ] || die "no such wheel: $3 (make wheel builds it)"
@@ -53,21 +53,35 @@ target_options() {
     printf -- '--platform=manylinux%s_%s\n' 2014 "$(uname -m)" 2010 "$(uname -m)" 1 "$(uname -m)"
 }
 
+# $1: the folder `share` of the wheel, with manual pages and completion; $2: that of the system.
+put_shared() {
+    install -d -m 755 "$2"
+    cp -R "$1/." "$2/"
+    gzip -9n "$2"/man/man1/*
+    # Debian's zsh looks here.
+    install -d -m 755 "$2/zsh/vendor-completions"
+    ln -s ../site-functions/_normstat "$2/zsh/vendor-completions/_normstat"
+}
+
 # Puts Python's modules and the wheel below a folder, as a virtual environment.
 put_modules() {
-    set -- "$1$home" "$1$home/lib/python$python_version/site-packages"
+    set -- "$1$home" "$1$home/lib/python$python_version/site-packages" "$1"
     install -d -m 755 "$1/bin" "$2"
-    # What only building needs.
-    sed -e '/^\(setuptools\|wheel\)==/,/^ *--hash=[^\\]*$/d' "${REQUIREMENTS:-$checkout/backend/requirements.lock}" >"$work/requirements.lock"
+    list_requirements "${REQUIREMENTS:-$checkout/backend/requirements.lock}" >"$work/requirements.lock"
     # shellcheck disable=SC2046  # options without blanks
     quietly "$pip_python" -m pip install --no-compile --no-deps --require-hashes --target "$2" $(target_options) \
         ${WHEELS:+--no-index --find-links "$WHEELS"} -r "$work/requirements.lock"
+    # pip would leave out what is below a folder that another wheel has made.
+    rm -rf "$2/share"
     # shellcheck disable=SC2046
     quietly "$pip_python" -m pip install --no-compile --no-deps --no-index --target "$2" $(target_options) "$wheel"
+    put_shared "$2/share" "$3/usr/share"
     # Programs of the modules, only for C++ programs, and where this was built.
-    rm -rf "${2:?}/bin" "$2"/pyarrow/tests "$2"/pyarrow/include "$2"/pyarrow/src
+    rm -rf "${2:?}/bin" "$2/share" "$2"/pyarrow/tests "$2"/pyarrow/include "$2"/pyarrow/src
     find "$2" -name direct_url.json -exec rm -f {} +
     find "$2" -name __pycache__ -type d -prune -exec rm -rf {} +
+    # Lists of files have a digest of each: of programs it would tell the folder of this build.
+    find "$2" -name RECORD -exec sed -i -E '/^(\.\.\/|bin\/|pyarrow\/(tests|include|src)\/)|direct_url\.json,/d' {} +
     ln -s "/usr/bin/python$python_version" "$1/bin/python3"
     ln -s python3 "$1/bin/python"
     printf 'home = /usr/bin\ninclude-system-site-packages = false\nversion = %s\n' "$python_version" >"$1/pyvenv.cfg"

@@ -8,10 +8,13 @@
 Needs the packages normstat and kubernetes-validate.
 """
 
+import gzip
 import hashlib
+import os
 import re
 import subprocess
 import sys
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -63,8 +66,27 @@ def main() -> None:
             sys.exit(f"helm template {' '.join(options)}: it must be refused with '{answer}', but said:\n{done.stderr}")
     DIGEST.write_text(digest_chart() + "\n")
     folder.mkdir(parents=True, exist_ok=True)
-    run(helm, "package", str(CHART), "--destination", str(folder))
-    sys.stdout.write(f"{folder / f'normstat-{__version__}.tgz'}\n")
+    archive = folder / f"normstat-{__version__}.tgz"
+    pack_chart(archive)
+    # Read by helm as it would be installed.
+    run(helm, "show", "all", str(archive))
+    sys.stdout.write(f"{archive}\n")
+
+
+def pack_chart(archive: Path) -> None:
+    """Write the chart as `helm package` does, but with the same bytes for the same chart: it would write the time into them."""
+    at = int(os.environ.get("SOURCE_DATE_EPOCH", "315532800"))
+    with (
+        archive.open("wb") as file,
+        gzip.GzipFile("", "wb", fileobj=file, mtime=at) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar,
+    ):
+        # helm reads Chart.yaml first, wherever it is; without folders, as it writes them.
+        for path in sorted(path for path in CHART.rglob("*") if path.is_file()):
+            member = tarfile.TarInfo(f"normstat/{path.relative_to(CHART)}")
+            member.size, member.mtime = path.stat().st_size, at
+            with path.open("rb") as content:
+                tar.addfile(member, content)
 
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:

@@ -1,5 +1,6 @@
 """Build the wheel with the page, the migrations and the agent inside: build_wheel.py DIR [--page FOLDER]. Prints the wheel's path.
 
+It also has the manual pages and the completion of bash, zsh and fish, where a system looks for them below `share`.
 Reproducible: the same sources give the same bytes, whenever and by whomever they are built (SOURCE_DATE_EPOCH is honoured). Builds
 in a temporary copy, so that nothing of an earlier build gets into it. No network; needs setuptools.
 """
@@ -9,10 +10,13 @@ import contextlib
 import io
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Final
+
+from man_pages import write_pages
 
 from normstat.runtime.installed_files import find_commit
 
@@ -21,6 +25,12 @@ CHECKOUT: Final = Path(__file__).resolve().parents[2]
 FIRST_INSTANT: Final = "315532800"
 AGENT_FILES: Final = ("normstat-agent", "stats.conf.linux", "stats.conf.sunos", "install/install.sh")
 PROGRAMS: Final = frozenset({"normstat-agent", "install.sh"})
+# The shell -> its file below `share`. Its last lines: zsh runs the file itself for the first completion.
+COMPLETIONS: Final = {
+    "bash": ("bash-completion/completions/normstat", ""),
+    "zsh": ("zsh/site-functions/_normstat", '[ "$zsh_eval_context[-1]" = loadautofunc ] && _normstat_completion "$@"\n'),
+    "fish": ("fish/vendor_completions.d/normstat.fish", ""),
+}
 LEFT_OUT: Final = shutil.ignore_patterns("__pycache__", "*.py[co]", "bundled")
 
 
@@ -57,8 +67,20 @@ def copy_sources(sources: Path, page: Path) -> None:
     commit = find_commit()
     if commit is not None:
         (bundled / "commit").write_text(commit + "\n", encoding="ascii")
+    write_pages(sources / "share/man/man1")
+    write_completions(sources / "share")
     for path in sources.rglob("*"):
         path.chmod(0o755 if path.is_dir() or path.name in PROGRAMS else 0o644)
+
+
+def write_completions(share: Path) -> None:
+    """Write what each shell reads to complete commands and options, as `normstat` itself prints it."""
+    program = Path(sys.executable).with_name("normstat")
+    for shell, (file, last_lines) in COMPLETIONS.items():
+        environment = os.environ | {"_NORMSTAT_COMPLETE": f"source_{shell}"}
+        done = subprocess.run([program], env=environment, capture_output=True, text=True, check=True)  # noqa: S603 (our own)
+        (share / file).parent.mkdir(parents=True)
+        (share / file).write_text(f"{done.stdout.strip()}\n{last_lines}", encoding="utf-8")
 
 
 def build(sources: Path, folder: Path) -> Path:

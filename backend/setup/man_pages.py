@@ -1,7 +1,7 @@
-"""Write the manual pages of the commands and of the agent: man_pages.py DIR. They say what `--help` says, in roff.
+"""Write the manual pages of the commands: man_pages.py DIR. They say what `--help` says, in roff.
 
-`normstat.1` lists the commands, `normstat-COMMAND.1` has the options of one with those of its subcommands, and `normstat-agent.1`
-is the head of the agent's script. A page has a date only where SOURCE_DATE_EPOCH gives one, so that two builds are the same.
+`normstat.1` lists the commands, `normstat-COMMAND.1` has the options of one with those of its subcommands. A page has a date only
+where SOURCE_DATE_EPOCH gives one, so that two builds are the same. The agent's page: agents/package/manual.sh.
 """
 
 import datetime as dt
@@ -16,21 +16,18 @@ import typer
 
 from normstat import __version__
 from normstat.cli import COMMANDS, app, load_command
-from normstat.runtime.installed_files import find_agents_dir
 
 EPOCH: Final = os.environ.get("SOURCE_DATE_EPOCH")
 DATE: Final = dt.datetime.fromtimestamp(int(EPOCH), tz=dt.UTC).date().isoformat() if EPOCH else ""
 Command = typer.core.TyperCommand | typer.core.TyperGroup
 
 
-def main() -> None:
-    """Write all pages into the folder that was named, which is made."""
-    folder = Path(sys.argv[1])
+def write_pages(folder: Path) -> None:
+    """Write all pages into a folder, which is made."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "normstat.1").write_text(render_overview(), encoding="utf-8")
     for name in COMMANDS:
         (folder / f"normstat-{name}.1").write_text(render_command(name, load_command(name)), encoding="utf-8")
-    (folder / "normstat-agent.1").write_text(render_agent(), encoding="utf-8")
 
 
 def render_overview() -> str:
@@ -61,21 +58,6 @@ def render_command(name: str, command: Command) -> str:
                 lines += [f".SS {escape(second)}", _usage(sub, f"{full} {second}"), ".PP", escape(_one_line(sub.help or ""))]
                 lines += _options(sub, f"{full} {second}")
     return "\n".join([*lines, *_section("SEE ALSO", [".BR normstat (1)"])]) + "\n"
-
-
-def render_agent() -> str:
-    """Return the page of the agent: the first comment of its script, as it stands."""
-    folder = find_agents_dir(None)
-    if folder is None:
-        sys.exit("man_pages.py: there is no agent script; run make agent")
-    script = (folder / "normstat-agent").read_text(encoding="utf-8")
-    comment = re.search(r"\A#!.*\n((?:#.*\n)+)", script)
-    text = re.sub(r"^# ?", "", comment[1] if comment else "", flags=re.MULTILINE).strip()
-    name = _head("normstat-agent", "Ship the raw output of the tools of a host to normstat.")
-    return (
-        "\n".join([*name, *_section("DESCRIPTION", [".nf", escape(text), ".fi"]), *_section("SEE ALSO", [".BR normstat (1)"])])
-        + "\n"
-    )
 
 
 def escape(text: str) -> str:
@@ -119,4 +101,4 @@ def _option_lines(command: Command, full: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    main()
+    write_pages(Path(sys.argv[1]))

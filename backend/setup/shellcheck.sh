@@ -12,7 +12,7 @@ fi
 for script in agents/tests/fakebin/sunos/*; do
     [ -h "$script" ] || set -- "$@" "$script"
 done
-shellcheck -s sh agents/build.sh agents/src/sampler-clock.sh agents/install/*.sh agents/package/*.sh agents/tests/*.sh backend/setup/*.sh packaging/*.sh "$@"
+shellcheck -s sh agents/build.sh agents/src/sampler-clock.sh agents/install/*.sh agents/package/*.sh agents/package/solaris/* agents/tests/*.sh backend/setup/*.sh packaging/*.sh "$@"
 # The parts of the agent as the one script that they become, since they use each other's variables.
 cd agents/src
 printf '. ./%s\n' [0-9]*.sh | shellcheck -s sh -x -a -

@@ -4,12 +4,12 @@ import ast
 import functools
 import os
 import re
-import tomllib
 from datetime import date
 from pathlib import Path
 
 import pytest
 
+from normstat import __version__
 from normstat.db.schema.all_models import Base
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -247,9 +247,8 @@ def test_the_index_of_the_documentation_has_every_page() -> None:
 
 
 def test_releases_are_dated() -> None:
-    version = tomllib.loads((CHECKOUT / "backend/pyproject.toml").read_text())["project"]["version"]
     releases = re.findall(r"^## (\d\S*)(?: \((.*)\))?$", (CHECKOUT / "CHANGELOG.md").read_text(), re.MULTILINE)
-    assert releases[0][0] == version, "the top section of CHANGELOG.md is of the version in pyproject.toml"
+    assert releases[0][0] == __version__, "the top section of CHANGELOG.md is of the version in normstat/__init__.py"
     assert releases[0][1] == "unreleased" or date.fromisoformat(releases[0][1])
     assert all(date.fromisoformat(day) for _, day in releases[1:])
 

@@ -5,7 +5,9 @@ Tests check that they are current.
 """
 
 import json
+import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final
@@ -50,6 +52,34 @@ def _say_default(value: object) -> str:
 
 
 VALUES_SCHEMA: Final = Path(normstat.__file__).parents[2] / "packaging/helm/normstat/values.schema.json"
+
+
+# Where the version, or the licence of backend/pyproject.toml, stands once more: each pattern finds it as its only group.
+COPIED_VERSION: Final = {
+    "packaging/helm/normstat/Chart.yaml": r"^(?:version|appVersion): (.+)$",
+    "agents/src/00-head.sh": r"^readonly VERSION=(.+)$",
+    "backend/client/pyproject.toml": r'^version = "(.+)"$',
+    "frontend/package.json": r'"name": "normstat-page",\s+"version": "(.+)"',
+    "frontend/package-lock.json": r'"name": "normstat-page",\s+"version": "(.+)"',
+}
+COPIED_LICENCE: Final = {
+    "packaging/helm/normstat/Chart.yaml": r"^  artifacthub.io/license: (.+)$",
+    "backend/client/pyproject.toml": r'^license = "(.+)"$',
+}
+
+
+def render_copies() -> dict[Path, str]:
+    """Return the files that name the version and the licence, as they should be."""
+    checkout = DOCS.parent
+    project = tomllib.loads((checkout / "backend/pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pages: dict[Path, str] = {}
+    for copies, value in ((COPIED_VERSION, normstat.__version__), (COPIED_LICENCE, project["license"])):
+        for name, pattern in copies.items():
+            text = pages.get(checkout / name) or (checkout / name).read_text(encoding="utf-8")
+            for found in reversed(list(re.finditer(pattern, text, re.MULTILINE))):
+                text = f"{text[: found.start(1)]}{value}{text[found.end(1) :]}"
+            pages[checkout / name] = text
+    return pages
 
 
 def list_settings() -> dict[str, str]:
@@ -105,8 +135,8 @@ SHAPES: Final = {
 @app.command()
 def gen(*, check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 when a page is stale.")] = False) -> None:
     """Rewrite docs/stats.md from the specs, docs/next-questions.md from its rule file, docs/rules.md from the built-in rules,
-    the settings in docs/configure.md and in the schema of the Helm chart, the table of the API's routes from their modules, and
-    docs/llms.txt from the index of the documentation.
+    the settings in docs/configure.md and in the schema of the Helm chart, the table of the API's routes from their modules,
+    docs/llms.txt from the index of the documentation, and the version and the licence where they stand once more.
     """
     pages = (
         (STATS_PAGE, render_stats_page()),
@@ -116,6 +146,7 @@ def gen(*, check: Annotated[bool, typer.Option("--check", help="Change nothing; 
         (VALUES_SCHEMA, render_values_schema()),
         (ROUTE_TABLE, render_route_table()),
         (LLMS_INDEX, render_checkout_index(DOCS)),
+        *render_copies().items(),
     )
     for path, page in pages:
         is_stale = not path.exists() or path.read_text(encoding="utf-8") != page

@@ -4,6 +4,7 @@ A wheel carries them in `normstat/bundled/` (`make wheel`). In a checkout they a
 Only the standard library: `normstat up` and the list of commands import this.
 """
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Final
@@ -30,9 +31,13 @@ def find_commit() -> str | None:
     if not is_checkout():
         file = BUNDLED / "commit"
         return file.read_text(encoding="ascii").strip() if file.is_file() else None
+    # An archive of the sources has no history, but `git archive` writes the commit into this file.
+    exported = CHECKOUT / ".source-commit"
+    if exported.is_file() and re.fullmatch("[0-9a-f]{40,}", name := exported.read_text(encoding="ascii").strip()):
+        return name[:12]
     try:
         asked = subprocess.run(  # noqa: S603 (words of ours)
-            ["git", "-C", str(CHECKOUT), "rev-parse", "--short=12", "HEAD"],  # noqa: S607 (where it is differs)
+            ["git", "-C", str(CHECKOUT), "rev-parse", "HEAD"],  # noqa: S607 (where it is differs)
             capture_output=True,
             text=True,
             check=False,
@@ -40,7 +45,7 @@ def find_commit() -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return asked.stdout.strip() or None
+    return asked.stdout.strip()[:12] or None
 
 
 def program_dir() -> Path:

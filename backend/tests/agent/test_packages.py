@@ -1,4 +1,4 @@
-"""The packages of the agent: built without root, then installed, upgraded and removed in a clean Debian."""
+"""The packages of the agent: built without root, twice to the same bytes; installed, upgraded and removed in a clean Debian."""
 
 import os
 import re
@@ -19,7 +19,8 @@ PLACES: Final = {
     "/opt/normstat/stats.conf": "-rw-r--r--",
     "/opt/normstat/agent.conf": "-rw-r--r--",
     "/usr/lib/systemd/system/normstat-agent.service": "-rw-r--r--",
-    "/usr/share/doc/normstat-agent/normstat-agent.xml": "-rw-r--r--",
+    "/usr/share/man/man1/normstat-agent.1.gz": "-rw-r--r--",
+    "/usr/share/doc/normstat-agent/copyright": "-rw-r--r--",
     "/usr/share/doc/normstat-agent/README.md": "-rw-r--r--",
 }
 
@@ -82,13 +83,67 @@ fi
 """
 
 
-def build(kind: str, agents: Path, folder: Path) -> Path:
-    require_program({"deb": "dpkg-deb", "rpm": "rpmbuild"}[kind])
+def build(kind: str, agents: Path, folder: Path, *, umask: int = 0o077, zone: str = "UTC") -> Path:
+    require_program({"deb": "dpkg-deb", "rpm": "rpmbuild", "tar": "tar"}[kind])
     words = ["sh", str(agents / "package" / "build.sh"), kind, str(folder)]
     # Whatever mask the user has, other accounts can read what is installed.
-    done = subprocess.run(words, capture_output=True, text=True, check=False, umask=0o077)
+    done = subprocess.run(words, env=os.environ | {"TZ": zone}, capture_output=True, text=True, check=False, umask=umask)
     assert done.returncode == 0, done
     return Path(done.stdout.strip())
+
+
+@pytest.mark.parametrize("kind", ["deb", "rpm", "tar"])
+def test_two_builds_give_the_same_bytes(kind: str, tmp_path: Path) -> None:
+    one = build(kind, AGENTS, tmp_path / "one")
+    shutil.copytree(AGENTS, tmp_path / "elsewhere/agents")
+    shutil.copytree(AGENTS.parent / "packaging", tmp_path / "elsewhere/packaging")
+    (tmp_path / "elsewhere/backend").mkdir()
+    shutil.copy(AGENTS.parent / "backend/pyproject.toml", tmp_path / "elsewhere/backend")
+    another = build(kind, tmp_path / "elsewhere/agents", tmp_path / "another", umask=0o002, zone="Pacific/Chatham")
+    assert one.name == another.name
+    assert one.read_bytes() == another.read_bytes()
+
+
+def test_solaris_finds_every_file_that_its_packages_list(tmp_path: Path) -> None:
+    """What pkgmk reads (prototype) and what pkgsend reads (the manifest) name the same files, all of which are there."""
+    archive = build("tar", AGENTS, tmp_path)
+    subprocess.run(["tar", "-xzf", archive, "-C", tmp_path], check=True)
+    top = tmp_path / archive.name.removesuffix(".tar.gz")
+    version = top.name.removeprefix("normstat-agent-")
+    solaris = top / "solaris"
+    entries = [line.split() for line in (solaris / "prototype").read_text().splitlines()]
+    assert [name for kind, name, *_ in entries if kind == "i" and not (solaris / name).is_file()] == []
+    files = {
+        path: mode for kind, _, path, mode, *owner in (entry for entry in entries if entry[0] in "fe") if owner == ["root", "root"]
+    }
+    root = solaris / "root"
+    found = {f"/{path.relative_to(root)}": f"0{path.stat().st_mode & 0o777:o}" for path in root.rglob("*") if path.is_file()}
+    assert files == found
+    assert {"/opt/normstat/normstat-agent", "/opt/normstat/stats.conf", "/opt/normstat/agent.conf"} < files.keys()
+    assert (root / "opt/normstat/stats.conf").read_text() == (AGENTS / "stats.conf.sunos").read_text()
+    manifest = (solaris / "normstat-agent.p5m").read_text()
+    assert f"pkg:/application/normstat-agent@{version}\n" in manifest
+    listed = re.findall(r"^file (\S+) path=(\S+) owner=root group=root mode=(\d+)", manifest, re.MULTILINE)
+    assert {f"/{path}": mode for source, path, mode in listed if source == path} == files
+    about = dict(line.split("=", 1) for line in (solaris / "pkginfo").read_text().splitlines())
+    assert (about["PKG"], about["VERSION"], about["CLASSES"]) == ("normstat-agent", version, "none preserve")
+    assert len(about["NAME"]) <= 256
+
+
+def test_packages_of_solaris_keep_settings(tmp_path: Path) -> None:
+    new, changed, missing = (tmp_path / name for name in ("new", "changed", "missing"))
+    new.write_text("new\n")
+    changed.write_text("mine\n")
+    pairs = f"{new} {changed}\n{new} {missing}\n"
+    subprocess.run(["sh", AGENTS / "package/solaris/i.preserve"], input=pairs, text=True, check=True)
+    assert (changed.read_text(), missing.read_text()) == ("mine\n", "new\n")
+    assert (tmp_path / "changed.new").read_text() == "new\n"
+    assert not (tmp_path / "missing.new").exists()
+    done = subprocess.run(
+        ["sh", AGENTS / "package/solaris/r.preserve"], input=f"{changed}\n", text=True, capture_output=True, check=True
+    )
+    assert changed.exists()
+    assert done.stdout == f"kept {changed}\n"
 
 
 def listing(kind: str, package: Path) -> dict[str, str]:
@@ -128,6 +183,8 @@ def test_a_package_is_installed_upgraded_and_removed(kind: str, tmp_path: Path) 
     newer = tmp_path / "agents"
     shutil.copytree(AGENTS, newer)
     shutil.copytree(AGENTS.parent / "packaging", tmp_path / "packaging")
+    (tmp_path / "backend").mkdir()
+    shutil.copy(AGENTS.parent / "backend/pyproject.toml", tmp_path / "backend")
     script = newer / "normstat-agent"
     script.write_text(re.sub(r"(?m)^readonly VERSION=.*$", f"readonly VERSION={NEWER}", script.read_text()))
     new = build(kind, newer, tmp_path / "new")

@@ -6,7 +6,8 @@ import subprocess
 import pytest
 
 from normstat.cli import COMMANDS, load_command
-from setup.man_pages import escape, render_agent, render_command, render_overview
+from setup.man_pages import escape, render_command, render_overview
+from tests.e2e.product import AGENT
 
 
 def show(page: str) -> str:
@@ -31,7 +32,8 @@ def test_the_overview_lists_every_command() -> None:
 
 
 def test_the_page_of_the_agent_ends_with_its_comment() -> None:
-    page = show(render_agent())
+    command = ["sh", str(AGENT.parent / "package/manual.sh"), str(AGENT)]
+    page = show(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     assert "--join-token-file FILE" in page
     assert "4 already running" in page
     assert "agents/src" not in page

@@ -90,6 +90,8 @@ if [ "$KIND" = deb ]; then deb -i /old; else rpm --root "$root" --nodeps -U "$ro
 chroot "$root" getent passwd normstat
 chroot "$root" stat -c "%a %U:%G" /etc/normstat/normstat.env /etc/normstat/normstat.toml
 readlink "$root/opt/normstat-server/bin/python3"
+gzip -dc "$root/usr/share/man/man1/normstat.1.gz"
+cat "$root/usr/share/zsh/vendor-completions/_normstat"
 mkdir -p "$cache" && touch "$cache/old.pyc"
 echo "workers = 2" >>"$settings"
 install -d -m 700 "$root/var/lib/normstat/imports"
@@ -123,6 +125,8 @@ def build_package(kind: str, version: str, folder: Path) -> Path:
         archive.writestr("normstat/version", f"version {version}\n")
         archive.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: normstat\nVersion: {version}\n")
         archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        for shared in ("man/man1/normstat.1", "zsh/site-functions/_normstat"):
+            archive.writestr(f"normstat-{version}.data/data/share/{shared}", "as it is\n")
         archive.writestr(f"{about}/RECORD", "")
     (folder / "lock").write_text("")
     settings = {"PIP_PYTHON": sys.executable, "PYTHON_VERSION": "3.13", "REQUIREMENTS": str(folder / "lock")}
@@ -163,7 +167,8 @@ def test_a_package_is_installed_upgraded_and_removed(kind: str, tmp_path: Path) 
     steps = dict(re.findall(r"(?s)== (\w+)\n(.*?)(?=== |\Z)", done.stdout))
     assert "create the database, then start the server" in steps["install"]
     assert re.search(
-        r"normstat:x:\d+:\d+::/var/lib/normstat:/usr/sbin/nologin\n(640 root:normstat\n){2}/usr/bin/python3\.13\n", steps["install"]
+        r"normstat:x:\d+:\d+::/var/lib/normstat:/usr/sbin/nologin\n(640 root:normstat\n){2}/usr/bin/python3\.13\n(as it is\n){2}",
+        steps["install"],
     )
     assert "version 0.0.2\nold modules are gone\nsettings are kept\n" in steps["upgrade"]
     assert "create the database" not in steps["upgrade"]

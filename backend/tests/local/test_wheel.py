@@ -11,6 +11,8 @@ import httpx
 import pytest
 
 from normstat import __version__
+from normstat.cli import COMMANDS
+from normstat.runtime.installed_files import find_commit
 from tests.databases import ServerPool
 from tests.e2e.product import CHECKOUT, free_port, health_status, wait_until
 
@@ -69,6 +71,14 @@ def test_the_wheel_has_all_that_the_checkout_has(wheel: Path, page_dir: Path) ->
     pages = {f"normstat/bundled/docs/{path.name}" for path in (CHECKOUT / "docs").glob("*.md")}
     assert pages - names.keys() == set()
     assert names["normstat/bundled/agents/normstat-agent"] == 0o755
+    shared = f"normstat-{__version__}.data/data/share"
+    manuals = {f"{shared}/man/man1/normstat{name}.1" for name in ("", *(f"-{command}" for command in COMMANDS))}
+    completions = {
+        f"{shared}/bash-completion/completions/normstat",
+        f"{shared}/zsh/site-functions/_normstat",
+        f"{shared}/fish/vendor_completions.d/normstat.fish",
+    }
+    assert (manuals | completions) - names.keys() == set()
     assert not [name for name in names if name.startswith(("tests/", "bench/")) or name.endswith(".pyc")]
 
 
@@ -95,7 +105,11 @@ def test_an_installed_wheel_migrates_and_serves_page_and_agent(
             assert done.returncode == 0, done.stderr
             return done.stdout
 
-        assert run("--version").startswith(f"normstat {__version__}")
+        assert run("--version") == f"normstat {__version__} (commit {find_commit()})\n"
+        assert (environment / "share/man/man1/normstat-parse.1").is_file()
+        words = {"_NORMSTAT_COMPLETE": "complete_bash", "COMP_WORDS": "normstat jobs re", "COMP_CWORD": "2"}
+        completed = subprocess.run([normstat], env=settings | words, capture_output=True, text=True, check=False)
+        assert completed.stdout.split() == ["retry"]
         ask = [str(python), "-c", "import normstat; print(normstat.__file__)"]
         answer = subprocess.run(ask, env=settings, cwd=tmp_path, capture_output=True, text=True, check=True)
         assert Path(answer.stdout.strip()) == packages / "normstat/__init__.py", "it tests what was installed, not the checkout"
