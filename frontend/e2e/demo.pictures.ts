@@ -28,9 +28,10 @@ function only(found: Listed | undefined, what: string): Listed {
   return found;
 }
 
-async function take(page: Page, name: string): Promise<void> {
+/** The upper part of the page. */
+async function take(page: Page, name: string, height = 900): Promise<void> {
   await page.evaluate(() => document.fonts.ready);
-  await page.screenshot({ path: `${FOLDER}/${name}.png` });
+  await page.screenshot({ path: `${FOLDER}/${name}.png`, clip: { x: 0, y: 0, width: 1280, height } });
 }
 
 test("the pictures of the documentation", async ({ page }) => {
@@ -42,9 +43,7 @@ test("the pictures of the documentation", async ({ page }) => {
   await expect(page.getByText("very unusual")).toBeVisible();
   // The server names the process some seconds later.
   await expect(page.getByText(/postgres \(17 processes\) read/)).toBeVisible({ timeout: 180_000 });
-  await page.setViewportSize({ width: 1280, height: 360 });
-  await take(page, "hosts");
-  await page.setViewportSize({ width: 1280, height: 900 });
+  await take(page, "hosts", 360);
 
   // What changed on it.
   const events = await list(page, "events?host=shop-db1", "events");
@@ -64,6 +63,23 @@ test("the pictures of the documentation", async ({ page }) => {
   await expect(page.locator(".lead")).toContainText("postgres (17 processes)");
   await expect(page.locator(".answer-graph .sketch-incident")).not.toHaveAttribute("d", "");
   await take(page, "comparison");
+
+  // The same on its own page, with the band of what is normal.
+  const around = `from=${iso(start - 40 * 60_000)}&to=${iso(start + 45 * 60_000)}&tz=utc`;
+  await page.goto(`${ORIGIN}/hosts/shop-db1?band=${String(baseline.id)}&${around}`);
+  const drawn = page.locator("[data-panel]").filter({ has: page.locator(".js-line") });
+  await expect(drawn.nth(7)).toBeAttached();
+  await take(page, "host", 680);
+
+  // Whether other hosts had it too.
+  await page.goto(`${ORIGIN}/graph?v=1&hosts=shop-web1,shop-app1,shop-db1&field=disk.busy&${around}`);
+  await expect(page.locator(".js-line").nth(2)).toBeAttached();
+  await take(page, "graph");
+
+  // What happened before, with causes and reports.
+  await page.goto(`${ORIGIN}/incidents?tz=utc`);
+  await expect(page.getByText("Slow pages while the backup ran")).toBeVisible();
+  await take(page, "incidents", 700);
 
   // Where its CPU time went, before and after.
   const artefacts = await list(page, "artefacts", "artefacts");
