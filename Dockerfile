@@ -3,7 +3,7 @@
 #   docker build --tag normstat .                          the server
 #   docker build --target agent --tag normstat-agent .     an agent for the machine that the container runs on
 ARG DEBIAN=debian:trixie-slim
-ARG ALPINE=alpine:3.22
+ARG ALPINE=alpine:3.24
 
 # Everything that only building needs: make, pip, Node (a Python package brings it), the sources.
 FROM ${DEBIAN} AS build

@@ -331,7 +331,7 @@ class Up:
         self.stack.callback(postgres.stop)
         postgres.start()
         extra = " with TimescaleDB" if postgres.binaries.has_timescaledb else ""
-        say(f"database: private PostgreSQL {postgres.binaries.major}{extra}, {postgres.binaries.origin}")
+        say(f"database: private PostgreSQL {postgres.binaries.version}{extra}, {postgres.binaries.origin}")
         self.environment["NORMSTAT_DATABASE_URL"] = postgres.url
         self.supervisors["database"] = Supervisor(postgres, self._tell)
         return postgres

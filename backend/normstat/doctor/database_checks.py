@@ -7,20 +7,13 @@ from typing import Final
 
 from normstat.doctor.check_result import CheckResult, error, not_checked, ok, warning
 from normstat.doctor.database_facts import DatabaseFacts
-from normstat.local.binaries import MIN_MAJOR
+from normstat.local.binaries import FROM_WHEEL
+from normstat.local.postgres_releases import MIN_MAJOR, SUPPORT_ENDS, PostgresVersion, find_missing, is_supported
 from normstat.query.disk_usage import StorageInfo
-from normstat.runtime.readable import format_bytes
+from normstat.runtime.readable import count_of, format_bytes
 from normstat.runtime.units import GIB, MIB
 from normstat.settings import CONNECTIONS_BESIDE_POOL
 
-# The last day with updates of each major version. Source: https://www.postgresql.org/support/versioning/
-SUPPORT_ENDS: Final = {
-    14: date(2026, 11, 12),
-    15: date(2027, 11, 11),
-    16: date(2028, 11, 9),
-    17: date(2029, 11, 8),
-    18: date(2030, 11, 14),
-}
 FAILURES_OF: Final = timedelta(days=7)
 # Graphs and posts take no more CPU with 64 MB than with 256 MB (measured for `normstat up`).
 MIN_SHARED_BUFFERS: Final = 64 * MIB
@@ -59,9 +52,11 @@ def check_database(facts: DatabaseFacts, size: ServerSize, today: date) -> Itera
 
 
 def _check_version(facts: DatabaseFacts, today: date) -> CheckResult:
-    major = facts.version_num // 10000
-    found = f"PostgreSQL {facts.settings.get('server_version', major)}"
-    if major < MIN_MAJOR:
+    version = PostgresVersion(*divmod(facts.version_num, 10000))
+    found = f"PostgreSQL {facts.settings.get('server_version', version)}"
+    if facts.origin:
+        found += f", {facts.origin}"
+    if version.major < MIN_MAJOR:
         return error(
             "postgresql", found, f"{MIN_MAJOR} or newer", "upgrade PostgreSQL (pg_upgrade, or normstat backup and restore)"
         )
@@ -69,10 +64,20 @@ def _check_version(facts: DatabaseFacts, today: date) -> CheckResult:
         return error(
             "postgresql", f"{found}, encoding {encoding}", "encoding UTF8", "create the database again with ENCODING 'UTF8'"
         )
-    ends = SUPPORT_ENDS.get(major)
-    if ends is not None and today > ends:
-        return warning("postgresql", f"{found}, no updates since {ends}", "a version that gets updates", "upgrade PostgreSQL")
+    if not is_supported(version, today):
+        ended = f"{found}, no updates since {SUPPORT_ENDS[version.major]}"
+        return warning("postgresql", ended, "a version that gets updates", "upgrade PostgreSQL")
+    if missing := find_missing(version):
+        newest = PostgresVersion(version.major, missing[-1].minors[version.major])
+        lacking = f"{found}: newer releases fixed {sum(release.n_fixed for release in missing)} vulnerabilities"
+        return warning("postgresql", lacking, f"{newest} of {missing[-1].day} or newer", _how_to_update(facts))
     return ok("postgresql", found)
+
+
+def _how_to_update(facts: DatabaseFacts) -> str:
+    if facts.origin == FROM_WHEEL:
+        return "install the system's package postgresql, then normstat backup DIR and normstat up --data NEWDIR --restore DIR"
+    return "install the update of PostgreSQL and restart it"
 
 
 def _check_role(facts: DatabaseFacts) -> CheckResult:
@@ -100,6 +105,13 @@ def _check_timescaledb(facts: DatabaseFacts) -> CheckResult:
             f"{found}; {facts.available_version} is installed",
             "the installed version in use",
             "stop the server and run ALTER EXTENSION timescaledb UPDATE",
+        )
+    if facts.n_failed_jobs:
+        return warning(
+            "timescaledb",
+            f"{found}; its last job failed on {count_of(facts.n_failed_jobs, 'table')}, so samples of past days take more space",
+            "jobs that move past days into the columnstore",
+            "see the server's log; PostgreSQL 18.7, 17.12 and 16.16 need TimescaleDB 2.32.1, or the same fix in an older branch",
         )
     if _number(facts, "max_locks_per_transaction") < MIN_LOCKS_WITH_CHUNKS:
         return warning(

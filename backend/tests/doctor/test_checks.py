@@ -15,6 +15,8 @@ from normstat.doctor.database_facts import DatabaseFacts, FoundDamage, JobFacts
 from normstat.doctor.file_checks import check_account, check_files
 from normstat.doctor.setting_checks import check_address, check_page, check_settings
 from normstat.doctor.work_checks import check_agents, check_jobs, check_losses, check_rules, check_stored_data, check_versions
+from normstat.local.binaries import FROM_WHEEL
+from normstat.local.postgres_releases import SECURITY_RELEASES, PostgresVersion, find_missing
 from normstat.local.running_server import find_running_servers
 from normstat.query.disk_usage import DiskInfo, RawStorage, StorageInfo
 from normstat.runtime.readable import name_some
@@ -26,7 +28,7 @@ NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 TODAY = date(2026, 11, 28)
 ONE = ServerSize(1, 8)
 GOOD = DatabaseFacts(
-    version_num=170002,
+    version_num=170012,
     is_standby=False,
     is_superuser=False,
     role="normstat",
@@ -34,7 +36,8 @@ GOOD = DatabaseFacts(
     clock_offset_s=0.01,
     clock_error_s=0.001,
     settings={
-        "server_version": "17.2", "shared_buffers": str(128 << 20), "max_connections": "100", "superuser_reserved_connections": "3",
+        "server_version": "17.12",
+        "shared_buffers": str(128 << 20), "max_connections": "100", "superuser_reserved_connections": "3",
         "reserved_connections": "0", "max_wal_size": str(1 << 30), "max_locks_per_transaction": "256", "synchronous_commit": "on",
         "fsync": "on", "full_page_writes": "on", "autovacuum": "on", "server_encoding": "UTF8",
         "data_checksums": "on",
@@ -42,6 +45,7 @@ GOOD = DatabaseFacts(
     storage="postgresql",
     extension_version=None,
     available_version=None,
+    n_failed_jobs=0,
     n_connections=12,
     checksum_failed_at=NOW - timedelta(days=9),
     n_sessions_by_program={},
@@ -77,7 +81,8 @@ def test_a_good_database_is_ok() -> None:
         ("postgresql", CheckStatus.ERROR, replace(GOOD, version_num=130014)),
         ("postgresql", CheckStatus.ERROR, with_setting("server_encoding", "SQL_ASCII")),
         # Support ended two weeks before.
-        ("postgresql", CheckStatus.WARNING, replace(GOOD, version_num=140020)),
+        ("postgresql", CheckStatus.WARNING, replace(GOOD, version_num=140025)),
+        ("postgresql", CheckStatus.WARNING, replace(GOOD, version_num=170011)),
         ("database_role", CheckStatus.ERROR, replace(GOOD, is_standby=True)),
         ("database_role", CheckStatus.WARNING, replace(GOOD, is_superuser=True)),
         ("timescaledb", CheckStatus.WARNING, replace(GOOD, storage="unknown", extension_version="3.0")),
@@ -85,6 +90,11 @@ def test_a_good_database_is_ok() -> None:
             "timescaledb",
             CheckStatus.WARNING,
             replace(GOOD, storage="timescaledb-community", extension_version="2.19.3", available_version="2.20.0"),
+        ),
+        (
+            "timescaledb",
+            CheckStatus.WARNING,
+            replace(GOOD, storage="timescaledb-community", extension_version="2.19.3", n_failed_jobs=4),
         ),
         (
             "timescaledb",
@@ -109,6 +119,18 @@ def test_a_fault_of_the_database_is_named(check: str, status: CheckStatus, facts
     found = examine(facts)
     assert found[check].status is status
     assert [name for name, result in found.items() if result.status is not CheckStatus.OK] == [check]
+
+
+def test_missing_security_releases_are_counted() -> None:
+    """Of 16.14, two releases of all supported versions are missing; the advice is how this one is updated."""
+    old = replace(GOOD, version_num=160014, settings=GOOD.settings | {"server_version": "16.14"}, origin=FROM_WHEEL)
+    found = examine(old)["postgresql"]
+    n_fixed = sum(release.n_fixed for release in SECURITY_RELEASES[-2:])
+    assert found.found == f"PostgreSQL 16.14, from the Python wheel: newer releases fixed {n_fixed} vulnerabilities"
+    assert found.expected == "16.16 of 2026-11-12 or newer"
+    assert "install the system's package postgresql" in found.advice
+    assert "restart" in examine(replace(old, origin=""))["postgresql"].advice
+    assert find_missing(PostgresVersion(16, 16)) == find_missing(PostgresVersion(19, 0)) == []
 
 
 def test_more_processes_need_more_connections() -> None:

@@ -54,7 +54,9 @@ def test_a_database_without_a_server(database_url: str, monkeypatch: pytest.Monk
     found = statuses(result)
     assert result.exit_code == 1
     assert {found[name] for name in ("leader", "address")} == {"error"}
-    assert {found[name] for name in ("database", "postgresql", "database_role", "migrations", "jobs")} == {"ok"}
+    assert {found[name] for name in ("database", "database_role", "migrations", "jobs")} == {"ok"}
+    # The wheel of the tests may lack security releases.
+    assert found["postgresql"] in {"ok", "warning"}
     # That of the tests promises nothing.
     assert found["database_durability"] == "warning"
     assert {found[name] for name in ("agents", "agents_behind", "agent_clocks", "rejected_lines")} == {"not_checked"}

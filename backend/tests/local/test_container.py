@@ -78,7 +78,18 @@ def test_settings_of_compose_are_settings(services: dict[str, dict[str, Any]]) -
     text = (CHECKOUT / "docker-compose.yml").read_text()
     # What people write into .env.
     own = {"NORMSTAT_DATABASE_PASSWORD", "NORMSTAT_LISTEN", "NORMSTAT_SITE", "NORMSTAT_AGENT_HOST", "NORMSTAT_AGENT_TOKEN_FILE"}
+    # For the upgrade from PostgreSQL 17 (docs/install.md).
+    own |= {"NORMSTAT_VOLUME_17"}
     assert set(re.findall(r"\$\{(\w+)", text)) - known == own
+
+
+def test_data_of_another_major_version_is_never_hidden(services: dict[str, dict[str, Any]]) -> None:
+    """The image keeps each major version in MAJOR/docker; it makes no new database beside an older one that it finds there."""
+    database = services["database"]
+    major = re.fullmatch(r"timescale/timescaledb:\d+\.\d+\.\d+-pg(\d+)", database["image"])
+    assert major is not None, "a release of TimescaleDB on a major version of PostgreSQL"
+    assert f"database-{major[1]}:/var/lib/postgresql" in database["volumes"]
+    assert "${NORMSTAT_VOLUME_17:-database}:/var/lib/postgresql/17/docker:ro" in database["volumes"]
 
 
 def test_containers_of_compose_have_no_rights_of_root(services: dict[str, dict[str, Any]]) -> None:
