@@ -178,15 +178,33 @@ export function trimD3(source: string, used: ReadonlySet<string>): string {
   return `${source.slice(0, pos)}{\n${trimmed.join("\n")}\n}${source.slice(end)}`;
 }
 
+/** What Plotly uses of its colour library, with the notations of our figures: `#rrggbb`, `rgb()` and `hsl()`. All of it is 64 kB. */
+const COLOURS = `
+  import { modeHsl, modeLrgb, modeRgb, useMode } from "culori/fn";
+  useMode(modeRgb);
+  useMode(modeHsl);
+  useMode(modeLrgb);
+  export { converter, formatHex, formatRgb, wcagContrast, wcagLuminance } from "culori/fn";
+`;
+
 /** Leaves out what no graph of ours uses of Plotly, and the styles of maps that its registry names: a third of its size. */
 export function trimPlotly(): Plugin {
   const empty = "\0normstat-no-styles.js";
+  const colours = "\0normstat-colours.js";
   return {
     name: "normstat-trim-plotly",
     apply: "build",
     enforce: "pre",
-    resolveId: (id) => (id.endsWith("maplibre-gl.css") ? empty : null),
+    resolveId(id) {
+      if (id === "culori") {
+        return colours;
+      }
+      return id.endsWith("maplibre-gl.css") ? empty : null;
+    },
     load(id) {
+      if (id === colours) {
+        return COLOURS;
+      }
       if (id === empty) {
         return "export default {};";
       }

@@ -1,6 +1,6 @@
 /** Bars beside each other with their cumulative share: Pareto pictures of tables, and distributions. Pure. */
 
-import type { PlotData } from "plotly.js";
+import type { ScatterData } from "plotly.js";
 import { inkOf, type Scheme } from "../logic/palette";
 import type { Margins } from "../logic/surface";
 import { labelledAxis } from "../logic/unit";
@@ -46,7 +46,7 @@ export function buildBarFigure(input: BarInput): Figure {
   );
   const every = labelStep(labels, width - margins.left - margins.right);
   const shown = labels.flatMap((_, index) => (index % every === 0 ? [index] : []));
-  const bars: Partial<PlotData> = {
+  const bars: Partial<ScatterData> = {
     type: "scatter",
     mode: "lines",
     x: values.flatMap((_, index) => [index - HALF, index - HALF, index + HALF, index + HALF, index - HALF, null]),
@@ -57,7 +57,7 @@ export function buildBarFigure(input: BarInput): Figure {
     hoverinfo: "skip",
     showlegend: false,
   };
-  const line: Partial<PlotData> = {
+  const line: Partial<ScatterData> = {
     type: "scatter",
     mode: "lines+markers",
     x: values.map((_, index) => index),

@@ -1,6 +1,6 @@
 /** Turn series into Plotly figures. Pure: no DOM, no Plotly, no clock. Gaps stay gaps; nothing is smoothed or averaged. */
 
-import type { Layout, PlotData } from "plotly.js";
+import type { Data, Layout, LayoutAxis, ScatterData } from "plotly.js";
 import type { SeriesBlock } from "../logic/block";
 import type { BandPiece } from "../logic/band";
 import type { ByteUnit } from "../logic/look";
@@ -14,8 +14,8 @@ import type { LabelledAxis, Scale } from "../logic/unit";
 import type { Zone } from "../logic/zone";
 import { boundedAxis, logAxisOf, valueAxisOf } from "./axis";
 
-export interface Figure {
-  readonly data: readonly Partial<PlotData>[];
+export interface Figure<Trace extends Data = Data> {
+  readonly data: readonly Trace[];
   readonly layout: Partial<Layout>;
   /** The unit of the value axis, which may be larger than the source unit. */
   readonly axisUnit: string;
@@ -84,7 +84,7 @@ export function uidOf(slot: number): string {
   return `s${String(slot)}`;
 }
 
-function drawLine(line: Line, axis: number, isStep: boolean): readonly Partial<PlotData>[] {
+function drawLine(line: Line, axis: number, isStep: boolean): readonly Partial<ScatterData>[] {
   const pieces = piecesOf(line.values);
   const nValues = pieces.reduce((sum, [from, to]) => sum + to - from, 0);
   const isDotted = nValues <= MAX_DOTS;
@@ -94,7 +94,7 @@ function drawLine(line: Line, axis: number, isStep: boolean): readonly Partial<P
     showlegend: false,
     ...(axis > 0 ? { yaxis: `y${String(axis + 1)}` } : {}),
   };
-  const traces: Partial<PlotData>[] = [
+  const traces: Partial<ScatterData>[] = [
     {
       ...common,
       uid: line.uid,
@@ -149,7 +149,7 @@ export function stackLines(lines: readonly Line[]): readonly Line[] {
  * Return areas down to zero, highest first, so that lower ones cover their part. Each piece is a separate
  * trace, so gaps stay open.
  */
-function drawStack(lines: readonly Line[], background: string): readonly Partial<PlotData>[] {
+function drawStack(lines: readonly Line[], background: string): readonly Partial<ScatterData>[] {
   return [...stackLines(lines)]
     .reverse()
     .flatMap((line) =>
@@ -200,7 +200,7 @@ export function baseLayout(scheme: Scheme, margins: Margins, width: number, heig
 }
 
 /** Return the time axis of a window. */
-export function timeAxis(window: Window, zone: Zone, scheme: Scheme, width: number, margins: Margins): Partial<Layout["xaxis"]> {
+export function timeAxis(window: Window, zone: Zone, scheme: Scheme, width: number, margins: Margins): LayoutAxis {
   const ink = inkOf(scheme);
   const ticks = labelledTicks(window, zone, PIXELS_PER_TIME_TICK, width, margins);
   return {
@@ -224,7 +224,7 @@ export function timeAxis(window: Window, zone: Zone, scheme: Scheme, width: numb
 }
 
 /** Return the value axis. */
-export function yAxis(axis: LabelledAxis, scheme: Scheme): Partial<Layout["yaxis"]> {
+export function yAxis(axis: LabelledAxis, scheme: Scheme): LayoutAxis {
   const ink = inkOf(scheme);
   // A margin above keeps a line at the top of the axis from being cut in half.
   const room = (axis.high - axis.low) * 0.02;
@@ -243,7 +243,7 @@ export function yAxis(axis: LabelledAxis, scheme: Scheme): Partial<Layout["yaxis
 }
 
 /** Return the band behind the lines: p5 to p95 as an area, the median dashed. */
-function drawBand({ pieces, color }: DrawnBand): readonly Partial<PlotData>[] {
+function drawBand({ pieces, color }: DrawnBand): readonly Partial<ScatterData>[] {
   const common = { type: "scatter" as const, hoverinfo: "skip" as const, showlegend: false, mode: "lines" as const };
   return pieces.flatMap(({ times, low, middle, high }) => [
     {
@@ -284,7 +284,7 @@ function drawReference(
   window: Window,
   axis: LabelledAxis,
   scheme: Scheme,
-): readonly Partial<PlotData>[] {
+): readonly Partial<ScatterData>[] {
   const isBeyond = value < axis.low || value > axis.high;
   if (isBeyond && !isExpected) {
     return [];
@@ -335,7 +335,7 @@ function isSummable({ series }: SeriesBlock): boolean {
 }
 
 /** Return the figure of a panel of the host page. */
-export function buildPanelFigure(input: PanelInput): Figure {
+export function buildPanelFigure(input: PanelInput): Figure<Partial<ScatterData>> {
   const { block, scheme, margins, width, height, unit } = input;
   const lines: readonly Line[] = block.series.flatMap((series) => {
     const key = seriesKey(series);

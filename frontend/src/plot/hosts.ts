@@ -1,6 +1,6 @@
 /** The figure of one metric of many hosts: lines of one unit. Pure. Gaps stay gaps; nothing is smoothed. */
 
-import type { PlotData } from "plotly.js";
+import type { ScatterData } from "plotly.js";
 import type { HostLine } from "../logic/host_lines";
 import { type Scheme, type Stroke, strokeOf } from "../logic/palette";
 import { extremesOf, piecesOf } from "../logic/series";
@@ -65,13 +65,13 @@ function extentOf(values: readonly (number | null)[], isLevel: boolean): readonl
   return isFlat ? [lowest, highest] : [Math.min(0, lowest), Math.max(0, highest)];
 }
 
-function drawHostLine({ times, values }: HostLine, { color, dash }: Stroke): readonly Partial<PlotData>[] {
+function drawHostLine({ times, values }: HostLine, { color, dash }: Stroke): readonly Partial<ScatterData>[] {
   const pieces = piecesOf(values);
   const isDotted = values.length <= MAX_DOTS;
   const common = { type: "scatter" as const, hoverinfo: "skip" as const, showlegend: false, marker: { color, size: 4 } };
   // A sample between two gaps has no line.
   const alone = isDotted ? [] : pieces.filter(([from, to]) => to - from === 1).map(([from]) => from);
-  const line: Partial<PlotData> = {
+  const line: Partial<ScatterData> = {
     ...common,
     // Plotly only reads the arrays; copying every point would cost more than it protects.
     x: times as number[],
@@ -80,7 +80,7 @@ function drawHostLine({ times, values }: HostLine, { color, dash }: Stroke): rea
     connectgaps: false,
     line: { color, dash, width: 1.3, simplify: true },
   };
-  const dots: Partial<PlotData> = {
+  const dots: Partial<ScatterData> = {
     ...common,
     x: alone.map((index) => times[index] ?? null),
     y: alone.map((index) => values[index] ?? null),

@@ -2,17 +2,12 @@
 
 import core from "plotly.js/lib/core";
 import heatmap from "plotly.js/lib/heatmap";
-import type { Config, Layout, PlotData } from "plotly.js";
+import type { Config, Data, Layout } from "plotly.js";
 
 interface Core {
-  react(
-    node: HTMLElement,
-    data: readonly Partial<PlotData>[],
-    layout: Partial<Layout>,
-    config: Partial<Config>,
-  ): Promise<unknown>;
+  react(node: HTMLElement, data: readonly Data[], layout: Partial<Layout>, config: Partial<Config>): Promise<unknown>;
   toImage(
-    figure: { readonly data: readonly Partial<PlotData>[]; readonly layout: Partial<Layout>; readonly config: Partial<Config> },
+    figure: { readonly data: readonly Data[]; readonly layout: Partial<Layout>; readonly config: Partial<Config> },
     options: { readonly format: "svg"; readonly width: number; readonly height: number; readonly imageDataOnly: true },
   ): Promise<string>;
   purge(node: HTMLElement): void;

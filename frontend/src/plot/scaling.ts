@@ -1,6 +1,6 @@
 /** The chart of an experiment: repeats as points, means with their intervals, curves of models. Pure. */
 
-import type { Layout, PlotData } from "plotly.js";
+import type { LayoutAxis, ScatterData } from "plotly.js";
 import type { ExperimentAnalysis, RunLevel } from "../logic/api";
 import { inkOf, type Scheme, strokeOf } from "../logic/palette";
 import { PLAIN_SCALE } from "../logic/unit";
@@ -49,7 +49,7 @@ export function buildScalingFigure(input: ScalingInput): Figure {
   const isNumeric = analysis.factor?.is_numeric === true;
   const place = (level: string, x: number | null): number => (isNumeric ? (x ?? 0) : levels.indexOf(level));
   const variants = analysis.variant?.levels ?? [""];
-  const data: Partial<PlotData>[] = [];
+  const data: Partial<ScatterData>[] = [];
   const xs: number[] = [];
   const ys: number[] = [];
   const common = { type: "scatter" as const, hoverinfo: "skip" as const, showlegend: false };
@@ -157,7 +157,12 @@ function shortLevel(level: string): string {
 }
 
 /** Return the line of proportional growth: what a perfect machine would do. */
-function idealLine(input: ScalingInput, xs: readonly number[], isNumeric: boolean, color: string): readonly Partial<PlotData>[] {
+function idealLine(
+  input: ScalingInput,
+  xs: readonly number[],
+  isNumeric: boolean,
+  color: string,
+): readonly Partial<ScatterData>[] {
   const reference = input.analysis.scaling[0]?.reference;
   const first = reference === undefined ? null : xOf(input.analysis, reference);
   const levels = input.analysis.levels.flatMap(({ x }) => (x === null ? [] : [x]));
@@ -195,12 +200,7 @@ function extentOf(values: readonly number[], isLog: boolean, isFromZero: boolean
   return [isFromZero && bottom === 0 ? 0 : bottom - room, high + room];
 }
 
-function axisOf(
-  range: readonly [number, number],
-  isLog: boolean,
-  title: string,
-  ink: ReturnType<typeof inkOf>,
-): Partial<Layout["xaxis"]> {
+function axisOf(range: readonly [number, number], isLog: boolean, title: string, ink: ReturnType<typeof inkOf>): LayoutAxis {
   return {
     type: isLog ? "log" : "linear",
     range: [...range],
