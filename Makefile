@@ -249,8 +249,8 @@ outdated: setup-dev ## list what is behind its newest release: packages of Pytho
 	@$(NPM) outdated || :
 	@grep -n -E '^ *(image: .*[:/]|ARG .*=.*:)' docker-compose.yml Dockerfile
 
-lock: setup-dev ## pin the Python packages again
-	@sh backend/setup/lock.sh $(VENV)
+lock: setup-dev ## pin the Python packages again (UPGRADE=1: at their newest)
+	@UPGRADE="$(UPGRADE)" sh backend/setup/lock.sh $(VENV)
 
 bench: setup-dev ## all benchmarks; one: make bench-reader
 	@cd backend && ../$(BIN)/python -m bench

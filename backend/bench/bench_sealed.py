@@ -2,11 +2,13 @@
 
     python -m bench.bench_sealed [HOURS]      of data, 3 when it is not said
 
-Two hosts have the same samples; those of one are sealed. Each case is asked of both in turn. Bytes are for made-up numbers, which
+Two hosts have the same samples; those of one are sealed. Each case is asked of both in turn. With TimescaleDB's community edition,
+which BENCH_DSN names, the rows are in its columnstore. Bytes are for made-up numbers, which
 are noise and pack badly: what recorded ones take, bench_disk.py says.
 """
 
 import asyncio
+import os
 import statistics
 import sys
 import time
@@ -14,8 +16,10 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+import psycopg
 from sqlalchemy import text
 
+from bench.bench_disk import run_columnstore_jobs
 from bench.bench_query import KEYS, START, draw, export, fill_cpus
 from bench.record import record
 from normstat.compaction.seal_job import seal_next
@@ -23,7 +27,7 @@ from normstat.db.session import make_engine, make_sessions, open_read_session
 from normstat.samples.lookup import find_stat, require_host
 from normstat.samples.sample_pages import PageQuery, read_pages
 from normstat.window import LATEST, Window, to_us
-from tests.databases import PlainServer, Sessions, TestServer, TimescaleServer
+from tests.databases import CommunityServer, PlainServer, Sessions, TestServer, TimescaleServer
 from tests.debian_root import DatabaseUnavailable
 
 N_CPUS: Final = 64
@@ -63,6 +67,9 @@ async def measure(url: str, name: str, n_hours: int) -> None:
     sessions = make_sessions(engine)
     for host in ("rows", "sealed"):
         await fill_cpus(sessions, host, N_CPUS, n_hours * 3600)
+    if name == CommunityServer.name:
+        with psycopg.connect(url, autocommit=True) as own:
+            run_columnstore_jobs(own)
     async with engine.connect() as connection:
         await connection.exec_driver_sql('ANALYZE samples."mpstat_linux"')
         await connection.commit()
@@ -91,6 +98,8 @@ async def measure(url: str, name: str, n_hours: int) -> None:
 def main() -> None:
     n_hours = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     servers: list[TestServer] = [PlainServer(), TimescaleServer()]
+    if os.environ.get("BENCH_DSN"):
+        servers.append(CommunityServer(os.environ["BENCH_DSN"]))
     for server in servers:
         try:
             server.start()

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Pins the Python packages with hashes and without the name of any index: lock.sh VENV.
+# Pins the Python packages with hashes and without the name of any index: lock.sh VENV. With UPGRADE=1 all of them at their newest.
 set -eu
 bin=$(cd "$1/bin" && pwd)
 cd backend
 compile() {
     "$bin/pip-compile" --quiet --strip-extras --generate-hashes --allow-unsafe --no-header --no-emit-index-url \
-        --no-emit-find-links --no-emit-trusted-host --no-emit-options "$@"
+        --no-emit-find-links --no-emit-trusted-host --no-emit-options ${UPGRADE:+--upgrade} "$@"
 }
 compile --extra build -o requirements.lock pyproject.toml
 compile --extra build --extra dev -o requirements-dev.lock pyproject.toml

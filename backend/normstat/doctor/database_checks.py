@@ -54,8 +54,8 @@ def check_database(facts: DatabaseFacts, size: ServerSize, today: date) -> Itera
 def _check_version(facts: DatabaseFacts, today: date) -> CheckResult:
     version = PostgresVersion(*divmod(facts.version_num, 10000))
     found = f"PostgreSQL {facts.settings.get('server_version', version)}"
-    if facts.origin:
-        found += f", {facts.origin}"
+    if facts.origin == FROM_WHEEL:
+        found += f", {FROM_WHEEL}"
     if version.major < MIN_MAJOR:
         return error(
             "postgresql", found, f"{MIN_MAJOR} or newer", "upgrade PostgreSQL (pg_upgrade, or normstat backup and restore)"
