@@ -90,9 +90,10 @@ put_modules() {
 }
 
 put_files() {
-    install -d -m 755 "$1/etc/normstat" "$1/usr/bin" "$1/usr/lib/systemd/system" "$1/usr/share/doc/normstat-server"
+    install -d -m 755 "$1/etc/normstat" "$1/usr/bin" "$1/usr/sbin" "$1/usr/lib/systemd/system" "$1/usr/share/doc/normstat-server"
     put_modules "$1"
     install -m 755 "$here/normstat.sh" "$1/usr/bin/normstat"
+    install -m 755 "$here/setup.sh" "$1/usr/sbin/normstat-setup"
     install -m 640 "$here/normstat.env" "$here/normstat.toml" "$1/etc/normstat/"
     install -m 644 "$here/normstat.service" "$1/usr/lib/systemd/system/normstat.service"
     for file in install configure run recover security cli; do

@@ -27,8 +27,8 @@ after_install() {
         fi
     fi
     if [ "$1" != upgrade ]; then
-        echo "normstat-server: create the database, then start the server:" \
-            "see /usr/share/doc/normstat-server/install.md, From packages"
+        echo "normstat-server: normstat-setup makes the database on this machine and starts the server;" \
+            "for another database see /usr/share/doc/normstat-server/install.md, From packages"
     fi
 }
 

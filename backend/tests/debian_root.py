@@ -1,4 +1,4 @@
-"""Private Debian roots, one with TimescaleDB and one with Ansible: made with mmdebstrap, once, and kept in the cache.
+"""Private Debian roots, one with TimescaleDB, one with Ansible, and bare ones: made with mmdebstrap, once, and kept in the cache.
 
 Trap: mmdebstrap mounts the machine's own /dev/shm, /dev/pts, /proc and /sys into the root that it makes. Killed, it leaves them
 there, and whoever then removes the half-made root empties the machine's /dev/shm. So it runs in namespaces of its own, where mounts
@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Final
 
 CHECKOUT: Final = Path(__file__).resolve().parents[2]
-DEBIAN_RELEASE: Final = "trixie"
 DEBIAN_BIN: Final = "/usr/lib/postgresql/17/bin"
 PR_SET_PDEATHSIG: Final = 1
 
@@ -34,6 +33,7 @@ class DebianRoot:
     what: str
     packages: str
     marker: str
+    release: str = "trixie"
 
     @property
     def path(self) -> Path:
@@ -70,7 +70,7 @@ class DebianRoot:
             # Made aside and renamed, so that an interrupted one is never taken for a whole one.
             scratch = root.with_name(root.name + ".new")
             remove_root(scratch)
-            command = ["mmdebstrap", "--variant=apt", f"--include={self.packages}", DEBIAN_RELEASE, str(scratch)]
+            command = ["mmdebstrap", "--variant=apt", f"--include={self.packages}", self.release, str(scratch)]
             done = subprocess.run(
                 # The first process of a namespace of processes takes all others with it.
                 ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", *command],
@@ -96,6 +96,11 @@ ANSIBLE_ROOT: Final = DebianRoot(
     "ansible-core,ansible-lint,python3-apt,postgresql,systemd,util-linux,curl",
     "usr/bin/ansible-lint",
 )
+
+
+def bare_root(release: str) -> DebianRoot:
+    """A Debian with apt and nothing that it could do without: no Python, no Node, no compiler."""
+    return DebianRoot(f"bare-{release}", f"a bare Debian ({release})", "ca-certificates", "usr/bin/apt-get", release)
 
 
 def can_have_timescale() -> bool:

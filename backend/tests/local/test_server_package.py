@@ -165,13 +165,13 @@ def test_a_package_is_installed_upgraded_and_removed(kind: str, tmp_path: Path) 
     done = subprocess.run(words, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
     assert done.returncode == 0, done
     steps = dict(re.findall(r"(?s)== (\w+)\n(.*?)(?=== |\Z)", done.stdout))
-    assert "create the database, then start the server" in steps["install"]
+    assert "normstat-setup makes the database" in steps["install"]
     assert re.search(
         r"normstat:x:\d+:\d+::/var/lib/normstat:/usr/sbin/nologin\n(640 root:normstat\n){2}/usr/bin/python3\.13\n(as it is\n){2}",
         steps["install"],
     )
     assert "version 0.0.2\nold modules are gone\nsettings are kept\n" in steps["upgrade"]
-    assert "create the database" not in steps["upgrade"]
+    assert "normstat-setup" not in steps["upgrade"]
     assert "the program is gone\nsettings and data are kept\n" in steps["remove"]
     if kind == "deb":
         assert "purged: nothing is left\nnormstat:x:" in steps["remove"]
