@@ -59,6 +59,7 @@ from normstat.samples.spec_refresh import reload_user_specs
 from normstat.schedule import run_schedule
 from normstat.settings import Settings
 from normstat.stats.line_kind import LineKind
+from normstat.watch.judging_pace import PaceNote
 
 if TYPE_CHECKING:
     from normstat.auth.oidc_login import OidcLogin
@@ -156,7 +157,7 @@ def make_state(settings: Settings) -> AppState:
     sessions = make_sessions(engine)
     ingest_engine = make_engine(settings.database_url, pool_size=INGEST_POOL_SIZE)
     audit_trail = AuditTrail(sessions)
-    probe = DatabaseProbe(settings.database_url)
+    probe = DatabaseProbe(settings.database_url, PaceNote().read)
     read_url = settings.database_read_url
     standby_engine = None if read_url is None else make_engine(read_url, pool_size=settings.database_pool_size)
     return AppState(

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cached_property
 from typing import Final
 
 import anyio.to_thread
@@ -35,7 +36,7 @@ MAX_BEFORE: Final = timedelta(hours=1)
 MAX_COLUMN_BYTES: Final = 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class StatSide:
     """One side of a stat.
 
@@ -72,17 +73,22 @@ class StatSide:
         """Return the number of samples of each instance. Shape: (n_instances,)"""
         return np.bincount(self.instance, minlength=len(self.names)).astype(np.int64)
 
+    @cached_property
+    def series(self) -> "SideSeries":
+        """The series as matrices."""
+        return SideSeries(self)
+
     def part(self, field: str, rows: slice) -> FloatArray:
         """Return some rows of a field, without making the others."""
-        return self.values.part(field, rows) if isinstance(self.values, StoredColumns) else self.values[field][rows]
+        return _part_of(self.values, field, rows)
 
     def grid(self, rows: Sequence[tuple[str, str]]) -> FloatArray:
         """Return the series (pairs of instance and field) by report: `SideSeries.grid`."""
-        return SideSeries(self).grid(rows)
+        return self.series.grid(rows)
 
     def packed(self, rows: Sequence[tuple[str, str]]) -> FloatArray:
         """Return the series without the reports that lack their instance: `SideSeries.packed`."""
-        return SideSeries(self).packed(rows, self.longest(rows))
+        return self.series.packed(rows, self.longest(rows))
 
     def longest(self, rows: Iterable[tuple[str, str]]) -> int:
         """Return the most samples that one of these instances has."""
@@ -102,22 +108,23 @@ class SideSeries:
     """The series of a side as matrices, some at a time: where the rows of each instance are is found once."""
 
     def __init__(self, side: StatSide) -> None:
-        self._side = side
+        # Not the side, which keeps this: what was read would wait for the garbage collector.
+        self._values, self._report, self._n_reports = side.values, side.report, len(side.times_s)
         bounds = np.searchsorted(side.instance, np.arange(len(side.names) + 1)).tolist()
         self._spans = {name: slice(bounds[number], bounds[number + 1]) for number, name in enumerate(side.names)}
-        self._every = np.arange(len(side.times_s))
+        self._every = np.arange(self._n_reports)
         self._is_whole: dict[str, bool] = {}
 
     def grid(self, rows: Sequence[tuple[str, str]]) -> FloatArray:
         """Return the series (pairs of instance and field) by report. Missing: NaN. Shape: -> (n_series, n_reports)"""
-        side, width = self._side, len(self._side.times_s)
+        width = self._n_reports
         result = self._empty(len(rows), width)
         at = 0
         while at < len(rows):
             name, field = rows[at]
             span = self._spans.get(name)
             end = at + 1
-            if span is None or field not in side.values:
+            if span is None or field not in self._values:
                 result[at] = np.nan
             elif self._is_in_all(name, span):
                 # The instances after it, too, if they need no placement: many short columns are made at once.
@@ -125,10 +132,10 @@ class SideSeries:
                 while end < len(rows) and rows[end][1] == field and self._follows(rows[end][0], stop):
                     stop += width
                     end += 1
-                result[at:end] = side.part(field, slice(span.start, stop)).reshape(end - at, width)
+                result[at:end] = _part_of(self._values, field, slice(span.start, stop)).reshape(end - at, width)
             else:
                 result[at] = np.nan
-                result[at, side.report[span]] = side.part(field, span)
+                result[at, self._report[span]] = _part_of(self._values, field, span)
             at = end
         return result
 
@@ -137,7 +144,7 @@ class SideSeries:
         result = self._empty(len(rows), width)
         for row, (name, field) in enumerate(rows):
             span = self._spans.get(name)
-            values = np.empty(0) if span is None or field not in self._side.values else self._side.part(field, span)
+            values = np.empty(0) if span is None or field not in self._values else _part_of(self._values, field, span)
             result[row, : len(values)] = values
             result[row, len(values) :] = np.nan
         return result
@@ -154,8 +161,12 @@ class SideSeries:
     def _is_in_all(self, name: str, span: slice) -> bool:
         """Return whether an instance has one sample in every report."""
         if name not in self._is_whole:
-            self._is_whole[name] = np.array_equal(self._side.report[span], self._every)
+            self._is_whole[name] = np.array_equal(self._report[span], self._every)
         return self._is_whole[name]
+
+
+def _part_of(values: Mapping[str, FloatArray], field: str, rows: slice) -> FloatArray:
+    return values.part(field, rows) if isinstance(values, StoredColumns) else values[field][rows]
 
 
 def before_window(incident: Window, baseline: Windows) -> Window | None:
@@ -225,6 +236,16 @@ def _expect(page: Page, windows: Windows) -> float:
     """Return the estimated rows of the windows from the first page; 0 from a page of one instant."""
     span_s = (int(page.time_us[-1]) - int(page.time_us[0])) / SECOND_US
     return len(page) / span_s * length_s(windows) / ROUGHLY if span_s else 0.0
+
+
+def side_of_page(stat: StatRef, fields: Sequence[Field], page: Page, names: Mapping[int, str]) -> StatSide:
+    """Return the side that one page of a few thousand rows is. `names`: of its instances, and perhaps of others"""
+    rows = GatheredRows(fields)
+    if len(page):
+        rows.add(page)
+    side = _to_side(stat, rows, names, 0)
+    # Several readers want the same columns: each is converted once.
+    return replace(side, values=dict(side.values))
 
 
 def _to_side(stat: StatRef, gathered: GatheredRows, names: Mapping[int, str], n_skipped: int) -> StatSide:

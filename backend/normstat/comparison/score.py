@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from normstat.comparison.findings.classify import SeriesIdentity
-from normstat.comparison.read_side import SideSeries, StatSide
+from normstat.comparison.read_side import StatSide
 from normstat.profiles.adhoc_profile import (
     BeforeSource,
     Block,
@@ -101,7 +101,7 @@ def _to_sources(baseline: StatSide, stat: StatPair, rows: Sequence[tuple[str, st
         np.linspace(side.times_s[0], side.times_s[-1], width) if sparse else side.times_s
         for side, width in zip(sides, widths, strict=True)
     ]
-    own = [SideSeries(side) for side in sides]
+    own = [side.series for side in sides]
 
     def make(some: Sequence[tuple[str, str]]) -> Block:
         values = [each.packed(some, width) if sparse else each.grid(some) for each, width in zip(own, widths, strict=True)]
@@ -200,7 +200,7 @@ def _parts_of(side: StatSide | None, keys: Sequence[SeriesKey], profile: HostPro
         return
     level, n_reports = profile.series_stats.level, len(side.times_s)
     counts = dict(zip(side.names, side.counts().tolist(), strict=True))
-    series = SideSeries(side)
+    series = side.series
     for sparse in (False, True):
         own = [row for row in rows if (counts.get(keys[row].instance, 0) < SPARSE_SHARE * n_reports) == sparse]
         # An empty column where there is no sample.

@@ -1,9 +1,11 @@
 """Checks whether the database answers, on a connection of its own and with one query at a time."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.db.hypertables import Storage, read_storage
 from normstat.db.session import make_probe_engine, make_sessions
@@ -11,16 +13,26 @@ from normstat.errors import DatabaseAway
 
 # A query without an answer for this long is abandoned, and its connection closed.
 QUESTION_TIMEOUT_S: Final = 10.0
+# Reads a line for people on the way. Missing: None where there is nothing to say
+ReadNote = Callable[[AsyncSession], Awaitable[str | None]]
+
+
+async def read_nothing(session: AsyncSession) -> None:
+    """Return no note."""
+    del session
 
 
 class DatabaseProbe:
     """Asks the database for its kind of storage; concurrent callers share one query.
 
     A database that hangs, or a network that drops packets, leaves a query open; a cancelled query waits for the database, too. So
-    the query runs in a task of its own, and each caller waits for it with its own time limit.
+    the query runs in a task of its own, and each caller waits for it with its own time limit. `note` is what was read with the
+    last answer.
     """
 
-    def __init__(self, database_url: str) -> None:
+    def __init__(self, database_url: str, read_note: ReadNote = read_nothing) -> None:
+        self._read_note = read_note
+        self.note: str | None = None
         self._engine = make_probe_engine(database_url)
         self.sessions = make_sessions(self._engine)
         self._question: asyncio.Task[Storage] | None = None
@@ -53,7 +65,9 @@ class DatabaseProbe:
 
     async def _ask_once(self) -> Storage:
         async with self.sessions() as session:
-            return await read_storage(session)
+            storage = await read_storage(session)
+            self.note = await self._read_note(session)
+            return storage
 
     async def close(self) -> None:
         """Close the connection."""

@@ -44,6 +44,7 @@ from normstat.local.postgres_releases import PostgresVersion
 from normstat.query.disk_usage import read_storage_info
 from normstat.runtime.installed_files import find_agents_dir, find_page_dir
 from normstat.settings import Settings
+from normstat.watch.judging_pace import read_pace
 from normstat.watch.own_figures import SeenHost, list_seen_hosts, read_losses, read_stream_figures
 from normstat.watch.watch_lists import list_watched_hosts
 
@@ -192,7 +193,7 @@ async def _examine_content(session: AsyncSession, place: Installation, results: 
         hosts = await list_seen_hosts(session)
         results += check_agents(hosts, await read_stream_figures(session, hosts, now), now)
         judged_at = {host.name: host.judged_at for host in await list_watched_hosts(session)}
-        results.append(check_rules(judged_at, hosts, now))
+        results.append(check_rules(judged_at, hosts, await read_pace(session, now), now))
     except DBAPIError as failure:
         await begin_limited(session)
         results += _skip(OF_AGENTS, _cause(failure))

@@ -10,7 +10,8 @@ from normstat.doctor.check_result import MAX_NAMED, CheckResult, error, not_chec
 from normstat.doctor.database_facts import FoundDamage, JobFacts
 from normstat.query.reject_rise import RejectCounts
 from normstat.runtime.readable import format_seconds, name_some
-from normstat.watch.own_figures import BEHIND_S, SENDING, HostLoss, SeenHost, StreamFigures
+from normstat.watch.judging_pace import SENDING, JudgingPace
+from normstat.watch.own_figures import BEHIND_S, HostLoss, SeenHost, StreamFigures
 
 JOB_WAIT_WARNING_S: Final = 300.0
 AGENT_CLOCK_S: Final = 5.0
@@ -193,8 +194,8 @@ def check_losses(losses: Sequence[HostLoss], now: datetime) -> CheckResult:
     return warning("lost_bytes", f"hosts lost output before it could be sent: {names}", "none in the last week", advice)
 
 
-def check_rules(judged_at: Mapping[str, datetime], hosts: Sequence[SeenHost], now: datetime) -> CheckResult:
-    """Check that rules judge the hosts that send. `judged_at`: when they last did, by host."""
+def check_rules(judged_at: Mapping[str, datetime], hosts: Sequence[SeenHost], pace: JudgingPace, now: datetime) -> CheckResult:
+    """Check that rules judge the hosts that send, and keep up with them. `judged_at`: when they last did, by host."""
     sending = [host for host in hosts if now - host.last_seen_at <= SENDING]
     if not sending:
         return not_checked("rules", "no host sends")
@@ -208,6 +209,9 @@ def check_rules(judged_at: Mapping[str, datetime], hosts: Sequence[SeenHost], no
     if late:
         found = f"{len(late)} of {len(sending)} hosts that send were judged last: {name_some(late, MAX_NAMED)}"
         return error("rules", found, expected, "search the server's log for watch_failed, and restart the server")
+    if pace.behind is not None:
+        advice = "give the server more CPU time; rules that are not needed can be switched off"
+        return warning("rules", f"rules are behind: {pace.behind}", "each host within a minute", advice)
     return ok("rules", f"hosts that send: {len(ages)}, the one judged longest ago {format_seconds(ages[0][0])} ago")
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.samples.lookup import find_stats
-from normstat.samples.sample_pages import PageQuery, read_pages_of_hosts, to_floats
+from normstat.samples.pages_of_hosts import read_pages_of_hosts
+from normstat.samples.sample_pages import PageQuery, to_floats
 from normstat.window import Window, clamp
 
 STAT: Final = "host_facts"

@@ -13,8 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.db.session import driver_of
 from normstat.samples.lookup import StatRef
+from normstat.samples.pages_of_hosts import read_pages_of_hosts
 from normstat.samples.rollups.rollup_rows import MINUTE_US
-from normstat.samples.sample_pages import PageQuery, load_sql, read_pages_of_hosts, to_floats
+from normstat.samples.sample_pages import PageQuery, load_sql, to_floats
 from normstat.samples.sealed.sealed_rows import list_sealed_hosts
 from normstat.samples.stat_tables import table_of
 from normstat.samples.wide_columns import stored_sql

@@ -10,7 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.errors import BadRequest, NotFound, TooLarge, shorten
 from normstat.samples.lookup import StatRef, find_hosts, find_stats, list_stats_of_hosts, read_instance_names
-from normstat.samples.sample_pages import PageQuery, read_pages_of_hosts, to_floats
+from normstat.samples.pages_of_hosts import read_pages_of_hosts
+from normstat.samples.sample_pages import PageQuery, to_floats
 from normstat.stats.spec import Field
 from normstat.window import Window
 

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+import orjson
 from sqlalchemy import and_, delete, func, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.db.named_rows import require_row
-from normstat.db.schema.watch_models import EpisodeRow, WatchedHost, WatchedState
+from normstat.db.schema.watch_models import EpisodeRow, WatchedState
 
 WITHDRAWN: Final = "withdrawn"
 # The source of the episodes that the continuous comparison finds; the others are rules.
@@ -25,20 +26,26 @@ CLEAR_LATE: Final = text("""
 """)
 
 
-# The last state before an instant and all from it on, for each source: reads no others.
+# The last state before an instant and all from it on, for each host and source: reads no others.
 READ_STATES: Final = text("""
-    SELECT wanted.source, state.from_at, state.colour
-    FROM unnest(CAST(:sources AS text[]), CAST(:firsts AS timestamptz[])) AS wanted(source, first_at)
+    SELECT wanted.host_id, wanted.source, state.from_at, state.colour
+    FROM unnest(CAST(:host_ids AS int8[]), CAST(:sources AS text[]), CAST(:firsts AS timestamptz[]))
+        AS wanted(host_id, source, first_at)
     CROSS JOIN LATERAL (
         (
             SELECT from_at, colour FROM watched_states
-            WHERE host_id = :host_id AND source = wanted.source AND from_at < wanted.first_at
+            WHERE host_id = wanted.host_id AND source = wanted.source AND from_at < wanted.first_at
             ORDER BY from_at DESC LIMIT 1
         )
         UNION ALL
         SELECT from_at, colour FROM watched_states
-        WHERE host_id = :host_id AND source = wanted.source AND from_at >= wanted.first_at
+        WHERE host_id = wanted.host_id AND source = wanted.source AND from_at >= wanted.first_at
     ) AS state
+""")
+SAVE_PROGRESS: Final = text("""
+    INSERT INTO watched_hosts (host_id, progress, judged_at)
+    SELECT host_id, progress, :now FROM unnest(CAST(:host_ids AS int8[]), CAST(:progress AS jsonb[])) AS seen(host_id, progress)
+    ON CONFLICT (host_id) DO UPDATE SET progress = excluded.progress, judged_at = excluded.judged_at
 """)
 
 
@@ -73,6 +80,28 @@ async def read_episodes_after(
     return list(await session.scalars(query.order_by(EpisodeRow.start_at, EpisodeRow.id)))
 
 
+async def read_episodes_of_hosts(session: AsyncSession, afters: Mapping[int, datetime]) -> dict[int, list[EpisodeRow]]:
+    """Return the episodes of hosts that had not ended at an instant, which each host (by its id) has of its own."""
+    if not afters:
+        return {}
+    first = min(afters.values())
+    query = select(EpisodeRow).where(
+        EpisodeRow.host_id.in_(list(afters)),
+        or_(EpisodeRow.ended_at.is_(None), EpisodeRow.ended_at > first, EpisodeRow.start_at >= first),
+    )
+    found: dict[int, list[EpisodeRow]] = {}
+    for row in await session.scalars(query.order_by(EpisodeRow.start_at, EpisodeRow.id)):
+        assert row.host_id is not None
+        if has_not_ended(row, afters[row.host_id]):
+            found.setdefault(row.host_id, []).append(row)
+    return found
+
+
+def has_not_ended(row: EpisodeRow, after: datetime) -> bool:
+    """Return whether an episode had not ended at an instant."""
+    return row.ended_at is None or row.ended_at > after or row.start_at >= after
+
+
 async def read_all_episodes_after(session: AsyncSession, source: str, after: datetime) -> list[EpisodeRow]:
     """Return the episodes of all hosts by a source that had not ended at an instant."""
     query = select(EpisodeRow).where(EpisodeRow.source == source, or_(EpisodeRow.ended_at.is_(None), EpisodeRow.ended_at > after))
@@ -96,14 +125,22 @@ async def read_open_episodes(session: AsyncSession, sources: Sequence[str]) -> l
 
 
 async def replace_episodes(
-    session: AsyncSession, host_id: int | None, source: str, found: Sequence[FoundEpisode], *, after: datetime, now: datetime
+    session: AsyncSession,
+    host_id: int | None,
+    source: str,
+    found: Sequence[FoundEpisode],
+    *,
+    after: datetime,
+    now: datetime,
+    known: Sequence[EpisodeRow] | None = None,
 ) -> None:
-    """Make the stored episodes of a source from an instant on those that were found.
+    """Make the stored episodes of a source from an instant on those that were found. `known`: the stored ones that had not ended by
+    then, where they were read in this session already.
 
     An episode that is found again keeps its row, also where late samples moved its start; one that is not found any more ends as
     withdrawn.
     """
-    left = await read_episodes_after(session, host_id, [source], after)
+    left = list(known) if known is not None else await read_episodes_after(session, host_id, [source], after)
     missing = []
     for episode in found:
         exact = next((row for row in left if row.instance == episode.instance and row.start_at == episode.start_at), None)
@@ -145,13 +182,24 @@ async def end_episodes(session: AsyncSession, source: str, *, by: str, now: date
     await session.execute(update(EpisodeRow).where(is_open).values(ended_at=now, ended_by=by))
 
 
-async def save_progress(
-    session: AsyncSession, host_id: int, progress: Mapping[str, Mapping[str, object]], *, late: Mapping[int, int], now: datetime
-) -> None:
-    """Store how far rules have judged a host, and that late samples were judged unless more came since."""
-    put = insert(WatchedHost).values(host_id=host_id, progress=progress, judged_at=now)
-    put = put.on_conflict_do_update(index_elements=["host_id"], set_={"progress": put.excluded.progress, "judged_at": now})
-    await session.execute(put)
+@dataclass(frozen=True, slots=True)
+class HostProgress:
+    """How far rules have judged a host, by rule; `late`: by stream, how often samples had come late when they were judged."""
+
+    host_id: int
+    progress: Mapping[str, Mapping[str, object]]
+    late: Mapping[int, int]
+
+
+async def save_progress(session: AsyncSession, judged: Sequence[HostProgress], *, now: datetime) -> None:
+    """Store how far rules have judged hosts, and that late samples were judged unless more came since."""
+    arguments = {
+        "host_ids": [own.host_id for own in judged],
+        "progress": [orjson.dumps(own.progress).decode() for own in judged],
+        "now": now,
+    }
+    await session.execute(SAVE_PROGRESS, arguments)
+    late = {stream_id: n for own in judged for stream_id, n in own.late.items()}
     if late:
         await session.execute(CLEAR_LATE, {"ids": list(late), "counts": list(late.values())})
 
@@ -164,19 +212,24 @@ class StoredStates:
     later: Sequence[tuple[datetime, int]]
 
 
-async def read_states(session: AsyncSession, host_id: int, firsts: Mapping[str, datetime]) -> dict[str, StoredStates]:
-    """Return the stored states of a host by source, each from its own instant on; one statement for all rules of the host."""
+async def read_states(session: AsyncSession, firsts: Mapping[tuple[int, str], datetime]) -> dict[tuple[int, str], StoredStates]:
+    """Return the stored states by host and source, each from its own instant on; one statement for all of them."""
     if not firsts:
         return {}
-    arguments = {"host_id": host_id, "sources": list(firsts), "firsts": list(firsts.values())}
-    before: dict[str, int] = {}
-    later: dict[str, list[tuple[datetime, int]]] = {}
-    for source, from_at, colour in await session.execute(READ_STATES, arguments):
-        if from_at < firsts[source]:
-            before[source] = colour
+    arguments = {
+        "host_ids": [host_id for host_id, _ in firsts],
+        "sources": [source for _, source in firsts],
+        "firsts": list(firsts.values()),
+    }
+    before: dict[tuple[int, str], int] = {}
+    later: dict[tuple[int, str], list[tuple[datetime, int]]] = {}
+    for host_id, source, from_at, colour in await session.execute(READ_STATES, arguments):
+        place = host_id, source
+        if from_at < firsts[place]:
+            before[place] = colour
         else:
-            later.setdefault(source, []).append((from_at, colour))
-    return {source: StoredStates(before.get(source), sorted(later.get(source, ()))) for source in firsts}
+            later.setdefault(place, []).append((from_at, colour))
+    return {place: StoredStates(before.get(place), sorted(later.get(place, ()))) for place in firsts}
 
 
 async def replace_states(

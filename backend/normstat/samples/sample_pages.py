@@ -11,7 +11,7 @@ Pages follow each other by time (keyset), and a page never ends between two rows
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -26,11 +26,10 @@ from psycopg import AsyncConnection, sql
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.codecs.sealed_codec import SealedRows, find_missing, missing_of
-from normstat.db.distribution import is_citus
 from normstat.db.session import driver_of
 from normstat.errors import TooLarge
-from normstat.samples.sealed.sealed_reader import SealedQuery, read_block, read_found_block
-from normstat.samples.sealed.sealed_rows import BlockSpan, find_blocks, read_blocks_of_hosts
+from normstat.samples.sealed.sealed_reader import SealedQuery, read_block
+from normstat.samples.sealed.sealed_rows import BlockSpan, find_blocks
 from normstat.samples.stat_tables import table_of
 from normstat.samples.wide_columns import printed_sql, stored_sql
 from normstat.stats.records import Int64Array
@@ -79,16 +78,6 @@ NOTHING: Final = {
 
 FIRST_ROW: Final = """
     SELECT time FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s ORDER BY time LIMIT 1
-"""
-
-# One lookup in the key for each host.
-HOSTS_WITH_ROWS: Final = """
-    SELECT h.id FROM unnest(%(host_ids)s::int4[]) AS h (id)
-    WHERE EXISTS (SELECT FROM {table} AS t WHERE t.host_id = h.id AND t.time >= %(start)s AND t.time < %(end)s)
-"""
-# On a cluster, where a subquery cannot refer to what a function returns.
-HOSTS_WITH_ROWS_OF_CLUSTER: Final = """
-    SELECT DISTINCT host_id FROM {table} WHERE host_id = ANY (%(host_ids)s::int4[]) AND time >= %(start)s AND time < %(end)s
 """
 
 BoolArray = npt.NDArray[np.bool_]
@@ -164,11 +153,11 @@ async def read_page(session: AsyncSession, query: PageQuery) -> Page:
     """Return the first page only; it may end between two rows of one instant."""
     connection = await driver_of(session)
     if not await find_blocks(connection, query.host_id, query.table, query.window):
-        return await _PageReader(connection, query).fetch(query.window, query.n_rows_per_page)
+        return await PageReader(connection, query).fetch(query.window, query.n_rows_per_page)
     async with aclosing(read_pages(session, query)) as pages:
         async for page in pages:
             return page.head(query.n_rows_per_page)
-    return _to_page(query, _no_rows())
+    return to_page(query, _no_rows())
 
 
 async def read_pages(session: AsyncSession, query: PageQuery) -> AsyncGenerator[Page]:
@@ -206,41 +195,9 @@ async def read_pages(session: AsyncSession, query: PageQuery) -> AsyncGenerator[
             async with aclosing(read_hot_pages(session, own)) as pages:
                 parts += [page async for page in pages]
             hot_us = await _find_hot(connection, query, end_us)
-        for page in _in_pages(await anyio.to_thread.run_sync(_merge, parts), query.n_rows_per_page):
+        for page in in_pages(await anyio.to_thread.run_sync(_merge, parts), query.n_rows_per_page):
             yield page
         at_us = end_us
-
-
-async def read_pages_of_hosts(session: AsyncSession, queries: Sequence[PageQuery]) -> AsyncGenerator[tuple[int, Page]]:
-    """Yield the samples of queries of one stat, each of one host and window, as number of the query and page.
-
-    Sealed blocks of all hosts come with one query, and which hosts have rows beside them with another one; so it is for some hosts
-    at a time, whose blocks are in memory together. The session's connection is busy between two pages, as for `read_pages`.
-    """
-    if not queries:
-        return
-    connection = await driver_of(session)
-    stat = queries[0].table
-    whole = Window(min(query.window.start for query in queries), max(query.window.end for query in queries))
-    host_ids = sorted({query.host_id for query in queries})
-    blocks = await read_blocks_of_hosts(connection, host_ids, stat, whole)
-    asked = {"host_ids": host_ids, "start": whole.start, "end": whole.end}
-    statement = HOSTS_WITH_ROWS_OF_CLUSTER if is_citus() else HOSTS_WITH_ROWS
-    cursor = await connection.execute(sql.SQL(statement).format(table=table_of(stat)), asked, prepare=False)
-    with_rows = {int(str(host_id)) for (host_id,) in await cursor.fetchall()}
-    for number, query in enumerate(queries):
-        if query.host_id in with_rows:
-            # Rows may lie between blocks, and beside them.
-            async with aclosing(read_pages(session, query)) as pages:
-                async for page in pages:
-                    yield number, page
-            continue
-        wanted = SealedQuery(query.host_id, stat, query.window, query.fields, query.instance_ids, query.has_lines)
-        for block in blocks.get(query.host_id, ()):
-            if block.span.last_us >= query.window.start_us and block.span.first_us < query.window.end_us:
-                rows = await read_found_block(connection, wanted, block)
-                for page in _in_pages(_to_page(query, rows), query.n_rows_per_page):
-                    yield number, page
 
 
 async def find_first_row(
@@ -264,10 +221,11 @@ async def _find_hot(connection: AsyncConnection[tuple[object, ...]], query: Page
 
 async def _read_sealed(connection: AsyncConnection[tuple[object, ...]], query: PageQuery, block: BlockSpan) -> Page:
     wanted = SealedQuery(query.host_id, query.table, query.window, query.fields, query.instance_ids, query.has_lines)
-    return _to_page(query, await read_block(connection, wanted, block))
+    return to_page(query, await read_block(connection, wanted, block))
 
 
-def _to_page(query: PageQuery, rows: SealedRows) -> Page:
+def to_page(query: PageQuery, rows: SealedRows) -> Page:
+    """Return sealed rows as a page."""
     n = len(rows)
     columns = [rows.columns.get(field.key) for field in query.fields]
     return Page(
@@ -315,7 +273,7 @@ def _ordered(parts: Sequence[Int64Array], order: npt.NDArray[np.intp]) -> Int64A
     return joined[order] if len(joined) else joined
 
 
-def _in_pages(page: Page, n_rows: int) -> Iterator[Page]:
+def in_pages(page: Page, n_rows: int) -> Iterator[Page]:
     """Yield pages of about this many rows, none of which ends between two rows of one instant; nothing for an empty one."""
     start = 0
     while start < len(page):
@@ -331,7 +289,7 @@ def _in_pages(page: Page, n_rows: int) -> Iterator[Page]:
 
 async def read_hot_pages(session: AsyncSession, query: PageQuery) -> AsyncGenerator[Page]:
     """Yield the samples of the query that are rows, page by page. For sealing; readers use `read_pages`."""
-    steps = _PageSteps(_PageReader(await driver_of(session), query), query)
+    steps = _PageSteps(PageReader(await driver_of(session), query), query)
     coming: asyncio.Task[Page] | None = asyncio.create_task(steps.take())
     try:
         while coming is not None:
@@ -395,7 +353,7 @@ def _shorten(codes: npt.NDArray[np.integer], n_distinct: int) -> npt.NDArray[np.
 class _PageSteps:
     """Determines where the pages of a query begin."""
 
-    def __init__(self, reader: "_PageReader", query: PageQuery) -> None:
+    def __init__(self, reader: "PageReader", query: PageQuery) -> None:
         self._reader = reader
         self._start_us, self._end_us = query.window.start_us, query.window.end_us
         self._span_us = FIRST_SPAN_US
@@ -436,7 +394,11 @@ class _PageSteps:
         self._span_end_us = min(self._start_us + self._span_us, self._end_us)
 
 
-class _PageReader:
+_NOTHING: Final = np.empty(0, dtype=np.int64)
+NO_PAGE: Final = Page(_NOTHING, _NOTHING, (), (), _NOTHING, _NOTHING, {})
+
+
+class PageReader:
     """Fetches pages of one query, and learns which columns are complete, and which have missing values."""
 
     def __init__(self, connection: AsyncConnection[tuple[object, ...]], query: PageQuery) -> None:
@@ -457,15 +419,43 @@ class _PageReader:
         }
         while True:
             groups = self._groups()
-            async with self._connection.cursor(binary=True) as cursor:
-                # Planned again each time: a plan for one day is wrong for a year.
-                await cursor.execute(self._statement(groups), parameters, prepare=False)
-                result = cursor.pgresult
-                assert result is not None
-                cells = [result.get_value(0, number) for number in range(result.nfields)]
+            [(page, is_whole)] = await self._execute("page", groups, parameters)
+            if is_whole:
+                return page
+
+    async def fetch_of_hosts(self, spans: Sequence[tuple[int, Window]], n_rows: int) -> list[Page]:
+        """Return the first rows of windows, each of one host (its id), of the query's fields: one statement for all of them."""
+        parameters = {
+            "host_ids": [host_id for host_id, _ in spans],
+            "starts": [window.start for _, window in spans],
+            "ends": [window.end for _, window in spans],
+            "start": min(window.start for _, window in spans),
+            "end": max(window.end for _, window in spans),
+            "n_rows": n_rows,
+        }
+        # Not in pairs: a column without a value on one host would break up those of the others each time.
+        groups = [(number,) for number in range(len(self._query.fields))]
+        while True:
+            found = await self._execute("pages_of_hosts", groups, parameters)
+            if all(is_whole for _, is_whole in found):
+                return [page for page, _ in found]
+
+    async def _execute(
+        self, name: str, groups: Sequence[tuple[int, ...]], parameters: Mapping[str, object]
+    ) -> list[tuple[Page, bool]]:
+        """Return a page for each row of the statement in sql/<name>.sql, and whether its columns were complete as they came."""
+        async with self._connection.cursor(binary=True) as cursor:
+            # Planned again each time: a plan for one day is wrong for a year.
+            await cursor.execute(self._statement(name, groups), parameters, prepare=False)
+            result = cursor.pgresult
+            assert result is not None
+            rows = [[result.get_value(row, number) for number in range(result.nfields)] for row in range(result.ntuples)]
+        found = []
+        for cells in rows:
             n_found = len(cells[0] or b"") // 8
-            if n_found == 0 or self._learn(groups, cells[2:], n_found):
-                return self._decode(groups, cells, n_found)
+            is_whole = n_found == 0 or self._learn(groups, cells[2:], n_found)
+            found.append((self._decode(groups, cells, n_found) if is_whole else NO_PAGE, is_whole))
+        return found
 
     def _groups(self) -> list[tuple[int, ...]]:
         """Return the fields packed two by two into eight bytes, and those sent alone.
@@ -494,7 +484,7 @@ class _PageReader:
                 self._partial |= set(group)
         return is_good
 
-    def _statement(self, groups: Sequence[tuple[int, ...]]) -> sql.Composed:
+    def _statement(self, name: str, groups: Sequence[tuple[int, ...]]) -> sql.Composed:
         columns: list[sql.Composable] = [sql.Identifier("time"), sql.Identifier("instance_id")]
         arrays: list[sql.Composable] = [sql.SQL("string_agg(timestamptz_send(time), NULL)")]
         if self._query.has_lines:
@@ -514,7 +504,7 @@ class _PageReader:
         if self._query.has_lines:
             columns += [sql.SQL("stream_id, line_offset, {} AS printed").format(printed_sql(self._query.fields, "t"))]
             arrays += [sql.SQL("string_agg(int8send(line_offset), NULL), array_agg(printed)")]
-        return load_sql("page").format(
+        return load_sql(name).format(
             arrays=sql.SQL(", ").join(arrays), columns=sql.SQL(", ").join(columns), table=table_of(self._query.table)
         )
 

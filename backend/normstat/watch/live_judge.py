@@ -7,21 +7,25 @@ where the database says it had stopped, and samples that come late are judged fr
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.comparison.read_side import StatSide, read_side
+from normstat.comparison.read_side import StatSide, read_side, side_of_page
 from normstat.db.schema.watch_models import EpisodeRow
 from normstat.errors import TooLarge
 from normstat.records.episode_rows import WITHDRAWN, FoundEpisode
 from normstat.runtime import work_budget
 from normstat.runtime.readable import format_human
 from normstat.samples.lookup import InstanceNames, StatRef
+from normstat.samples.pages_of_hosts import read_short_pages
+from normstat.samples.sample_pages import PageQuery
 from normstat.stats.catalogue import Catalogue, load_catalogue
-from normstat.watch.rule_budget import RuleStopped, describe_memory, rule_budget
+from normstat.stats.spec import Field
+from normstat.watch.rule_budget import RuleStopped, counting_own_time, describe_memory, rule_budget
 from normstat.watch.rules.episode_tracker import Episode, EpisodeTracker
 from normstat.watch.rules.past import read_counts, read_inputs
 from normstat.watch.rules.rolling import MAX_DISTANCES, usual_distance
@@ -47,6 +51,12 @@ LEAD: Final = timedelta(seconds=120)
 # Rules that look back further are read separately.
 MAX_SHARED_SPAN_S: Final = 900.0
 MAX_APART: Final = timedelta(minutes=10)
+# A stat with more rows in the time that rules look back on is read alone, and its rules are evaluated in a thread: twenty minutes
+# of 32 CPUs each second. Beside an event loop that stores samples, a thread waits longer for the interpreter's lock than rules take
+# for fewer rows.
+MAX_ROWS_AHEAD: Final = 40_000
+# Facts of a host, such as its number of CPUs, come once an hour.
+COUNTS_KEPT: Final = timedelta(minutes=10)
 MINUTE_S: Final = 60.0
 
 
@@ -103,14 +113,17 @@ class TaskGroup:
 class InputPlans:
     """Where hosts have the inputs of rules: the same for all hosts with the same stats, until the catalogue changes.
 
-    `forecasts`: those that conditions with `time_to` needed in this hour; `names`: those of instances that were read
+    `forecasts`: those that conditions with `time_to` needed in this hour; `names`: those of instances that were read; `counts`: by
+    host what its facts say, and since when that is kept
     """
 
     def __init__(self) -> None:
         self._catalogue: Catalogue | None = None
         self.names = InstanceNames()
         self.forecasts = ForecastCache()
-        self._plans: dict[object, tuple[list[ChosenInput], list[WatchInput]]] = {}
+        self.counts: dict[int, tuple[datetime, Mapping[str, int]]] = {}
+        # By the identity of inputs, which are kept with what is known of them: to hash them takes longer than to judge.
+        self._plans: dict[object, tuple[object, list[ChosenInput], list[WatchInput]]] = {}
 
     def choose(
         self, rule: WatchRule, stats: Sequence[str], counts: Mapping[str, int]
@@ -119,10 +132,44 @@ class InputPlans:
         catalogue = load_catalogue()
         if self._catalogue is not catalogue:
             self._catalogue, self._plans = catalogue, {}
-        key = (rule.inputs, tuple(stats), frozenset(counts))
+        key = (id(rule.inputs), tuple(stats), frozenset(counts))
         if key not in self._plans:
-            self._plans[key] = choose_inputs(rule, stats, counts)
-        return self._plans[key]
+            self._plans[key] = (rule.inputs, *choose_inputs(rule, stats, counts))
+        return self._plans[key][1:]
+
+
+@dataclass(frozen=True, slots=True)
+class SideRequest:
+    """Samples of a stat of a host that its rules look at."""
+
+    stat: StatRef
+    host_id: int
+    window: Window
+    fields: tuple[Field, ...]
+
+
+Sides = Mapping[str, StatSide]
+NOT_AHEAD: Final[Sides] = {}
+
+
+async def read_ahead(session: AsyncSession, wanted: Sequence[SideRequest], names: InstanceNames) -> dict[int, dict[str, StatSide]]:
+    """Return samples of many hosts, by host and stat: a statement for each stat.
+
+    Missing: a stat of a host with too many rows, which its judge reads itself
+    """
+    alike: dict[tuple[str, tuple[str, ...]], list[SideRequest]] = {}
+    for one in wanted:
+        alike.setdefault((one.stat.name, tuple(field.key for field in one.fields)), []).append(one)
+    sides: dict[int, dict[str, StatSide]] = {}
+    for some in alike.values():
+        queries = [PageQuery(one.stat.name, one.host_id, one.window, one.fields) for one in some]
+        pages = await read_short_pages(session, queries, max_rows=MAX_ROWS_AHEAD)
+        ids = np.unique(np.concatenate([np.empty(0, np.int64), *(page.instance_id for page in pages if page is not None)]))
+        known = await names.of(session, ids.tolist())
+        for one, page in zip(some, pages, strict=True):
+            if page is not None:
+                sides.setdefault(one.host_id, {})[one.stat.name] = side_of_page(one.stat, one.fields, page, known)
+    return sides
 
 
 # The stats that a host sends, by name, and the last sample of each.
@@ -136,6 +183,11 @@ class _StatNeed:
     keys: frozenset[str]
     judge_from: datetime
     lookback: timedelta
+
+
+def _read_from(window: Window, need: _StatNeed) -> Window:
+    """Return the window with what rules look back on."""
+    return Window(max(window.start, need.judge_from) - need.lookback, window.end)
 
 
 class HostJudge:
@@ -169,7 +221,8 @@ class HostJudge:
         newest = max((starts[rule.name] for rule in usable), default=self._now)
         near = [rule for rule in usable if starts[rule.name] >= newest - MAX_APART and rule.span_s <= MAX_SHARED_SPAN_S]
         sets = [near] if near else []
-        sets += [[rule] for rule in usable if rule not in near]
+        names = {rule.name for rule in near}
+        sets += [[rule] for rule in usable if rule.name not in names]
         groups = []
         for own in sets:
             # A tool that ended hours ago has nothing to read since.
@@ -180,15 +233,33 @@ class HostJudge:
             groups.append(TaskGroup(tasks, end))
         return groups, lacking
 
-    async def judge(self, group: TaskGroup, known: Mapping[str, Sequence[EpisodeRow]]) -> list[RuleOutcome]:
-        """Return what rules say; `known`: by rule its stored episodes that had not ended when the first judged report came."""
+    def list_sides(self, group: TaskGroup) -> list[SideRequest]:
+        """Return the samples that the rules of a group look at, where one window has them all."""
+        windows = group.windows()
+        if len(windows) != 1:
+            return []
+        return [
+            SideRequest(self._stats[stat], self._host.id, _read_from(windows[0], need), self._fields_of(stat, need.keys))
+            for stat, need in self._list_needs(group.tasks).items()
+        ]
+
+    def _fields_of(self, stat: str, keys: frozenset[str]) -> tuple[Field, ...]:
+        return tuple(field for field in self._stats[stat].fields if field.key in keys)
+
+    async def judge(
+        self, group: TaskGroup, known: Mapping[str, Sequence[EpisodeRow]], ahead: Sides = NOT_AHEAD
+    ) -> list[RuleOutcome]:
+        """Return what rules say. `known`: by rule its stored episodes that had not ended when the first judged report came;
+        `ahead`: of what `list_sides` named, the samples that were read.
+        """
         self._needs = self._list_needs(group.tasks)
+        is_small = bool(ahead) and ahead.keys() == self._needs.keys()
         running = {task.rule.name: (task, self._begin(task, known.get(task.rule.name, ()))) for task in group.tasks}
         stopped = []
         for window in group.windows():
-            self._sides = {}
+            self._sides = dict(ahead)
             for name, (task, findings) in list(running.items()):
-                why = await self._judge_window(task, findings, window)
+                why = await self._judge_window(task, findings, window, is_small=is_small)
                 if why is not None:
                     stopped.append(RuleOutcome(task.rule, task.judge_from, stopped=why))
                     del running[name]
@@ -208,8 +279,8 @@ class HostJudge:
         tracker = EpisodeTracker(task.rule, carried, task.judge_from.timestamp())
         return _Findings(task.rule, tracker, task.judge_from)
 
-    async def _judge_window(self, task: RuleTask, findings: "_Findings", window: Window) -> str | None:
-        """Judge the samples of a window; return why the rule has to be stopped, or None."""
+    async def _judge_window(self, task: RuleTask, findings: "_Findings", window: Window, *, is_small: bool) -> str | None:
+        """Judge the samples of a window; return why the rule has to be stopped, or None. `is_small`: all were read ahead"""
         try:
             with rule_budget():
                 chosen, sides = await self._read(task.rule, window)
@@ -224,9 +295,12 @@ class HostJudge:
                         window=window,
                         cache=self._plans.forecasts,
                     )
-                    await work_budget.run_in_thread(
-                        findings.take, chosen, sides, self._counts or NO_COUNTS, start_s, forecasts=forecasts
-                    )
+                    take = partial(findings.take, chosen, sides, self._counts or NO_COUNTS, start_s, forecasts=forecasts)
+                    if is_small:
+                        with counting_own_time():
+                            take()
+                    else:
+                        await work_budget.run_in_thread(take)
                 else:
                     findings.pass_over(self._last_read(task.rule))
         except RuleStopped as error:
@@ -288,8 +362,8 @@ class HostJudge:
             side = self._sides.get(stat)
             if side is None:
                 need = self._needs[stat]
-                fields = [field for field in self._stats[stat].fields if field.key in keys | need.keys]
-                longer = Window(max(window.start, need.judge_from) - need.lookback, window.end)
+                fields = self._fields_of(stat, keys | need.keys)
+                longer = _read_from(window, need)
                 side = await read_side(
                     self._session,
                     self._host.id,
@@ -311,7 +385,11 @@ class HostJudge:
 
     async def _read_counts(self) -> Mapping[str, int]:
         if self._counts is None:
-            self._counts = await read_counts(self._session, self._host.id, self._now)
+            kept_at, counts = self._plans.counts.get(self._host.id, (None, NO_COUNTS))
+            if kept_at is None or not timedelta(0) <= self._now - kept_at < COUNTS_KEPT:
+                counts = await read_counts(self._session, self._host.id, self._now)
+                self._plans.counts[self._host.id] = self._now, counts
+            self._counts = counts
         return self._counts
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.runtime.field_docs import Documented
+from normstat.watch.judging_pace import read_pace
 from normstat.watch.rules.rule_file import COLOURS, Colour
 from normstat.watch.watch_lists import OpenPlace, list_open_places
 from normstat.watch.watch_mute_rows import WatchMuteRecord, list_watch_mutes
@@ -33,18 +34,21 @@ class OpenNow(Documented):
     """The worst state of those; null without any."""
     hosts: list[HostOn]
     """By name; hosts without open entries, or with muted ones only, are left out."""
+    behind: str | None
+    """What is said where rules are behind: `judged 640 of 1,000 hosts in the last minute`. Null: they keep up, or `at` is past."""
 
 
 async def read_open_now(session: AsyncSession, at: datetime | None, *, now: datetime) -> OpenNow:
     """Return the number of open entries now, or at a moment in the past."""
     places = await list_open_places(session, at)
-    if not places:
-        return OpenNow(0, None, [])
     moment = now if at is None else at
-    return count_open(places, await list_watch_mutes(session, ended_after=moment), moment)
+    mutes = await list_watch_mutes(session, ended_after=moment) if places else []
+    return count_open(places, mutes, moment, behind=(await read_pace(session, now)).behind if at is None else None)
 
 
-def count_open(places: Sequence[OpenPlace], mutes: Sequence[WatchMuteRecord], at: datetime) -> OpenNow:
+def count_open(
+    places: Sequence[OpenPlace], mutes: Sequence[WatchMuteRecord], at: datetime, *, behind: str | None = None
+) -> OpenNow:
     """Return the number of open entries, counting the instances of a host and rule as one."""
     entries: dict[tuple[str | None, str], list[OpenPlace]] = {}
     for place in places:
@@ -56,7 +60,7 @@ def count_open(places: Sequence[OpenPlace], mutes: Sequence[WatchMuteRecord], at
         if own[0].host is not None:
             by_host.setdefault(own[0].host, []).append(_find_worst(own))
     hosts = [HostOn(host, _worst_of(colours), len(colours)) for host, colours in sorted(by_host.items())]
-    return OpenNow(len(waiting), _worst_of([_find_worst(own) for own in waiting]) if waiting else None, hosts)
+    return OpenNow(len(waiting), _worst_of([_find_worst(own) for own in waiting]) if waiting else None, hosts, behind)
 
 
 def _is_muted(place: OpenPlace, mutes: Sequence[WatchMuteRecord], at: datetime) -> bool:

@@ -16,11 +16,10 @@ from normstat.query.reject_rise import NO_REJECTS, read_reject_counts
 from normstat.query.storage_sizes import read_disk
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.times.calls import stream_interval
+from normstat.watch.judging_pace import SENDING
 
 # Tools that have been silent for longer are not looked at.
 STREAMS_OF: Final = timedelta(days=2)
-# A host sends if a stream of it arrived within this time.
-SENDING: Final = timedelta(minutes=3)
 # Reports of slower tools say nothing about a backlog.
 MAX_BACKLOG_INTERVAL_S: Final = 60.0
 BEHIND_S: Final = 120.0

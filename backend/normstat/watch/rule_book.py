@@ -64,8 +64,11 @@ class WatchBook:
 
     def rules_for(self, host: str, tags: Sequence[str]) -> list[WatchRule]:
         """Return the rules to evaluate on the samples of a host, with its limits."""
+        by_rule: dict[str, dict[str, float]] = {}
+        for limit in self._limits_on(host, tags):
+            by_rule.setdefault(limit.rule, {})[limit.name] = limit.value
         return [
-            with_limits(booked.rule, self.limits_of(booked.name, host, tags))
+            with_limits(booked.rule, by_rule.get(booked.name, {}))
             for booked in self.rules.values()
             if booked.is_watching and booked.rule is not None and not booked.rule.is_own
         ]
@@ -80,13 +83,14 @@ class WatchBook:
         """Return the limits that a host has in place of a rule's own: the host's before those of its groups, and those before its
         tags'.
         """
-        own = [
+        return {limit.name: limit.value for limit in self._limits_on(host, tags) if limit.rule == rule}
+
+    def _limits_on(self, host: str, tags: Sequence[str]) -> list[LimitRecord]:
+        return [
             limit
             for limit in self.limits
-            if limit.rule == rule
-            and (limit.host == host or limit.tag in tags or host in self.groups.get(limit.group or "", frozenset()))
+            if limit.host == host or limit.tag in tags or host in self.groups.get(limit.group or "", frozenset())
         ]
-        return {limit.name: limit.value for limit in own}
 
 
 def with_limits(rule: WatchRule, values: Mapping[str, float]) -> WatchRule:

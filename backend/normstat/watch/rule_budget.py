@@ -32,6 +32,15 @@ def rule_budget(max_cpu_s: float | None = None, max_bytes: int | None = None) ->
         yield
 
 
+@contextmanager
+def counting_own_time() -> Iterator[None]:
+    """Count the CPU time of this thread for the rule, though it also serves others: the block is the rule's alone."""
+    work = work_budget.current()
+    if isinstance(work, _TimedWork):
+        work.count_owner()
+    yield
+
+
 def describe_memory() -> str:
     """Return why a rule that reads too much is stopped."""
     return f"it reads more than {format_bytes(MAX_BYTES)} of samples of a host at once; make its spans shorter"
@@ -43,8 +52,12 @@ class _TimedWork(Work):
     def __init__(self, pool: MemoryPool, limit_s: float) -> None:
         super().__init__(pool)
         self._limit_s = limit_s
-        self._owner = threading.get_ident()
+        self._owner: int | None = threading.get_ident()
         self._begins_s: dict[int, float] = {}
+
+    def count_owner(self) -> None:
+        """Count the CPU time of the thread that began it from now on."""
+        self._owner = None
 
     def check(self) -> None:
         thread = threading.get_ident()

@@ -1,5 +1,6 @@
 """Evaluate the rules on new samples every few seconds, the host that has waited longest first."""
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -14,12 +15,14 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.db.schema.watch_models import EpisodeRow
 from normstat.db.session import WriteSession, open_read_session, open_write_session
-from normstat.db.turns import Turns
+from normstat.db.turns import Turns, is_database_away
 from normstat.records.episode_rows import (
     FoundEpisode,
+    HostProgress,
     StoredStates,
     end_episodes,
-    read_episodes_after,
+    has_not_ended,
+    read_episodes_of_hosts,
     read_open_episodes,
     read_states,
     replace_episodes,
@@ -29,7 +32,17 @@ from normstat.records.episode_rows import (
 from normstat.runtime import metrics
 from normstat.samples.lookup import StatRef, find_stats, read_stats_mark
 from normstat.stats.catalogue import Catalogue, load_catalogue
-from normstat.watch.live_judge import OLDEST, HostJudge, HostStats, InputPlans, RuleOutcome, to_found, to_tracked
+from normstat.watch.live_judge import (
+    NOT_AHEAD,
+    OLDEST,
+    HostJudge,
+    HostStats,
+    InputPlans,
+    RuleOutcome,
+    read_ahead,
+    to_found,
+    to_tracked,
+)
 from normstat.watch.own_figures import (
     OwnFigures,
     SeenHost,
@@ -83,8 +96,14 @@ def _run(rule: WatchRule, figures: Mapping[str, OwnFigures], now_s: float) -> Ru
 
 log = structlog.get_logger()
 
-# Hosts not reached within this time come first in the next round.
+# Hosts not reached within this time come first in the next run.
 BUDGET_S: Final = 6.0
+# A run takes no longer than this, a quarter of the time between two, once it has judged one host in N_RUNS: of more hosts than that
+# is enough for, each is judged in one of N_RUNS runs, which is within a minute.
+QUICK_S: Final = 2.5
+N_RUNS: Final = 5
+# Hosts that are read, and whose results are written, with one statement of each kind.
+HOSTS_AT_ONCE: Final = 16
 # Also without samples: an episode ends when they stop.
 LOOK_AGAIN: Final = timedelta(seconds=60)
 # A fleet has tens of thousands of streams.
@@ -92,6 +111,15 @@ LOOK_AT_STREAMS: Final = timedelta(seconds=60)
 # Inputs that need no streams are read each time.
 STREAM_INPUTS: Final = OWN_INPUTS.keys() - {"host.silence", "server.job_wait", "server.disk_free"}
 NO_STREAM_FIGURES: Final = StreamFigures({}, {})
+
+
+@dataclass(frozen=True, slots=True)
+class DueHost:
+    """A host to judge, with the rules for it and its stats by name."""
+
+    host: WatchableHost
+    rules: tuple[WatchRule, ...]
+    stats: HostStats
 
 
 class Watcher:
@@ -126,16 +154,23 @@ class Watcher:
             refs = await self._find_stats(session, {name for own in stats.values() for name in own})
         await self._judge_own(book, now)
         self._seen = {host_id: seen for host_id, seen in self._seen.items() if host_id in hosts}
+        rules = {host_id: tuple(book.rules_for(host.name, host.tags)) for host_id, host in hosts.items()}
+        due = [
+            DueHost(
+                host,
+                rules[host_id],
+                {name: (refs[name], last_at) for name, last_at in stats.get(host_id, {}).items() if name in refs},
+            )
+            for host_id, host in hosts.items()
+            if self._is_due(host, rules[host_id], now)
+        ]
+        by_id = {own.host.id: own for own in due}
+        order = [by_id[host_id] for host_id in self._turns.order(list(by_id))]
         n_judged = 0
-        due = [host_id for host_id, host in hosts.items() if self._is_due(host, book, now)]
-        for host_id in self._turns.order(due):
-            host = hosts[host_id]
-            with self._turns.turn(host_id, host=host.name):
-                own = {name: (refs[name], last_at) for name, last_at in stats.get(host_id, {}).items() if name in refs}
-                await self._judge(host, book, own, now)
-                self._seen[host_id] = (self._mark(host, book), now)
-                n_judged += 1
-            if time.monotonic() - began > self._budget_s:
+        for begin in range(0, len(order), HOSTS_AT_ONCE):
+            n_judged += await self._take_turns(order[begin : begin + HOSTS_AT_ONCE], book, now)
+            spent_s = time.monotonic() - began
+            if spent_s > self._budget_s or (spent_s > QUICK_S and n_judged * N_RUNS >= len(hosts)):
                 break
         metrics.RULES_JUDGED.set_to_current_time()
         return n_judged
@@ -147,6 +182,29 @@ class Watcher:
             self._stats = {ref.name: ref for ref in await find_stats(session, sorted(names))}
             self._stats_mark = mark
         return self._stats
+
+    async def _take_turns(self, some: Sequence["DueHost"], book: WatchBook, now: datetime) -> int:
+        """Judge hosts together, and where that fails each on its own; return how many were judged."""
+        n_judged = 0
+        try:
+            await self._judge(some, book, now)
+        except Exception as error:
+            if is_database_away(error):
+                raise
+            for own in some:
+                with self._turns.turn(own.host.id, host=own.host.name):
+                    await self._judge([own], book, now)
+                    n_judged += self._see(own, now)
+        else:
+            for own in some:
+                with self._turns.turn(own.host.id):
+                    n_judged += self._see(own, now)
+        return n_judged
+
+    def _see(self, own: "DueHost", now: datetime) -> int:
+        """Note that a host was judged."""
+        self._seen[own.host.id] = ((own.host.mark, own.rules), now)
+        return 1
 
     async def _judge_own(self, book: WatchBook, now: datetime) -> None:
         """Judge data that needs no samples: silent hosts and tools, and this server."""
@@ -174,36 +232,43 @@ class Watcher:
                     if found or before:
                         await replace_episodes(session, place.host_id, rule.name, found, after=now, now=now)
 
-    def _is_due(self, host: WatchableHost, book: WatchBook, now: datetime) -> bool:
+    def _is_due(self, host: WatchableHost, rules: tuple[WatchRule, ...], now: datetime) -> bool:
         seen = self._seen.get(host.id)
-        return seen is None or host.late_from is not None or seen[0] != self._mark(host, book) or now - seen[1] >= LOOK_AGAIN
+        return seen is None or host.late_from is not None or seen[0] != (host.mark, rules) or now - seen[1] >= LOOK_AGAIN
 
-    def _mark(self, host: WatchableHost, book: WatchBook) -> object:
-        return host.mark, tuple(book.rules_for(host.name, host.tags))
-
-    async def _judge(self, host: WatchableHost, book: WatchBook, stats: HostStats, now: datetime) -> None:
-        rules = book.rules_for(host.name, host.tags)
+    async def _judge(self, some: Sequence["DueHost"], book: WatchBook, now: datetime) -> None:
+        found: list[tuple[WatchableHost, list[RuleOutcome]]] = []
         async with open_read_session(self._sessions) as session:
-            judge = HostJudge(session, host, stats, self._plans, now)
-            groups, outcomes = await judge.plan(rules)
-            for group in groups:
-                begin = min(task.judge_from for task in group.tasks)
-                names = [task.rule.name for task in group.tasks]
-                known = by_source(await read_episodes_after(session, host.id, names, begin))
-                outcomes += await judge.judge(group, known)
+            judges = [HostJudge(session, own.host, own.stats, self._plans, now) for own in some]
+            plans = [await judge.plan(own.rules) for judge, own in zip(judges, some, strict=True)]
+            # Nearly always the rules of a host are judged together.
+            firsts = [groups[0] if groups else None for groups, _ in plans]
+            ahead = await read_ahead(
+                session,
+                [one for judge, first in zip(judges, firsts, strict=True) if first is not None for one in judge.list_sides(first)],
+                self._plans.names,
+            )
+            begins = {
+                own.host.id: min(task.judge_from for group in groups for task in group.tasks)
+                for own, (groups, _) in zip(some, plans, strict=True)
+                if groups
+            }
+            episodes = await read_episodes_of_hosts(session, begins)
+            for own, judge, (groups, lacking) in zip(some, judges, plans, strict=True):
+                known = by_source(episodes.get(own.host.id, ()))
+                outcomes = lacking
+                for number, group in enumerate(groups):
+                    sides = NOT_AHEAD if number else ahead.pop(own.host.id, NOT_AHEAD)
+                    outcomes = outcomes + await judge.judge(group, known, sides)
+                found.append((own.host, outcomes))
+                # What waits for the event loop comes first.
+                await asyncio.sleep(0)
         async with open_write_session(self._sessions) as session:
-            stored = await _read_stored(session, host.id, [each for each in outcomes if each.lacks is None])
-            for outcome in outcomes:
-                await self._store(session, host, outcome, book=book, stored=stored, now=now)
-            progress = dict(host.progress)
-            for outcome in outcomes:
-                # Without a new report a rule stands where it stood.
-                has_judged = bool(progress.get(outcome.rule.name, {}).get("until"))
-                has_passed = outcome.passed_until is not None and not has_judged
-                if outcome.until is not None or outcome.lacks is not None or has_passed or outcome.rule.name not in progress:
-                    progress[outcome.rule.name] = outcome.progress
-            progress = {name: own for name, own in progress.items() if name in book.rules and book.rules[name].is_watching}
-            await save_progress(session, host.id, progress, late=host.late, now=now)
+            stored = await _read_stored(session, found)
+            for host, outcomes in found:
+                for outcome in outcomes:
+                    await self._store(session, host, outcome, book=book, stored=stored[host.id], now=now)
+            await save_progress(session, [_to_progress(host, outcomes, book) for host, outcomes in found], now=now)
 
     async def _store(
         self,
@@ -225,8 +290,9 @@ class Watcher:
             return
         if outcome.lacks is not None:
             return
-        if outcome.episodes or source in stored.with_episodes:
-            await replace_episodes(session, host.id, source, outcome.episodes, after=outcome.after, now=now)
+        known = [row for row in stored.episodes.get(source, ()) if has_not_ended(row, outcome.after)]
+        if outcome.episodes or known:
+            await replace_episodes(session, host.id, source, outcome.episodes, after=outcome.after, now=now, known=known)
         if outcome.states_after is not None:
             states = stored.states[source]
             await replace_states(session, host.id, source, outcome.states, after=outcome.states_after, stored=states)
@@ -234,20 +300,41 @@ class Watcher:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """The stored state of a host: the rules with episodes that had not ended where they judge, and the states of each."""
+    """The stored state of a host: by rule its episodes that had not ended where the first of the rules judges, and its states."""
 
-    with_episodes: frozenset[str]
+    episodes: Mapping[str, Sequence[EpisodeRow]]
     states: Mapping[str, StoredStates]
 
 
-async def _read_stored(session: AsyncSession, host_id: int, outcomes: Sequence[RuleOutcome]) -> _Stored:
-    """Store the state of the rules, with one statement of each kind for all of them: on most hosts it does not change."""
-    if not outcomes:
-        return _Stored(frozenset(), {})
-    begin = min(outcome.after for outcome in outcomes)
-    episodes = await read_episodes_after(session, host_id, [outcome.rule.name for outcome in outcomes], begin)
-    firsts = {outcome.rule.name: outcome.states_after for outcome in outcomes if outcome.states_after is not None}
-    return _Stored(frozenset(row.source for row in episodes), await read_states(session, host_id, firsts))
+async def _read_stored(session: AsyncSession, found: Sequence[tuple[WatchableHost, Sequence[RuleOutcome]]]) -> dict[int, _Stored]:
+    """Return the stored state of hosts, with one statement of each kind: on most hosts it does not change."""
+    begins: dict[int, datetime] = {}
+    firsts: dict[tuple[int, str], datetime] = {}
+    for host, outcomes in found:
+        for outcome in outcomes:
+            if outcome.lacks is None:
+                begins[host.id] = min(begins.get(host.id, outcome.after), outcome.after)
+                if outcome.states_after is not None:
+                    firsts[host.id, outcome.rule.name] = outcome.states_after
+    episodes = await read_episodes_of_hosts(session, begins)
+    states = await read_states(session, firsts)
+    by_host: dict[int, dict[str, StoredStates]] = {}
+    for (host_id, source), own in states.items():
+        by_host.setdefault(host_id, {})[source] = own
+    return {host.id: _Stored(by_source(episodes.get(host.id, ())), by_host.get(host.id, {})) for host, _ in found}
+
+
+def _to_progress(host: WatchableHost, outcomes: Sequence[RuleOutcome], book: WatchBook) -> HostProgress:
+    """Return how far the rules that still watch have judged a host."""
+    progress = dict(host.progress)
+    for outcome in outcomes:
+        # Without a new report a rule stands where it stood.
+        has_judged = bool(progress.get(outcome.rule.name, {}).get("until"))
+        has_passed = outcome.passed_until is not None and not has_judged
+        if outcome.until is not None or outcome.lacks is not None or has_passed or outcome.rule.name not in progress:
+            progress[outcome.rule.name] = outcome.progress
+    kept = {name: own for name, own in progress.items() if name in book.rules and book.rules[name].is_watching}
+    return HostProgress(host.id, kept, host.late)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from normstat.local.running_server import find_running_servers
 from normstat.query.disk_usage import DiskInfo, RawStorage, StorageInfo
 from normstat.runtime.readable import name_some
 from normstat.settings import Settings
+from normstat.watch.judging_pace import JudgingPace
 from normstat.watch.own_figures import HostLoss, SeenHost, StreamFigures
 from tests.e2e.product import free_port
 
@@ -246,11 +247,14 @@ def test_agents() -> None:
     assert by_name(check_agents(hosts, unknown, NOW))["agents_behind"].status is CheckStatus.NOT_CHECKED
 
 
+KEEPING_UP = JudgingPace(2, 2)
+
+
 def test_hosts_that_rules_no_longer_judge() -> None:
     hosts = [host(1), host(2), host(3, silent_s=7200)]
 
-    def judged(**ages_s: float) -> CheckResult:
-        return check_rules({name: NOW - timedelta(seconds=age) for name, age in ages_s.items()}, hosts, NOW)
+    def judged(pace: JudgingPace = KEEPING_UP, **ages_s: float) -> CheckResult:
+        return check_rules({name: NOW - timedelta(seconds=age) for name, age in ages_s.items()}, hosts, pace, NOW)
 
     fine = judged(web1=20, web2=40, web3=9000)
     assert (fine.status, fine.found) == (CheckStatus.OK, "hosts that send: 2, the one judged longest ago 40 s ago")
@@ -258,7 +262,9 @@ def test_hosts_that_rules_no_longer_judge() -> None:
     assert (held_up.status, "web2 (20 min ago)" in held_up.found) == (CheckStatus.ERROR, True)
     assert judged().status is CheckStatus.WARNING
     assert judged(web1=20).status is CheckStatus.OK, "the other one has just come"
-    assert check_rules({}, [], NOW).status is CheckStatus.NOT_CHECKED
+    assert check_rules({}, [], JudgingPace(0, 0), NOW).status is CheckStatus.NOT_CHECKED
+    behind = judged(JudgingPace(1000, 640), web1=20, web2=90)
+    assert (behind.status, behind.found) == (CheckStatus.WARNING, "rules are behind: judged 640 of 1,000 hosts in the last minute")
 
 
 def test_many_names_are_counted() -> None:

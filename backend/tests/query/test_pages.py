@@ -113,13 +113,13 @@ async def test_a_reader_that_has_enough_goes_on_in_its_transaction(sessions: Ses
     """The next page is being fetched by then; a statement cancelled at the server would abort the transaction."""
     await fill(sessions)
     monkeypatch.setattr(PageQuery, "n_rows_per_page", 7)
-    fetch = sample_pages._PageReader.fetch
+    fetch = sample_pages.PageReader.fetch
 
-    async def fetch_slowly(reader: sample_pages._PageReader, window: Window, n_rows: int) -> Page:
+    async def fetch_slowly(reader: sample_pages.PageReader, window: Window, n_rows: int) -> Page:
         await reader._connection.execute("SELECT pg_sleep(0.1)")
         return await fetch(reader, window, n_rows)
 
-    monkeypatch.setattr(sample_pages._PageReader, "fetch", fetch_slowly)
+    monkeypatch.setattr(sample_pages.PageReader, "fetch", fetch_slowly)
     async with sessions() as session:
         host_id, stat = await require_host(session, "web1"), await find_stat(session, "pidstat_linux")
         assert stat is not None
@@ -133,13 +133,13 @@ async def test_a_reader_that_has_enough_goes_on_in_its_transaction(sessions: Ses
 async def test_long_empty_times_are_passed_over(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
     await fill(sessions)
     asked: list[Window] = []
-    fetch = sample_pages._PageReader.fetch
+    fetch = sample_pages.PageReader.fetch
 
-    async def counted(self: sample_pages._PageReader, window: Window, n_rows: int) -> Page:
+    async def counted(self: sample_pages.PageReader, window: Window, n_rows: int) -> Page:
         asked.append(window)
         return await fetch(self, window, n_rows)
 
-    monkeypatch.setattr(sample_pages._PageReader, "fetch", counted)
+    monkeypatch.setattr(sample_pages.PageReader, "fetch", counted)
     async with sessions() as session:
         host_id, stat = await require_host(session, "web1"), await find_stat(session, "pidstat_linux")
         assert stat is not None

@@ -29,19 +29,19 @@ def test_instances_of_a_rule_on_a_host_are_one_entry_and_the_worst_counts() -> N
         place("web2", "mutex", "amber"),
         place(None, "server-disk", "black"),
     ]
-    assert count_open(places, [], NOW) == OpenNow(4, "black", [HostOn("web1", "red", 2), HostOn("web2", "amber", 1)])
-    assert count_open([], [], NOW) == OpenNow(0, None, [])
+    assert count_open(places, [], NOW) == OpenNow(4, "black", [HostOn("web1", "red", 2), HostOn("web2", "amber", 1)], None)
+    assert count_open([], [], NOW) == OpenNow(0, None, [], None)
 
 
 def test_what_is_acknowledged_waits_for_nobody_but_is_still_on() -> None:
     places = [place("web1", "mutex", "red", acked=True), place("web2", "mutex", "amber")]
-    assert count_open(places, [], NOW) == OpenNow(1, "amber", [HostOn("web1", "red", 1), HostOn("web2", "amber", 1)])
+    assert count_open(places, [], NOW) == OpenNow(1, "amber", [HostOn("web1", "red", 1), HostOn("web2", "amber", 1)], None)
     half = [place("web1", "mutex", "red", instance="1", acked=True), place("web1", "mutex", "red", instance="2")]
     assert count_open(half, [], NOW).n_waiting == 1
 
 
 def test_what_is_muted_at_that_moment_is_left_out() -> None:
     places = [place("web1", "mutex", "red", tags=("prod",)), place("web2", "mutex", "amber")]
-    assert count_open(places, [mute(tag="prod")], NOW) == OpenNow(1, "amber", [HostOn("web2", "amber", 1)])
-    assert count_open(places, [mute(source="mutex")], NOW) == OpenNow(0, None, [])
+    assert count_open(places, [mute(tag="prod")], NOW) == OpenNow(1, "amber", [HostOn("web2", "amber", 1)], None)
+    assert count_open(places, [mute(source="mutex")], NOW) == OpenNow(0, None, [], None)
     assert count_open(places, [mute(source="mutex", end=NOW)], NOW).n_waiting == 2

@@ -12,7 +12,7 @@ from normstat.baselines.window_sets import Windows
 from normstat.comparison.read_side import StatSide, read_side
 from normstat.db.schema.watch_models import EpisodeRow, StoredRule, WatchedState
 from normstat.samples.lookup import StatRef
-from normstat.watch import live_judge, rule_budget
+from normstat.watch import live_judge, rule_budget, watcher
 from normstat.watch.watcher import Watcher
 from tests.databases import Sessions, on_either_database
 from tests.dying import dying_at_statement
@@ -27,13 +27,20 @@ def brief(row: EpisodeRow) -> Brief:
     return (row.source, row.instance, step_of(row.start_at), step_of(row.last_at), step_of(row.ended_at), row.ended_by, row.colour)
 
 
+async def read_changes(sessions: Sessions) -> list[tuple[object, ...]]:
+    """Return where the states of rules changed, by host and rule."""
+    columns = (WatchedState.host_id, WatchedState.source, WatchedState.from_at, WatchedState.colour)
+    async with sessions() as session:
+        return [tuple(row) for row in await session.execute(select(*columns).order_by(*columns))]
+
+
 async def test_an_episode_begins_lasts_and_ends(sessions: Sessions) -> None:
-    watcher = Watcher(sessions)
+    judge = Watcher(sessions)
     await send_mpstat(sessions, "sun1", range(60))
-    assert await watcher.run(at(60)) == 1
+    assert await judge.run(at(60)) == 1
     assert await read_found(sessions) == []
     await send_mpstat(sessions, "sun1", range(60, 70), range(65, 200))
-    await watcher.run(at(70))
+    await judge.run(at(70))
     [row] = await read_found(sessions)
     assert brief(row) == ("mutex", "1", 65, 69, None, None, "red")
     assert [(each["name"], each["value"], each["unit"]) for each in row.saw] == [
@@ -42,11 +49,11 @@ async def test_an_episode_begins_lasts_and_ends(sessions: Sessions) -> None:
     assert row.saw[0]["at"] == at(65).isoformat()
     # Fine for less than two minutes is not over.
     await send_mpstat(sessions, "sun1", range(70, 80), range(65, 72))
-    await watcher.run(at(80))
+    await judge.run(at(80))
     [row] = await read_found(sessions)
     assert brief(row) == ("mutex", "1", 65, 71, None, None, "red")
     await send_mpstat(sessions, "sun1", range(80, 90))
-    await watcher.run(at(90))
+    await judge.run(at(90))
     [row] = await read_found(sessions)
     assert brief(row) == ("mutex", "1", 65, 71, 83, "fine", "red")
     async with sessions() as session:
@@ -145,7 +152,7 @@ async def test_a_process_that_dies_at_any_statement_loses_and_doubles_nothing(se
     for number, begin in enumerate(range(0, 120, 6)):
         await send_mpstat(sessions, "sun2", range(begin, begin + 6), contended)
         # One statement later each time: while it reads, and between all of its writes.
-        with dying_at_statement(engine, 5 + 2 * number, deaths):
+        with dying_at_statement(engine, 5 + number, deaths):
             await Watcher(sessions).run(at(begin + 6))
     await Watcher(sessions).run(at(120))
     rows = await read_found(sessions)
@@ -156,23 +163,23 @@ async def test_a_process_that_dies_at_any_statement_loses_and_doubles_nothing(se
 
 
 async def test_samples_that_stop_end_an_episode_without_calling_it_fine(sessions: Sessions) -> None:
-    watcher = Watcher(sessions)
+    judge = Watcher(sessions)
     await send_mpstat(sessions, "sun1", range(60), range(50, 60))
-    await watcher.run(at(60))
+    await judge.run(at(60))
     [row] = await read_found(sessions)
     assert row.ended_at is None
-    await watcher.run(at(90))
+    await judge.run(at(90))
     [row] = await read_found(sessions)
     assert brief(row) == ("mutex", "1", 50, 59, 71, "no_samples", "red")
     # What the agent had kept arrives: it is the same episode, which went on.
     await send_mpstat(sessions, "sun1", range(60, 100), range(50, 80))
-    await watcher.run(at(100))
+    await judge.run(at(100))
     [row] = await read_found(sessions)
     assert brief(row) == ("mutex", "1", 50, 79, 91, "fine", "red")
 
 
 async def test_rows_that_are_dated_years_ahead_hold_up_nobody(sessions: Sessions, engine: AsyncEngine) -> None:
-    watcher, in_ten_years = Watcher(sessions), 10 * 365 * 24 * 360
+    judge, in_ten_years = Watcher(sessions), 10 * 365 * 24 * 360
     await send_mpstat(sessions, "sun1", [*range(60), in_ten_years])
     await send_mpstat(sessions, "sun2", range(60))
     n_statements = 0
@@ -182,22 +189,71 @@ async def test_rows_that_are_dated_years_ahead_hold_up_nobody(sessions: Sessions
         n_statements += 1
 
     event.listen(engine.sync_engine, "before_cursor_execute", count)
-    assert await watcher.run(at(60)) == 2
+    assert await judge.run(at(60)) == 2
     event.remove(engine.sync_engine, "before_cursor_execute", count)
     assert n_statements < 100
     for host in ("sun1", "sun2"):
         await send_mpstat(sessions, host, range(60, 100), range(80, 90))
-    await watcher.run(at(100))
+    await judge.run(at(100))
     assert [brief(row) for row in await read_found(sessions)] == [("mutex", "1", 80, 89, None, None, "red")] * 2
 
 
+async def test_hosts_that_are_read_together_are_judged_as_alone(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = {"sun1": range(50, 54), "sun2": range(0), "sun3": [*range(10, 14), *range(57, 60)]}
+    for host, contended in pieces.items():
+        # Of different lengths, and with a CPU that comes later.
+        await send_mpstat(sessions, host, range(len(host), 60), contended)
+    await send(sessions, ("sun2", "mpstat_solaris"), range(40, 60), ("7",), {"smtx": np.full(20, 900)}, key="other")
+    for step in (60, 61):
+        await Watcher(sessions).run(at(step))
+    together = [brief(row) for row in await read_found(sessions)], await read_changes(sessions)
+    assert len(together[0]) == 3
+    async with sessions() as session, session.begin():
+        await session.execute(text("TRUNCATE episodes, watched_hosts, watched_states CASCADE"))
+    # Each reads for itself, and in a thread.
+    monkeypatch.setattr(live_judge, "MAX_ROWS_AHEAD", 0)
+    monkeypatch.setattr(watcher, "HOSTS_AT_ONCE", 1)
+    for step in (60, 61):
+        await Watcher(sessions).run(at(step))
+    assert ([brief(row) for row in await read_found(sessions)], await read_changes(sessions)) == together
+
+
+async def test_a_host_that_cannot_be_judged_holds_up_none_of_those_read_with_it(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for host in ("sun1", "sun2", "sun3"):
+        await send_mpstat(sessions, host, range(60), range(50, 60))
+    plan = live_judge.HostJudge.plan
+
+    async def fail(judge: live_judge.HostJudge, *given: object) -> object:
+        if judge._host.name == "sun2":
+            raise RuntimeError("broken")
+        return await plan(judge, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(live_judge.HostJudge, "plan", fail)
+    assert await Watcher(sessions).run(at(60)) == 2
+    assert len(await read_found(sessions)) == 2
+
+
+async def test_of_many_hosts_each_has_its_turn_within_five_runs(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watcher, "HOSTS_AT_ONCE", 1)
+    monkeypatch.setattr(watcher, "QUICK_S", 0.0)
+    for number in range(7):
+        await send_mpstat(sessions, f"sun{number}", range(60))
+    judge = Watcher(sessions)
+    judged = [await judge.run(at(60) + timedelta(seconds=run)) for run in range(watcher.N_RUNS)]
+    async with sessions() as session:
+        assert await session.scalar(text("SELECT count(*) FROM watched_hosts")) == 7
+    assert judged == [2, 2, 2, 1, 0]
+
+
 async def test_late_samples_are_judged_too(sessions: Sessions) -> None:
-    watcher = Watcher(sessions)
+    judge = Watcher(sessions)
     await send_mpstat(sessions, "sun1", [*range(60), *range(120, 360)])
-    await watcher.run(at(360))
+    await judge.run(at(360))
     assert await read_found(sessions) == []
     await send_mpstat(sessions, "sun1", range(60, 120), range(80, 90), late=True)
-    await watcher.run(at(361))
+    await judge.run(at(361))
     [row] = await read_found(sessions)
     assert brief(row) == ("mutex", "1", 80, 89, 101, "fine", "red")
     async with sessions() as session:

@@ -65,8 +65,8 @@ export class FakeServer {
     vi.stubGlobal("fetch", (request: Request) => this.respond(request));
     // What every page asks.
     this.on("GET /auth/me", ADMIN);
-    this.on("GET /health", { status: "ok", version: "0", storage: "postgresql" });
-    this.on("GET /watch/open", { n_waiting: 0, worst: null, hosts: [] });
+    this.on("GET /health", { status: "ok", version: "0", storage: "postgresql", behind: null });
+    this.on("GET /watch/open", { n_waiting: 0, worst: null, hosts: [], behind: null });
   }
 
   /** Answer a route from now on; the last answer counts. */

@@ -20,9 +20,12 @@ class Health(Body):
     status: Literal["ok"]
     version: str
     storage: Literal["timescaledb-community", "timescaledb-apache", "postgresql", "unknown"]
+    behind: str | None
+    """What the server is behind with: `judged 640 of 1,000 hosts in the last minute`. Null: it keeps up."""
 
 
 @router.get("/health", responses=error_answers())
 async def get_health(state: State) -> Health:
     """Report that the database answers, and its version; 503 when it does not."""
-    return Health(status="ok", version=__version__, storage=await state.probe.read_storage(MAX_WAIT_S))
+    storage = await state.probe.read_storage(MAX_WAIT_S)
+    return Health(status="ok", version=__version__, storage=storage, behind=state.probe.note)

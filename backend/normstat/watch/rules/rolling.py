@@ -59,7 +59,12 @@ def previous_of(times_s: FloatArray, values: FloatArray) -> FloatArray:
 
 def usual_distance(times_s: FloatArray) -> float:
     """Return the median distance of reports in seconds. Missing: 0.0 with fewer than two."""
-    return float(np.median(np.diff(times_s))) if len(times_s) > 1 else 0.0
+    if len(times_s) < 2:
+        return 0.0
+    # np.median looks for NaN first, which takes longer than all else for a few hundred reports.
+    distances = np.sort(np.diff(times_s))
+    middle = len(distances) // 2
+    return float(distances[middle] if len(distances) % 2 else (distances[middle - 1] + distances[middle]) / 2)
 
 
 def _after_gap(times_s: FloatArray) -> np.ndarray:

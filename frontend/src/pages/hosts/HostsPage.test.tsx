@@ -93,12 +93,14 @@ test("a host with a red rule stands before all others, and its mark leads to wha
       { host: "calm1", colour: "red", n: 2 },
       { host: "unknown", colour: "amber", n: 1 },
     ],
+    behind: "judged 640 of 1,000 hosts in the last minute",
   });
   const user = await openFleet(server);
   await waitFor(() => {
     expect(names()).toEqual(["calm1", "culprit", "odd", "unknown"]);
   });
   expect([...document.querySelectorAll('.fleet-row[data-on="red"]')]).toEqual([rowOf("calm1")]);
+  screen.getByText(/rules are behind: judged 640 of 1,000 hosts in the last minute$/);
   const mark = within(rowOf("calm1")).getByRole("link", { name: /^critical on calm1:/ });
   expect(mark.getAttribute("href")).toMatch(/\/incidents\?.*host=calm1/);
   await user.click(screen.getByRole("button", { name: "State" }));

@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useRef } from "react";
 import { fleetQuery } from "../../api/queries";
+import { openNowQuery } from "../../api/watch";
 import { IgnoredNote } from "../../components/IgnoredNote";
 import { FilterBox } from "../../components/ListFilters";
 import { useMe } from "../../components/me";
@@ -30,6 +31,7 @@ export function HostsPage() {
   const navigate = useNavigate();
   const me = useMe();
   const fleet = useQuery(fleetQuery(view.at));
+  const behind = useQuery(openNowQuery(view.at)).data?.behind ?? null;
   const now = useNow(SECOND);
   const zone = useZone(view.clock);
   const [isAdding, adding] = useDisclosure(false);
@@ -80,6 +82,7 @@ export function HostsPage() {
               {view.at !== null && ` at ${formatInstant(zone, view.at).slice(0, 16)} ${zoneLabel(zone, view.at)}`}
               {fleet.data.n_minutes_read < fleet.data.n_minutes &&
                 ` · reading the hour: ${String(fleet.data.n_minutes_read)} of ${String(fleet.data.n_minutes)} minutes`}
+              {behind !== null && ` · rules are behind: ${behind}`}
             </Text>
           )}
         </Group>
