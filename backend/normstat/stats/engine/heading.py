@@ -205,17 +205,20 @@ class Heading:
         self._state.header_group = self._state.group_line
         self._set(found.header, found.parts, found.text)
 
-    def note_turn(self, line: bytes, before: Header | None) -> None:
-        """Remember the line, if it has just become the present header after another one or none.
+    def note_turn(self, line: bytes, before: Header | None) -> HeaderTurn | None:
+        """Remember the line, if it has just become the present header after another one or none, and return what made it that.
 
-        One with a clock comes but once; what an open table makes of a line depends on the one before.
+        Missing: None for one with a clock, which comes but once, and for one of an open table: what that makes of a line depends on
+        the one before
         """
         header, text = self.header, self._state.header_line
         if header is None or header.table.is_open or len(self._turns) >= MAX_TURNS or line != text.encode():
-            return
+            return None
         parts, _ = self._split(text)
-        if parts is not None and parts.clock is None:
-            self._turns[line] = HeaderTurn(before, self._state.group_line, header, parts, text)
+        if parts is None or parts.clock is not None:
+            return None
+        found = self._turns[line] = HeaderTurn(before, self._state.group_line, header, parts, text)
+        return found
 
     @property
     def stretches(self) -> Stretches:

@@ -168,7 +168,8 @@ class Stretches:
             self._known = {}
         # One of an earlier header with the same identity can never come again.
         others = [other for other in self._known.get(key, ()) if other.before is before and other.fixed != found.fixed]
-        self._known[key] = (found, *others[: MAX_ALTERNATIVES - 1])
+        # The longest is tried first: the end of a piece may be the beginning of another one.
+        self._known[key] = tuple(sorted((found, *others[: MAX_ALTERNATIVES - 1]), key=lambda one: -one.n_bytes))
 
 
 def _to_stretch(before: Header | None, data: bytes, notes: Sequence[LineNote]) -> Stretch | None:

@@ -15,6 +15,7 @@ follow each other at the tool's interval.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from normstat.stats.engine.times.time_lines import parse_time_line
@@ -24,6 +25,8 @@ from normstat.stats.records import State
 # A command line of the agent begins with it when the agent calls the tool repeatedly: "@10 mpstat 5 2".
 LOOP_MARK: Final = "@"
 LOOP: Final = re.compile(r"@(?P<every>\d{1,9})\s+(?P<command>\S.*)", re.ASCII | re.DOTALL)
+# A fleet's hosts run the same commands, and each post brings them again.
+MAX_COMMANDS: Final = 1024
 # Options with which a tool prints the epoch itself, before each of its reports: -T u, -Tu; -d u of prstat.
 OWN_EPOCH: Final = re.compile(r"\s-[A-Za-z]*[Td]\s?u(?:\s|$)", re.ASCII)
 RECORDER_MARKS: Final = (b"zzz ", b"Every ")
@@ -90,6 +93,7 @@ def interval_in_command(command: str, tool: str) -> float | None:
     return float(numbers[0]) or None if 1 <= len(numbers) <= MAX_NUMBERS else None
 
 
+@lru_cache(MAX_COMMANDS)
 def may_be_live(command: str) -> bool:
     """Return whether the tool may still run: its command line has a number, which may be an interval, or is called repeatedly.
 
@@ -130,6 +134,7 @@ def recorded_interval(line: bytes) -> int | None:
     return int(found["seconds"]) or None if found is not None else None
 
 
+@lru_cache(MAX_COMMANDS)
 def omits_since_boot(letter: str, command: str, tool: str) -> bool:
     """Return whether the command line has the option that suppresses the since-boot report, alone or among others (-xy).
 
@@ -144,15 +149,20 @@ def omits_since_boot(letter: str, command: str, tool: str) -> bool:
     return not is_ignored
 
 
+@lru_cache(MAX_COMMANDS)
+def _loop_of(command: str) -> tuple[int | None, bool]:
+    """Return the seconds between the agent's calls of a tool, None for one call, and whether the tool prints the epoch itself."""
+    loop = LOOP.match(command)
+    return int(loop["every"]) if loop is not None else None, OWN_EPOCH.search(command) is not None
+
+
 class Calls:
     """Finds the lines of a stream that a recorder wrote before it called the tool. Kept in the reader's state."""
 
     __slots__ = ("_begun_s", "_epoch_s", "_every_s", "_has_own_epochs")
 
     def __init__(self, command: str, state: object) -> None:
-        loop = LOOP.match(command)
-        self._every_s = int(loop["every"]) if loop is not None else None
-        self._has_own_epochs = OWN_EPOCH.search(command) is not None
+        self._every_s, self._has_own_epochs = _loop_of(command)
         # When the present call began, and the epoch on the line just before; None for neither.
         self._begun_s: int | None = None
         self._epoch_s: int | None = None

@@ -169,6 +169,8 @@ class Reader(LineEngine[ColumnLayout]):
                 continue
             if not self._take_singly(walk, stop, data):
                 break
+        # What ends a piece, such as the blank line after a report, ends the next one.
+        self._learn(walk, data)
         self._book(walk)
         self._close_runs(begin - window.begin)
         return walk.taken
@@ -323,7 +325,9 @@ class Reader(LineEngine[ColumnLayout]):
         before = self._heading.header
         found = self._take_text(line, offset)
         if found is LineKind.HEADER and self._heading.header is not before:
-            self._heading.note_turn(line, before)
+            turn = self._heading.note_turn(line, before)
+            if turn is not None:
+                self._note(LineNote(LineRole.TURN, turn=turn))
         return found
 
     def _note(self, note: LineNote) -> None:
