@@ -163,6 +163,15 @@ def check_samples(database_url: str, sent: Counter[str]) -> str:
     return f"{found.total():,} samples sent and found, {row[1]} streams, {row[0]} rejected lines"
 
 
+def judged_hosts(database_url: str) -> str:
+    """How many of the hosts rules judged in the last minute."""
+    query = "SELECT count(*) FROM watched_hosts WHERE judged_at > now() - interval '60 s'"
+    with psycopg.connect(database_url) as connection:
+        row = connection.execute(query).fetchone()
+        assert row is not None
+    return f"rules judged {row[0]:,} hosts in the last minute"
+
+
 def quantiles(seconds: list[float]) -> str:
     cuts = statistics.quantiles(seconds, n=100, method="inclusive")
     found = {"p50": cuts[49], "p95": cuts[94], "p99": cuts[98], "max": max(seconds)}
@@ -176,7 +185,8 @@ def report(title: str, tally: Tally, wall: float, used: Usage) -> None:
     print(f"  a post: {quantiles(tally.seconds)}; {tally.n_packed / MIB:.0f} MiB packed, {tally.n_plain / MIB:.0f} MiB plain")
     print(
         f"  CPU s: server {used.server:.1f}, database {used.database:.1f}, generator {used.generator:.1f}, all {used.total:.1f}"
-        f" = {used.total / wall:.2f} cores; per million values: server {used.server / millions:.3f},"
+        f" = {used.total / wall:.2f} cores, {(used.server + used.database) / wall:.2f} without the generator;"
+        f" per million values: server {used.server / millions:.3f},"
         f" database {used.database / millions:.3f}, generator {used.generator / millions:.3f}, all {used.total / millions:.3f}",
         flush=True,
     )
@@ -209,6 +219,7 @@ def measure_fleet(options: argparse.Namespace) -> None:
         tally, memory = asyncio.run(run_fleet(rig, variants, options))
         wall, used = time.perf_counter() - began, rig.usage() - before
         report(f"{options.agents} agents, {options.workers} workers, {options.database}", tally, wall, used)
+        print(f"  {judged_hosts(url)}")
         named = {"idle": memory[0], "start": memory[1], "middle": memory[len(memory) // 2], "end": memory[-1], "most": max(memory)}
         print(f"  server RSS MiB: {', '.join(f'{name} {n / MIB:.0f}' for name, n in named.items())}; late posts {tally.n_late}")
         print(f"  {check_samples(url, tally.n_samples + warm.n_samples)}")

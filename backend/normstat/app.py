@@ -50,6 +50,7 @@ from normstat.ingest.receivers.type_memory import TypeMemory
 from normstat.jobs.background import keep_running
 from normstat.jobs.due_work import SELDOM_S, DueWork
 from normstat.live.notify import LiveHub
+from normstat.records.judging_pace import PaceNote
 from normstat.runtime.input_limits import BATCHES_AT_ONCE, MAX_ARTEFACT_BYTES, MAX_REPORT_FILE_BYTES
 from normstat.runtime.installed_files import find_agents_dir, find_page_dir
 from normstat.runtime.memory import return_free_pages, return_large_blocks
@@ -59,7 +60,6 @@ from normstat.samples.spec_refresh import reload_user_specs
 from normstat.schedule import run_schedule
 from normstat.settings import Settings
 from normstat.stats.line_kind import LineKind
-from normstat.watch.judging_pace import PaceNote
 
 if TYPE_CHECKING:
     from normstat.auth.oidc_login import OidcLogin

@@ -9,6 +9,7 @@ from typing import Final, ParamSpec, TypeVar
 
 import psycopg
 import structlog
+from apscheduler.events import EVENT_SCHEDULER_SHUTDOWN
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
@@ -72,6 +73,7 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settin
     began = datetime.now(UTC)
     tasks = ScheduledTasks(sessions, settings)
     scheduler = AsyncIOScheduler(timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": 60})
+    scheduler.add_listener(lambda _: tasks.end(), EVENT_SCHEDULER_SHUTDOWN)
 
     def add(task_id: str, task: Callable[[], Awaitable[object]], trigger: str, **times: object) -> None:
         scheduler.add_job(wait_for_database(task), trigger, id=task_id, **times)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
+from normstat.db.session import open_read_session
 from normstat.db.turns import Turns
 from normstat.settings import Settings
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from normstat.alerts.alert_router import AlertRouter
     from normstat.compaction.seal_job import Sealing
     from normstat.watch.scores.score_job import ContinuousComparison
+    from normstat.watch.watch_process import WatchProcess
     from normstat.watch.watcher import Watcher
 
 # Work left after this time waits for the next run.
@@ -39,6 +41,13 @@ class ScheduledTasks:
         self._rolling_turns: Turns[int] = Turns("rolling_baseline_failed")
         self._baseline_turns: Turns[int] = Turns("baseline_update_failed")
         self._normal_turns: Turns[int] = Turns("normal_search_failed")
+        # From the time on when it is worth it.
+        self._watch_process: WatchProcess | None = None
+
+    def end(self) -> None:
+        """End what the tasks have started: another process leads, or this one ends."""
+        if self._watch_process is not None:
+            self._watch_process.end()
 
     async def delete_expired_logins(self) -> None:
         """Delete sessions and links that have expired."""
@@ -99,8 +108,25 @@ class ScheduledTasks:
         await self._continuous.run(self._sessions)
 
     async def run_watch(self) -> None:
-        """Evaluate the rules on what has arrived."""
-        await self._watcher.run()
+        """Evaluate the rules on what has arrived: of a large fleet in a process of its own."""
+        from normstat.records.judging_pace import read_pace
+        from normstat.runtime.metrics import RULES_JUDGED
+        from normstat.watch.watch_process import FROM_HOSTS, WatchProcess, WatchSettings
+
+        if self._watch_process is None:
+            async with open_read_session(self._sessions) as session:
+                pace = await read_pace(session, datetime.now(UTC))
+            if pace.n_hosts < FROM_HOSTS:
+                await self._watcher.run()
+                return
+            own = self._settings
+            self._watch_process = WatchProcess(
+                WatchSettings.of(
+                    self._sessions, database_url=own.database_url, database_dir=own.database_dir, log_level=own.log_level
+                )
+            )
+        if await self._watch_process.run() is not None:
+            RULES_JUDGED.set_to_current_time()
 
     async def route_alerts(self) -> None:
         """Route open alerts and queue their messages."""

@@ -64,7 +64,7 @@ DECODERS = {
         "artefacts/log_codec.py", "artefacts/packed_reading.py", "artefacts/part_codec.py", "server/embedded.py",
         "ingest/preview_process.py", "local/running_installation.py", "codecs/array_codec.py", "stats/engine/proc/counters.py",
         "backup/journal.py", "backup/manifest.py", "samples/lookup.py", "codecs/sealed_codec.py",
-        "samples/stream_cache.py",
+        "samples/stream_cache.py", "watch/watch_process.py",
         # Templates of an administrator, some kilobytes.
         "alerts/webhook_template.py",
         # Commands: files and answers of their own user.
@@ -144,6 +144,8 @@ def test_except_exception_stands_where_others_must_not_suffer() -> None:
         "jobs/periodic.py",
         "db/turns.py",
         "retention/deletion_worker.py",
+        # Hosts that are judged together: the one that cannot be must not hold up the others.
+        "watch/watcher.py",
         # Raises it again in another process.
         "local/aside.py",
     }

@@ -42,9 +42,9 @@ from normstat.errors import DatabaseAway, HalfRestored, MigrationError, Normstat
 from normstat.local.binaries import find_origin
 from normstat.local.postgres_releases import PostgresVersion
 from normstat.query.disk_usage import read_storage_info
+from normstat.records.judging_pace import read_pace
 from normstat.runtime.installed_files import find_agents_dir, find_page_dir
 from normstat.settings import Settings
-from normstat.watch.judging_pace import read_pace
 from normstat.watch.own_figures import SeenHost, list_seen_hosts, read_losses, read_stream_figures
 from normstat.watch.watch_lists import list_watched_hosts
 

@@ -9,8 +9,8 @@ from normstat.db.heartbeats import HUNG_AFTER_S
 from normstat.doctor.check_result import MAX_NAMED, CheckResult, error, not_checked, ok, warning
 from normstat.doctor.database_facts import FoundDamage, JobFacts
 from normstat.query.reject_rise import RejectCounts
+from normstat.records.judging_pace import SENDING, JudgingPace
 from normstat.runtime.readable import format_seconds, name_some
-from normstat.watch.judging_pace import SENDING, JudgingPace
 from normstat.watch.own_figures import BEHIND_S, HostLoss, SeenHost, StreamFigures
 
 JOB_WAIT_WARNING_S: Final = 300.0

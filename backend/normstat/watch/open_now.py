@@ -6,8 +6,8 @@ from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.records.judging_pace import read_pace
 from normstat.runtime.field_docs import Documented
-from normstat.watch.judging_pace import read_pace
 from normstat.watch.rules.rule_file import COLOURS, Colour
 from normstat.watch.watch_lists import OpenPlace, list_open_places
 from normstat.watch.watch_mute_rows import WatchMuteRecord, list_watch_mutes

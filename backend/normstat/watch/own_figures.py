@@ -14,9 +14,9 @@ from normstat.db.schema.models import BUNDLE_KEY, IMPORT_KEY, Gap, Host, Stream
 from normstat.db.schema.retention_models import HostDeletionRow
 from normstat.query.reject_rise import NO_REJECTS, read_reject_counts
 from normstat.query.storage_sizes import read_disk
+from normstat.records.judging_pace import SENDING
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.times.calls import stream_interval
-from normstat.watch.judging_pace import SENDING
 
 # Tools that have been silent for longer are not looked at.
 STREAMS_OF: Final = timedelta(days=2)

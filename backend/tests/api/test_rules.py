@@ -113,7 +113,7 @@ async def test_what_is_on_is_acknowledged_muted_and_marked(anna: httpx.AsyncClie
     assert (on["host"], on["source"], on["colour"], on["n_instances"], on["mute"]) == ("sun2", "mutex", "red", 1, None)
     assert (on["of"], on["episodes"][0]["instance"]) == ("cpu", "1")
     host = {"host": "sun2", "colour": "red", "n": 1}
-    assert body_of(await anna.get(f"{API}/watch/open")) == {"n_waiting": 1, "worst": "red", "hosts": [host]}
+    assert body_of(await anna.get(f"{API}/watch/open")) == {"n_waiting": 1, "worst": "red", "hosts": [host], "behind": None}
     rules = {rule["name"]: rule for rule in body_of(await anna.get(f"{API}/rules"))["rules"]}
     # Those that judge the host, and those that need no samples.
     judging = [name for name, rule in rules.items() if rule["n_hosts"] or rule["subsystem"] == "normstat"]
@@ -123,7 +123,7 @@ async def test_what_is_on_is_acknowledged_muted_and_marked(anna: httpx.AsyncClie
     path = f"{API}/episodes/{episode['id']}"
     seen = body_of(await anna.post(f"{path}/acknowledge", json={"note": "I look"}))
     assert (seen["acknowledged_by"], seen["note"]) == ("anna", "I look")
-    assert body_of(await anna.get(f"{API}/watch/open")) == {"n_waiting": 0, "worst": None, "hosts": [host]}
+    assert body_of(await anna.get(f"{API}/watch/open")) == {"n_waiting": 0, "worst": None, "hosts": [host], "behind": None}
     back = body_of(await anna.delete(f"{path}/acknowledge"))
     assert (back["acknowledged_at"], back["acknowledged_by"], back["note"]) == (None, "", "")
     assert body_of(await anna.get(f"{API}/watch/open"))["n_waiting"] == 1

@@ -19,9 +19,9 @@ from normstat.local.binaries import FROM_WHEEL
 from normstat.local.postgres_releases import SECURITY_RELEASES, PostgresVersion, find_missing
 from normstat.local.running_server import find_running_servers
 from normstat.query.disk_usage import DiskInfo, RawStorage, StorageInfo
+from normstat.records.judging_pace import JudgingPace
 from normstat.runtime.readable import name_some
 from normstat.settings import Settings
-from normstat.watch.judging_pace import JudgingPace
 from normstat.watch.own_figures import HostLoss, SeenHost, StreamFigures
 from tests.e2e.product import free_port
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from normstat.db.session import open_read_session
-from normstat.watch.judging_pace import JudgingPace, read_pace
+from normstat.records.judging_pace import JudgingPace, read_pace
 from tests.databases import Sessions, on_either_database
 from tests.watch.live import at
 

@@ -99,6 +99,8 @@ async def test_a_rule_that_looks_back_far_makes_no_other_tool_be_read_as_far(
         read.append((stat.name, windows[0].end - windows[0].start))
         return await read_side(session, host_id, stat, windows, **how)
 
+    # Each host reads for itself.
+    monkeypatch.setattr(live_judge, "MAX_ROWS_AHEAD", 0)
     monkeypatch.setattr(live_judge, "read_side", note)
     watcher = Watcher(sessions)
     for steps in (range(120), range(120, 130), range(130, 140)):
