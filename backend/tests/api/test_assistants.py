@@ -108,8 +108,9 @@ async def test_a_comparison_says_what_changed_and_where_to_see_it(assistant: Ass
     assert "Verdict: " in text
     assert "Compared with: " in text
     assert "http://normstat.test/comparison?host=web1&baseline_window=2026-11-21T10%3A00%3A00Z" in text
+    # It rises all the time: what leans to the incident at the end of the baseline is left out.
     series, _ = await assistant.call("ask_series", COMPARED | {"search": "cpu us"})
-    assert re.search(r"web1 vmstat_linux\.cpu_us: .*Median 35 %; in the baseline 14 %", series), series
+    assert re.search(r"web1 vmstat_linux\.cpu_us: .*Median 35 %; in the baseline 12 %", series), series
     link, _ = await assistant.call("report_link", COMPARED)
     path = re.search(r"http://normstat.test(/api/v1/comparison/report\.html\S+)", link)
     assert path is not None
