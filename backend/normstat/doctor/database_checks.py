@@ -12,7 +12,7 @@ from normstat.local.postgres_releases import MIN_MAJOR, SUPPORT_ENDS, PostgresVe
 from normstat.query.disk_usage import StorageInfo
 from normstat.runtime.readable import count_of, format_bytes
 from normstat.runtime.units import GIB, MIB
-from normstat.settings import CONNECTIONS_BESIDE_POOL
+from normstat.settings import CONNECTIONS_BESIDE_POOL, CONNECTIONS_OF_WATCHING
 
 FAILURES_OF: Final = timedelta(days=7)
 # Graphs and posts take no more CPU with 64 MB than with 256 MB (measured for `normstat up`).
@@ -174,10 +174,10 @@ def _check_memory(facts: DatabaseFacts) -> CheckResult:
 def _check_connections(facts: DatabaseFacts, size: ServerSize) -> CheckResult:
     most = _number(facts, "max_connections")
     reserved = _number(facts, "superuser_reserved_connections") + _number(facts, "reserved_connections")
-    of_server = size.n_workers * (size.pool_size + CONNECTIONS_BESIDE_POOL)
+    of_server = size.n_workers * (size.pool_size + CONNECTIONS_BESIDE_POOL) + CONNECTIONS_OF_WATCHING
     found = (
         f"max_connections {most} ({facts.n_connections} in use, {reserved} reserved); the server may open {of_server} "
-        f"(processes: {size.n_workers}, {size.pool_size} + {CONNECTIONS_BESIDE_POOL} each)"
+        f"(processes: {size.n_workers}, {size.pool_size} + {CONNECTIONS_BESIDE_POOL} each, and {CONNECTIONS_OF_WATCHING})"
     )
     needed = of_server + reserved + SPARE_CONNECTIONS
     if most < of_server + reserved:

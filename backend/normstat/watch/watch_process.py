@@ -27,8 +27,6 @@ log = structlog.get_logger()
 FROM_HOSTS: Final = 100
 # A run takes some seconds.
 ANSWER_S: Final = 120.0
-# One for a run, and one for what it looks at with it.
-POOL_SIZE: Final = 2
 NEXT_RUN: Final = b"\n"
 
 
@@ -106,11 +104,12 @@ async def _serve(settings: WatchSettings) -> None:
     from normstat.db.session import make_engine, make_sessions  # noqa: PLC0415
     from normstat.db.turns import describe, is_database_away  # noqa: PLC0415
     from normstat.samples.spec_refresh import reload_user_specs  # noqa: PLC0415
+    from normstat.settings import CONNECTIONS_OF_WATCHING  # noqa: PLC0415
     from normstat.watch.watcher import Watcher  # noqa: PLC0415
 
     # Its import makes transactions of the leader check the lock.
     assert leader.LEADER_LOCK
-    sessions = make_sessions(make_engine(settings.database_url, pool_size=POOL_SIZE), settings.leader_pid)
+    sessions = make_sessions(make_engine(settings.database_url, pool_size=CONNECTIONS_OF_WATCHING), settings.leader_pid)
     folder = None if settings.database_dir is None else Path(settings.database_dir)
     watcher = Watcher(sessions, database_url=settings.database_url, database_dir=folder)
     while await asyncio.to_thread(sys.stdin.buffer.readline):

@@ -19,6 +19,7 @@ MAKERS: Final = {
     ("make_engine", "app.py"): 3,  # for people, for agents, and for the standby, which is another database
     ("make_engine", "alerts/outbox_worker.py"): 1,
     ("make_engine", "db/session.py"): 1,
+    ("make_engine", "watch/watch_process.py"): 1,  # CONNECTIONS_OF_WATCHING, in one process
     ("make_probe_engine", "db/probe.py"): 1,
     ("open_locked_sessions", "jobs/claims.py"): 1,
     ("open_locked_sessions", "incidents/incident_worker.py"): 1,  # for as long as it works

@@ -96,7 +96,6 @@ def recap(output: str) -> dict[str, int]:
 
 
 @pytest.mark.matrix
-@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     try:

@@ -118,6 +118,7 @@ async def fill_blocks(sessions: Sessions, host: str, spec: Spec, blocks: Sequenc
                 await copy_block(connection, stored[name], block, RowTarget(owner.id, stream.id, ids))
         times = np.concatenate([block.time_us for block in blocks])
         stream.first_sample_at, stream.last_sample_at = from_us(int(times.min())), from_us(int(times.max()))
+        stream.stat_names = sorted({*stream.stat_names, *stats})
     if os.environ.get(SEALED):
         await seal_all(sessions, host)
 
