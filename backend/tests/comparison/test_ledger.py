@@ -208,6 +208,22 @@ def test_a_process_that_allocates_and_sleeps_holds_its_memory() -> None:
     assert line.sentence.startswith("python3 (21866), which is new, held 5.72 GiB, 100 % of the rise")
 
 
+def test_who_takes_memory_is_named_also_where_more_was_freed_before() -> None:
+    """2 GiB of a tmpfs were freed before the incident, in which a process takes 400 MiB."""
+    host = memory_host(np.linspace(0, 4e5, M))
+    freed = host["linux_memory"][1]
+    freed["", "shmem_kb"] = np.zeros(M)
+    freed["", "used_kb"] = freed["", "used_kb"] - 1e6
+    line = ledger_of(host)["memory"]
+    assert line.outside < 0
+    assert line.sentence.startswith("python3 (21866), which is new, held 3")
+    # Without it the answer is what was freed.
+    host = memory_host(np.zeros(M))
+    host["linux_memory"][1]["", "shmem_kb"] = np.zeros(M)
+    host["linux_memory"][1]["", "used_kb"] = host["linux_memory"][1]["", "used_kb"] - 1e6
+    assert ledger_of(host)["memory"].sentence.startswith("shared memory and tmpfs took 0 ")
+
+
 def disk_host(*, requests: float, busy: float, blocked: float) -> Host:
     host: Host = {name: ({}, {}) for name in ("linux_disk", "linux_command", "linux_process")}
     for side, n in ((0, N), (1, M)):

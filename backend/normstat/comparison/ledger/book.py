@@ -184,7 +184,9 @@ def _memory(reading: Reading) -> Entry | None:
     before = known_mean(reading.stats[source.stat].baseline, field, windows, "")
     if np.isnan(held).all() or np.isnan(before).all():
         return None
-    farthest = int(np.nanargmax(np.abs(held - np.nanmedian(before))))
+    rise = (held - np.nanmedian(before)) * (-1.0 if source.free else 1.0)
+    # Where less is held than normal all the time, who takes memory meanwhile is seen best where the most is held.
+    farthest = int(np.nanargmax(rise if np.nanmax(rise) < 0 else np.abs(rise)))
     times = Times(windows, Spans(quarters.starts[[farthest]], quarters.length_s))
     least = max(MIN_CHANGES["memory"], MIN_SHARE_OF_MEMORY * capacity)
     # A report without it does not mean that there was none.

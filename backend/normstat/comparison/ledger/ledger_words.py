@@ -107,9 +107,10 @@ def _choose_unit(line: LedgerLine, told: Sequence[LedgerPart]) -> LedgerPart | N
 def _choose_processes(line: LedgerLine) -> list[LedgerPart]:
     """Return the processes and commands that made the change. Empty: none"""
     outside = [part for part in line.parts if part.is_outside and part.kind not in ("others", "remainder")]
-    # On a host that is less busy than normal, a process may have begun, too.
-    only_rose = bool(outside) and all(part.change > 0 for part in outside)
-    sign = 1.0 if line.is_full or line.outside >= 0 or only_rose else -1.0
+    # On a host that is less busy than normal, a process may have begun, too. Who takes memory matters more than what was freed.
+    rose = [part.change > 0 for part in outside]
+    has_risen = any(rose) if line.resource == "memory" else bool(rose) and all(rose)
+    sign = 1.0 if line.is_full or line.outside >= 0 or has_risen else -1.0
     # Less of what a process does is no reason for more.
     same = [part for part in line.parts if part.change * sign > 0 and part.kind not in ("others", "remainder")]
     outside = [part for part in same if part.is_outside]
