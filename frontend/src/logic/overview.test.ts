@@ -44,6 +44,14 @@ describe("the overview", () => {
     expect(ids(overview)).toEqual(["iostat.busy", "vmstat.wait", "vmstat.busy", "free.busy", "free.wait", "iostat.wait"]);
   });
 
+  it("is not filled with what a host is, which is reported once an hour", () => {
+    const { overview } = layOut(
+      sectionsOf([stat("vmstat", "cpu", ["busy"]), stat("host_facts", "memory")]),
+      view(["vmstat.busy"]),
+    );
+    expect(ids(overview)).toEqual(["vmstat.busy"]);
+  });
+
   it("has nine panels at most; the others are in their sections", () => {
     const stats = ["a", "b", "c", "d", "e", "f"].map((name) => stat(name, "cpu"));
     const { overview, sections } = layOut(sectionsOf(stats), view(["f.wait"]));
