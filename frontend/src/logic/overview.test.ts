@@ -50,6 +50,8 @@ describe("the overview", () => {
       view(["vmstat.busy"]),
     );
     expect(ids(overview)).toEqual(["vmstat.busy"]);
+    const alone = layOut(sectionsOf([stat("host_facts", "memory")]), view(["vmstat.busy"]));
+    expect(ids(alone.overview)).toEqual(["host_facts.busy", "host_facts.wait"]);
   });
 
   it("has nine panels at most; the others are in their sections", () => {

@@ -8,7 +8,7 @@ import type { ScoreRow } from "./scores";
 /** The key of the ready-made view that names what belongs into the overview. */
 export const OVERVIEW_KEY = "overview";
 export const MAX_OVERVIEW = 9;
-/** What a host is, reported once an hour: a panel of it is empty in nearly every window. */
+/** What a host is, reported once an hour: beside what is measured, a panel of it is empty in nearly every window. */
 const FACTS = "host_facts";
 
 export interface HostLayout {
@@ -41,8 +41,9 @@ export function layOut(sections: readonly Section[], view: ViewInfo | undefined)
     const [first] = sources.flatMap(({ stat, panel }) => byId.get(`${stat}.${panel ?? ""}`) ?? []);
     return first ?? [];
   });
-  const fillers = inTurn(recorded).filter(({ stat }) => stat.name !== FACTS);
-  const overview = [...new Set([...chosen, ...fillers])].slice(0, MAX_OVERVIEW);
+  const inOrder = inTurn(recorded);
+  const measured = inOrder.filter(({ stat }) => stat.name !== FACTS);
+  const overview = [...new Set([...chosen, ...(measured.length > 0 ? measured : inOrder)])].slice(0, MAX_OVERVIEW);
   const taken = new Set(overview.map(({ id }) => id));
   const others = recorded
     .map((section) => ({ ...section, panels: section.panels.filter(({ id }) => !taken.has(id)) }))
