@@ -35,7 +35,7 @@ from normstat.runtime.units import MIB
 # For agents 4, and one each for health, events of the database, looking for work, imports, reparses, deletions, backtests, alerts,
 # webhooks, and what is remembered of incidents (tests/db/test_connection_budget.py counts them).
 CONNECTIONS_BESIDE_POOL = 14
-# Of the process that judges a large fleet, which only one of the server's processes has.
+# For the process that judges a large fleet. Only one of the server's processes starts one.
 CONNECTIONS_OF_WATCHING = 2
 # Settings that may be in a file of their own: secrets, and addresses with a password.
 SECRETS: Final = ("database_url", "database_read_url", "admin_url", "secret_key", "oidc_client_secret", "metrics_token")

@@ -65,7 +65,7 @@ class DebianRoot:
         root.parent.mkdir(parents=True, exist_ok=True)
         with root.with_name(root.name + ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if self.is_made:  # somebody else made it while we waited
+            if self.is_made:  # another process made it meanwhile
                 return
             # Made aside and renamed, so that an interrupted one is never taken for a whole one.
             scratch = root.with_name(root.name + ".new")
@@ -85,6 +85,15 @@ class DebianRoot:
                 raise DatabaseUnavailable(f"{self.what}: mmdebstrap could not make {root}: {last}")
             scratch.rename(root)
 
+
+# Begins a script in mounts of its own, which end with it: "$root" is a copy of the cached Debian ("$BASE"), which is not changed.
+COPY_OF_ROOT: Final = r"""
+set -eu
+mount -t tmpfs tmpfs "$SCRATCH"
+mkdir "$SCRATCH/upper" "$SCRATCH/work" "$SCRATCH/root"
+mount -t overlay overlay -o "lowerdir=$BASE,upperdir=$SCRATCH/upper,workdir=$SCRATCH/work" "$SCRATCH/root"
+root=$SCRATCH/root
+"""
 
 TIMESCALE_ROOT: Final = DebianRoot(
     "timescale-root", "TimescaleDB", "postgresql-17,postgresql-17-timescaledb", f"{DEBIAN_BIN}/postgres".lstrip("/")

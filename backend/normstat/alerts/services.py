@@ -39,7 +39,7 @@ class ServiceInfo(Documented):
     name: str
     label: str
     url: str
-    """Of its API; a server of one's own, or of another region, has another one."""
+    """Where its API is; change it for your own server, or for another region."""
     key: ServiceEntry
     target: ServiceEntry | None
     """Whom the channel reaches there; null where the key says so."""
@@ -113,7 +113,7 @@ def build_call(service: Service, url: str, key: str, target: str, words: Mapping
     colour = Colour(str(words["colour"]))
     own = {word: by_colour[colour] for word, by_colour in service.by_colour.items()}
     values = {word: _fit(service, word, value) for word, value in {**words, **own, "key": key, "target": target}.items()}
-    # Of a path, so that no word leads elsewhere; the token of a Telegram bot has a colon.
+    # Quoted, so that no word leads to another path; the token of a Telegram bot has a colon.
     in_path = {word: quote(str(value), safe=":") for word, value in values.items()}
     return ServiceCall(
         url=url.rstrip("/") + str(fill_body(request.path, in_path)),

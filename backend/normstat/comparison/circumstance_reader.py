@@ -133,7 +133,7 @@ async def read_traces(session: AsyncSession, host_id: int, incident: Window, bas
 
     One that also covers the whole baseline does not count.
     """
-    # Of the streams' specs only: to read all specs takes a second.
+    # Only the specs of these streams are parsed: all of them take a second.
     specs = load_catalogue().specs
     observers = []
     for name, first, last in await read_stream_times(session, host_id, incident):

@@ -93,8 +93,10 @@ def _without_contamination(series: dict[str, Sides], groups: Sequence[Sequence[s
         is_foreign[begin : begin + first] = is_foreign[end - last : end] = True
         begin = end
     spans = [(float(times[bins[at][0]]), float(times[bins[at][-1]])) for at in np.flatnonzero(is_foreign).tolist()]
+    if not spans:
+        return {}
     kept: dict[str, Sides] = {}
-    for name, ((own, values), incident, before) in series.items() if spans else ():
+    for name, ((own, values), incident, before) in series.items():
         left = np.copy(values)
         for start, last_s in spans:
             left[(own >= start) & (own <= last_s)] = np.nan

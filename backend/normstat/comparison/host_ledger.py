@@ -41,14 +41,10 @@ async def read_ledger(
     found = await list_host_stats(session, host_id)
     stats = [stat for stat in found if stat.name in STATS]
     facts = [stat for stat in found if stat.name == INSTALLED[0]]
-    requests = [
-        request
-        for stat in stats
-        for request in (
-            ask_baseline(host_id, stat, windows, max_rows),
-            SideRequest(host_id, stat, (incident,), [field for field in stat.fields if is_profiled(field)], max_rows),
-        )
-    ]
+    requests: list[SideRequest] = []
+    for stat in stats:
+        fields = [field for field in stat.fields if is_profiled(field)]
+        requests += [ask_baseline(host_id, stat, windows, max_rows), SideRequest(host_id, stat, (incident,), fields, max_rows)]
     requests += [ask_facts(host_id, stat, incident, max_rows) for stat in facts]
     host = (await session.get_one(Host, host_id)).name
     read = await read_sides(session, requests, _nobody)

@@ -52,7 +52,7 @@ def check_database(facts: DatabaseFacts, size: ServerSize, today: date) -> Itera
 
 
 def _check_version(facts: DatabaseFacts, today: date) -> CheckResult:
-    version = PostgresVersion(*divmod(facts.version_num, 10000))
+    version = PostgresVersion.of_number(facts.version_num)
     found = f"PostgreSQL {facts.settings.get('server_version', version)}"
     if facts.origin == FROM_WHEEL:
         found += f", {FROM_WHEEL}"

@@ -117,7 +117,7 @@ async def _examine_database(place: Installation) -> tuple[list[CheckResult], lis
                 return [failed, *_skip((*OF_DATABASE, *after), "the database does not answer")], None
             # By a socket, so it runs on this machine.
             if str(conninfo_to_dict(place.settings.database_url).get("host", "/")).startswith("/"):
-                version = PostgresVersion(*divmod(facts.version_num, 10000))
+                version = PostgresVersion.of_number(facts.version_num)
                 facts = replace(facts, origin=await asyncio.to_thread(find_origin, version))
             results = [ok("database", place.database_origin), *_examine_facts(facts, place.settings)]
             migrations = _check_migrations(place.settings.database_url)

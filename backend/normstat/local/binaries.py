@@ -105,7 +105,7 @@ def copy_binaries(binaries: Binaries) -> Binaries:
     prefix = binaries.bin_dir.parent
     # The wheel has its programs two folders below site-packages and their libraries in a folder beside its own.
     libraries = prefix.parent.parent / f"{prefix.parent.name}.libs"
-    # Of this version: a newer wheel must not go on with the programs of an older one.
+    # A folder for each version: a newer wheel must not run the programs of an older one.
     root = ROOT_STATE_DIR / f"postgresql-{binaries.version}"
     if not (root / "done").exists():
         shutil.rmtree(root, ignore_errors=True)

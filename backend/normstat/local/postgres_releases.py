@@ -26,6 +26,15 @@ class PostgresVersion:
     major: int
     minor: int
 
+    @classmethod
+    def of_number(cls, version_num: int) -> "PostgresVersion":
+        """Return the version of PostgreSQL's `server_version_num`.
+
+        >>> str(PostgresVersion.of_number(160014))
+        '16.14'
+        """
+        return cls(*divmod(version_num, 10000))
+
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}"
 

@@ -39,7 +39,7 @@ MAX_INTERVAL_S: Final = 86_400
 OLD_AFTER: Final = timedelta(days=7)
 # From this many hosts on, another thread is worth it.
 MANY: Final = 300
-# Of a fleet most hosts have the same stats.
+# Most hosts of a fleet have the same stats.
 MAX_STAT_LISTS: Final = 1024
 
 

@@ -44,7 +44,7 @@ async def read_pace(session: AsyncSession, now: datetime) -> JudgingPace:
     """Return how many of the hosts that send were judged lately."""
     is_in_time = or_(
         WatchedHost.judged_at >= now - JUDGED_WITHIN,
-        # Of a host that sends once a minute nothing is due before its next samples.
+        # A host that sends once a minute has nothing to judge before its next samples.
         Host.last_seen_at - WatchedHost.judged_at < JUDGED_WITHIN,
         # A new host has its turn in the next run.
         and_(WatchedHost.judged_at.is_(None), Host.created_at >= now - JUDGED_WITHIN),

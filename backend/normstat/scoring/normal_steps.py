@@ -31,7 +31,7 @@ MIN_SUREST: Final = 8.0
 MIN_ALONE: Final = 10.0
 # The place of a step is looked for this far around that from which both sides differ most.
 NEAR: Final = 5
-# Part of the usual level below which values are told apart linearly.
+# Values below this share of the usual level are compared by difference, larger ones by ratio.
 LINEAR: Final = 0.1
 # Hours that vary by less than this part of the level vary as little as none.
 MIN_SPREAD: Final = 0.01

@@ -347,7 +347,7 @@ class HostJudge:
         needs: dict[str, _StatNeed] = {}
         for task in tasks:
             own = _StatNeed(frozenset(), task.judge_from, _lookback(task.rule))
-            for stat in self._stats_of(task.rule):
+            for stat in self._stats:
                 for each in self._plans.choose(task.rule, [stat], NO_COUNTS)[0]:
                     known = needs.get(stat, own)
                     needs[stat] = _StatNeed(

@@ -11,7 +11,7 @@ import pytest
 
 from tests.agent.conftest import require_program
 from tests.agent.host import AGENTS
-from tests.debian_root import DatabaseUnavailable, require_timescale_root
+from tests.debian_root import COPY_OF_ROOT, DatabaseUnavailable, require_timescale_root
 
 NEWER: Final = "9.8.7"
 PLACES: Final = {
@@ -26,11 +26,9 @@ PLACES: Final = {
 
 # Runs in namespaces of its own: whatever it mounts or starts ends with it, and the cached Debian below is not changed.
 # The agent cannot reach its server, so everything stays in the spool.
-LIFE: Final = r"""
-set -eu
-mount -t tmpfs tmpfs "$SCRATCH"
-mkdir "$SCRATCH/upper" "$SCRATCH/work" "$SCRATCH/root"
-mount -t overlay overlay -o "lowerdir=$BASE,upperdir=$SCRATCH/upper,workdir=$SCRATCH/work" "$SCRATCH/root"
+LIFE: Final = (
+    COPY_OF_ROOT
+    + r"""
 mount -t proc proc "$SCRATCH/root/proc"
 cp "$OLD" "$SCRATCH/root/old" && cp "$NEW" "$SCRATCH/root/new"
 manage() {
@@ -81,6 +79,7 @@ if [ "$KIND" = deb ]; then
     [ -s "$old_raw" ] && echo "purged: the spool is kept"
 fi
 """
+)
 
 
 def build(kind: str, agents: Path, folder: Path, *, umask: int = 0o077, zone: str = "UTC") -> Path:

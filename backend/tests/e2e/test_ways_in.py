@@ -18,7 +18,7 @@ import pytest
 
 from normstat import __version__
 from tests.databases import ServerPool
-from tests.debian_root import DatabaseUnavailable, bare_root
+from tests.debian_root import COPY_OF_ROOT, DatabaseUnavailable, bare_root
 from tests.e2e.product import CHECKOUT, Server, free_port, log_in, wait_until
 from tests.unavailable import require_plain, skip_without
 
@@ -32,12 +32,9 @@ SETTINGS: Final = (
 PASSED: Final = ("PIP_", "NODE_EXTRA_CA_CERTS")
 DOWNLOAD_TIMEOUT_S: Final = 900.0
 # Runs in namespaces of its own: what it mounts or starts ends with it, and the cached Debian below is not changed.
-ENTER: Final = r"""
-set -eu
-mount -t tmpfs tmpfs "$SCRATCH"
-mkdir "$SCRATCH/upper" "$SCRATCH/work" "$SCRATCH/root"
-mount -t overlay overlay -o "lowerdir=$BASE,upperdir=$SCRATCH/upper,workdir=$SCRATCH/work" "$SCRATCH/root"
-root=$SCRATCH/root
+ENTER: Final = (
+    COPY_OF_ROOT
+    + r"""
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
 mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
@@ -51,6 +48,7 @@ done
 exec chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive $PASSED \
     sh -euc "$SCRIPT"
 """
+)
 
 
 def read_ways() -> dict[str, tuple[str, tuple[str, ...]]]:

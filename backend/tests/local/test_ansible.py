@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from normstat.settings import Settings
-from tests.debian_root import ANSIBLE_ROOT, DatabaseUnavailable
+from tests.debian_root import ANSIBLE_ROOT, COPY_OF_ROOT, DatabaseUnavailable
 from tests.e2e.product import CHECKOUT
 from tests.local.test_server_package import build_package
 from tests.unavailable import skip_without
@@ -20,12 +20,9 @@ LOCAL: Final = "postgresql://normstat@/normstat?host=/var/run/postgresql"
 
 # Runs in namespaces of its own: whatever it mounts or starts ends with it, and the cached Debian below is not changed. Ansible runs
 # in the root that it changes; so does PostgreSQL, but not systemd.
-RUNS: Final = r"""
-set -eu
-mount -t tmpfs tmpfs "$SCRATCH"
-mkdir "$SCRATCH/upper" "$SCRATCH/work" "$SCRATCH/root"
-mount -t overlay overlay -o "lowerdir=$BASE,upperdir=$SCRATCH/upper,workdir=$SCRATCH/work" "$SCRATCH/root"
-root=$SCRATCH/root
+RUNS: Final = (
+    COPY_OF_ROOT
+    + r"""
 mount -t proc proc "$root/proc"
 mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
 ip link set lo up
@@ -60,6 +57,7 @@ run ansible-playbook -i hosts.yml -e @moved.yml site.yml
 grep ^NORMSTAT_DATABASE "$root/etc/normstat/normstat.env"
 cat "$root/etc/normstat/secrets/database_url" | tr a-z A-Z
 """
+)
 
 
 def run_roles(tmp_path: Path, base: Path, server: dict[str, object], agent: dict[str, object]) -> dict[str, str]:

@@ -13,7 +13,7 @@ import pytest
 
 from normstat.settings import FILE, SECRETS, Settings
 from tests.agent.conftest import require_program
-from tests.debian_root import DatabaseUnavailable, require_timescale_root
+from tests.debian_root import COPY_OF_ROOT, DatabaseUnavailable, require_timescale_root
 from tests.e2e.product import CHECKOUT
 from tests.unavailable import skip_without
 
@@ -73,12 +73,9 @@ def test_without_a_wheel_the_script_says_what_to_do(kind: str, tmp_path: Path) -
 
 
 # Runs in namespaces of its own: what it mounts ends with it, and the cached Debian below is not changed.
-LIFE: Final = r"""
-set -eu
-mount -t tmpfs tmpfs "$SCRATCH"
-mkdir "$SCRATCH/upper" "$SCRATCH/work" "$SCRATCH/root"
-mount -t overlay overlay -o "lowerdir=$BASE,upperdir=$SCRATCH/upper,workdir=$SCRATCH/work" "$SCRATCH/root"
-root=$SCRATCH/root
+LIFE: Final = (
+    COPY_OF_ROOT
+    + r"""
 cp "$OLD" "$root/old" && cp "$NEW" "$root/new"
 deb() {
     chroot "$root" dpkg --force-depends "$@" 2>&1 | grep -v "^dpkg: .*depend" || :
@@ -111,6 +108,7 @@ if [ "$KIND" = deb ]; then
     chroot "$root" getent passwd normstat
 fi
 """
+)
 
 
 def build_package(kind: str, version: str, folder: Path) -> Path:

@@ -89,7 +89,7 @@ export function formatDuration(length: DurationMs): string {
   return rest > 0 || text === "" ? `${text}${String(rest)}ms` : text;
 }
 
-/** Return a duration as readable text: `1 h 30 min`, at most the two largest units, and no others between them (15 min 1 ms is `15 min`). */
+/** Return a duration as readable text: `1 h 30 min`, at most two units, next to each other (15 min 1 ms is `15 min`). */
 export function describeDuration(length: DurationMs): string {
   const terms = ["d", "h", "m", "s", "ms"];
   const words: Record<string, string> = { m: "min" };

@@ -185,7 +185,7 @@ def _memory(reading: Reading) -> Entry | None:
     if np.isnan(held).all() or np.isnan(before).all():
         return None
     rise = (held - np.nanmedian(before)) * (-1.0 if source.free else 1.0)
-    # Where less is held than normal all the time, who takes memory meanwhile is seen best where the most is held.
+    # If less is held than normal throughout, a process that takes memory shows best where most is held.
     farthest = int(np.nanargmax(rise if np.nanmax(rise) < 0 else np.abs(rise)))
     times = Times(windows, Spans(quarters.starts[[farthest]], quarters.length_s))
     least = max(MIN_CHANGES["memory"], MIN_SHARE_OF_MEMORY * capacity)

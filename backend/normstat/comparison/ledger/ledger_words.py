@@ -107,7 +107,7 @@ def _choose_unit(line: LedgerLine, told: Sequence[LedgerPart]) -> LedgerPart | N
 def _choose_processes(line: LedgerLine) -> list[LedgerPart]:
     """Return the processes and commands that made the change. Empty: none"""
     outside = [part for part in line.parts if part.is_outside and part.kind not in ("others", "remainder")]
-    # On a host that is less busy than normal, a process may have begun, too. Who takes memory matters more than what was freed.
+    # A process may also have begun on a host that is less busy than normal. Memory that it takes matters more than what was freed.
     rose = [part.change > 0 for part in outside]
     has_risen = any(rose) if line.resource == "memory" else bool(rose) and all(rose)
     sign = 1.0 if line.is_full or line.outside >= 0 or has_risen else -1.0

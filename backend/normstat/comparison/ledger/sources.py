@@ -234,7 +234,7 @@ FORKS: Final[tuple[RateTotal, ...]] = (
 )
 
 _USERS: Final = (CPU_USERS, MEMORY_USERS, WRITERS, READERS, BLOCKED, PARENTS, (GPU_USERS,))
-# What the ledger needs of a baseline's processes: of their many fields few.
+# The few fields of processes and commands that the ledger needs of a baseline.
 FIELDS_OF_USERS: Final[Mapping[str, frozenset[str]]] = {
     stat: frozenset(
         field

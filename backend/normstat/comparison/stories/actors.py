@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -31,18 +32,18 @@ MAX_CLAUSES: Final = 3
 MIN_REPORTS_BEFORE: Final = 2
 
 
-@dataclass(slots=True)
+@dataclass
 class Actor:
-    """A process or command with its findings. `findings`: with their groups and places, strongest first"""
+    """A process or command with its findings. `findings`: with their groups and places; complete before anything else is asked"""
 
     stat: str
     instance: str
     command: str
     findings: list[tuple[FindingGroup, Finding, StoryPlace]] = field(default_factory=list)
 
-    @property
+    @cached_property
     def telling(self) -> list[tuple[FindingGroup, Finding, StoryPlace]]:
-        """Its findings of amounts that matter; of those without one all that are no details, or else all."""
+        """The findings whose amounts matter; without such all but details; and if there are only details, those."""
         matter = [item for item in self.findings if is_amount_that_matters(item[0], item[1])]
         return matter or [item for item in self.findings if item[2].role != "detail"] or self.findings
 

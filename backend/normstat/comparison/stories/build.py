@@ -1,6 +1,6 @@
 """Build the stories of a host from its groups: one for each resource, with the processes that use it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -79,6 +79,11 @@ def _weigh(group: FindingGroup) -> FindingGroup:
     return replace(group, anomaly_score=_half(group.anomaly_score), members=members)
 
 
+def least_impact(stats: Iterable[str]) -> float:
+    """Return the smallest impact worth reporting. `stats`: those that show it; less is enough for a process that is always there"""
+    return MIN_STEADY_IMPACT if STEADY_STATS.intersection(stats) else MIN_IMPACT
+
+
 def is_noticeable(group: FindingGroup) -> bool:
     """Return whether to report a group that is only likely: a resource or a service changed by an amount that matters.
 
@@ -86,9 +91,8 @@ def is_noticeable(group: FindingGroup) -> bool:
     """
     if place_of(group, group.members[0]).role == "detail":
         return False
-    if group.stat in STEADY_STATS:
-        return group.impact >= MIN_STEADY_IMPACT
-    return group.impact >= MIN_IMPACT and not is_process_stat(group.stat)
+    is_reported = group.stat in STEADY_STATS or not is_process_stat(group.stat)
+    return is_reported and group.impact >= least_impact([group.stat])
 
 
 def build_stories(
@@ -136,7 +140,7 @@ def build_stories(
         if any(process.stat in STEADY_STATS and process.change == "less" for process in item.story.processes)
     ]
     if not new_processes and len(slowed) == 1 and len(slowed[0].story.processes) == 1:
-        # A service that does less now and then is why its disk stops now and then.
+        # A service that stalls explains a disk that stops with it.
         stories = _join(stories, slowed[0], lambda item: _lacks_process(item) and bool(item.bouts))
     return [_name_new_processes(item, new_processes) if item.story.anomaly_score >= least else item for item in stories]
 
@@ -173,8 +177,7 @@ def _is_noticeable(item: HostStory, least: float) -> bool:
         return True
     if roles == {"detail"} and not story.processes and story.anomaly_score < least:
         return False
-    is_of_service = any(process.stat in STEADY_STATS for process in story.processes)
-    return story.impact >= (MIN_STEADY_IMPACT if is_of_service else MIN_IMPACT) or story.anomaly_score >= MIN_SCORE
+    return story.impact >= least_impact(process.stat for process in story.processes) or story.anomaly_score >= MIN_SCORE
 
 
 def _lacks_process(item: HostStory) -> bool:

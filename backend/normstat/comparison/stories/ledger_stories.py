@@ -10,7 +10,7 @@ from normstat.comparison.ledger.ledger_words import culprits_of, describe_certai
 from normstat.comparison.ledger_model import Certainty, LedgerLine, LedgerPart, Resource
 from normstat.comparison.model import FindingGroup, ProcessChange, Story, StoryProcess
 from normstat.comparison.steady_processes import STEADY_STATS
-from normstat.comparison.stories.build import MAX_PROCESSES, MAX_PROCESSES_IN_SENTENCE, MIN_IMPACT, MIN_STEADY_IMPACT, HostStory
+from normstat.comparison.stories.build import MAX_PROCESSES, MAX_PROCESSES_IN_SENTENCE, HostStory, least_impact
 from normstat.comparison.stories.story_table import find_place, title_of
 from normstat.comparison.stories.story_words import (
     CONSEQUENCES,
@@ -125,7 +125,7 @@ def _is_news(item: HostStory, groups: Sequence[FindingGroup]) -> bool:
     # What one of many processes does hardly moves the sum.
     is_of_process = any(groups[at].stat in STEADY_STATS for at in item.groups)
     # A resource may change strongly and shortly; a process that nothing else shows must use an amount that matters.
-    matters = bool(item.lines) or item.story.impact >= (MIN_STEADY_IMPACT if is_of_process else MIN_IMPACT)
+    matters = bool(item.lines) or item.story.impact >= least_impact(groups[at].stat for at in item.groups)
     matters = matters and any(is_amount_that_matters(groups[at]) for at in item.groups)
     return (_is_sure(item, groups) or is_of_process) and not _is_within(item, groups) and matters and (is_failure or not is_relief)
 
