@@ -8,7 +8,7 @@ set_defaults() {
     home=$(cd -- "$home" && pwd) || die "cannot read the directory of $0"
     machine='' server='' token_file='' spool='' stats='' host='' tags='' interval='' spool_limit='' max_file='' max_age='' max_body=''
     ca_file='' client_cert='' client_key='' proxy='''' transport='' config='' my_uid='' token_mode='' token_known='' token_due=0 up_s=0
-    join_token_file='' token_real='' is_rotation_asked='' rotation_due=0 begun='' evidence_episode=''
+    join_token_file='' token_real='' is_rotation_asked='' rotation_due=0 begun='' asked_s='' may_stretch='' evidence_episode=''
     sampler_pid='' io_note='' user=''
     main_command=${main_command:-} max_text='' question='' title='' text_spec='' text_command='' text_start='' text_end='' is_stderr='' text_file=''
 }
@@ -155,6 +155,9 @@ finish_options() {
         [ "${#fo_tag}" -le 50 ] || die_usage "the tag '$fo_tag' is longer than 50 characters"
     done
     IFS=$fo_ifs
+    # Who sets an interval means it.
+    may_stretch=''
+    [ -n "$interval" ] || may_stretch=1
     interval=${interval:-5}
     require_number interval "$interval"
     [ "$interval" -ge 1 ] || die_usage "--interval must be at least 1"

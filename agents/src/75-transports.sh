@@ -346,6 +346,10 @@ read_head() {
             ;;
         [Nn]ormstat-[Tt]oken:*rotate*) is_rotation_asked=1 ;;
         [Nn]ormstat-[Bb]egun:*) begun=${hd_line#*:} ;;
+        [Nn]ormstat-[Ii]nterval:*)
+            asked_s=${hd_line#*:}
+            asked_s=${asked_s# }
+            ;;
         [Rr]etry-[Aa]fter:*)
             retry_after=${hd_line#*:}
             retry_after=${retry_after# }

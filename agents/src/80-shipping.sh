@@ -13,6 +13,7 @@ ship() {
         write_request || return 1
         set_now
     fi
+    asked_s=''
     send_request
     case $http_code in
     200) take_acks ;;

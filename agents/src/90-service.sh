@@ -105,8 +105,18 @@ one_turn() {
     if [ "$is_tried" = 1 ] || [ "$up_s" -ge 3 ]; then
         [ -f lock/ready ] || : >lock/ready
     fi
-    if [ "$up_s" -lt 15 ] || [ "$is_behind" = 1 ]; then rest=1; else rest=$interval; fi
+    set_rest
     rest_a_while
+}
+
+# Sets rest to the seconds until the next turn: the interval, or longer where the last answer asked for it.
+set_rest() {
+    rest=$interval
+    if [ -n "$may_stretch" ] && is_count "$asked_s" && [ "${#asked_s}" -le 2 ] && [ "$asked_s" -gt "$rest" ]; then
+        rest=$asked_s
+        [ "$rest" -le 60 ] || rest=60
+    fi
+    if [ "$up_s" -lt 15 ] || [ "$is_behind" = 1 ]; then rest=1; fi
 }
 
 # Sleeps rest seconds in the background, since a shell handles a signal only when it waits.

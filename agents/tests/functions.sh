@@ -382,6 +382,22 @@ $stats line 22: a * cannot stand for the program
 $stats line 23: no command"
 same_bytes 'what is run as episodes begin' lock/evidence 'disk-slow,mutex\tlockstat sleep 10\n*\tls\n'
 
+# The pause between two posts: the server may ask for a longer one where nobody set it, within bounds.
+interval=5 is_behind=0 up_s=100
+found=$(for asked_s in '' 3 10 61 100 1x; do
+    for may_stretch in '' 1; do
+        set_rest
+        printf '%s ' "$rest"
+    done
+done)
+same 'the pause asked for' "$found" '5 5 5 5 5 10 5 60 5 5 5 5 '
+asked_s=20 may_stretch=1 up_s=14
+set_rest
+same 'the pause of an agent that has just started' "$rest" 1
+up_s=100 is_behind=1
+set_rest
+same 'the pause of an agent that is behind' "$rest" 1
+
 # Episodes that began: each is dealt with once, by the lines for its rule, and a line may not run again at once.
 evidence_seen=' ' evidence_queue='' evidence_times='' up_s=100
 begun=' 17/mutex 18/swap 17/mutex x/mutex 19/a.b 020/mutex'
@@ -604,6 +620,9 @@ head_is() {
     same "the head <$2>" "$http_code|$retry_after|$is_rotation_asked" "$3"
 }
 head_is curl 'HTTP/1.1 200 OK\r\nNormstat-Token: rotate\r\n\r\n' '200||1'
+asked_s=''
+head_is wget '  HTTP/1.1 200 OK\n  normstat-interval: 20\n' '200||'
+same 'the interval asked for' "$asked_s" 20
 head_is curl 'HTTP/1.1 100 Continue\r\n\r\nHTTP/2 503 \r\nretry-after: 7\r\n\r\n' '503|7|'
 head_is wget '  HTTP/1.1 429 Too many\n  Retry-After: 12\n' '429|12|'
 head_is curl 'HTTP/1.1 2000 Odd\r\n' '000||'

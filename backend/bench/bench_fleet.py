@@ -1,6 +1,7 @@
 """A fleet of agents against a real `normstat serve` on a real PostgreSQL: how long a post takes, what it costs, that all arrives.
 
-    python -m bench.bench_fleet [--agents 1000] [--seconds 60] [--interval 5] [--workers N] [--database embedded|timescaledb|URL]
+    python -m bench.bench_fleet [--agents 1000] [--seconds 60] [--interval 5] [--asked] [--workers N]
+        [--database embedded|timescaledb|URL]
     python -m bench.bench_fleet --peak [--load mpstat64|mpstat64_solaris|mixed] [--connections 8] [--body-reports 160] [--bodies 24]
         [--victoria URL]
 
@@ -22,11 +23,12 @@ from dataclasses import dataclass, field
 
 import psycopg
 
-from bench.fleet_text import Body, build_bodies, fleet_tools, mpstat_tools, solaris_tools
+from bench.fleet_text import Body, build_bodies, fleet_tools, join_bodies, mpstat_tools, solaris_tools
 from bench.http_load import Poster
 from bench.record import record
 from bench.rig import Rig, Usage, database, serving
 from bench.victoria import PATHS, VictoriaBody, VictoriaServer, to_victoria
+from normstat.ingest.post_intervals import CALM_S
 from normstat.samples.stat_tables import table_of
 
 N_VARIANTS = 8
@@ -48,8 +50,11 @@ class Tally:
     n_late: int = 0
 
 
-async def deliver(poster: Poster, body: Body, tally: Tally) -> None:
-    """Sends the body until it is taken, as an agent does: it waits as long as it is told to."""
+async def deliver(poster: Poster, body: Body, tally: Tally) -> float:
+    """Sends the body until it is taken, as an agent does: it waits as long as it is told to.
+
+    Returns the seconds that the server asks it to wait until the next post.
+    """
     while True:
         answer = await poster.post(body.packed)
         tally.statuses[answer.status] += 1
@@ -63,16 +68,42 @@ async def deliver(poster: Poster, body: Body, tally: Tally) -> None:
     tally.n_values += body.n_values
     tally.n_packed += len(body.packed)
     tally.n_plain += body.n_plain
+    return answer.interval_s
 
 
-async def run_agent(poster: Poster, bodies: list[Body], interval_s: float, begin: float, tally: Tally) -> None:
-    for number, body in enumerate(bodies):
-        pause = begin + number * interval_s - time.perf_counter()
+class Rounds:
+    """The posts of agents that bring the same samples: one for each interval, or joined into one for several."""
+
+    def __init__(self, bodies: list[Body], interval_s: float, *, is_asked: bool) -> None:
+        self.n_rounds = len(bodies)
+        self.interval_s = interval_s
+        self._bodies = bodies
+        self._is_asked = is_asked
+        self._joined: dict[tuple[int, int], Body] = {}
+
+    def n_of(self, asked_s: float) -> int:
+        """How many intervals the next post covers, after an answer that asked for this pause."""
+        return max(1, round(asked_s / self.interval_s)) if self._is_asked else 1
+
+    def body(self, first: int, end: int) -> Body:
+        """What the intervals from `first` to before `end` bring."""
+        if (first, end) not in self._joined:
+            self._joined[first, end] = join_bodies(self._bodies[first:end])
+        return self._joined[first, end]
+
+
+async def run_agent(poster: Poster, rounds: Rounds, asked_s: float, begin: float, tally: Tally) -> None:
+    """Posts as an agent that waits as long as the server asks, or that has an interval of its own."""
+    first = 0
+    while first < rounds.n_rounds:
+        end = min(first + rounds.n_of(asked_s), rounds.n_rounds)
+        pause = begin + (end - 1) * rounds.interval_s - time.perf_counter()
         if pause > 0:
             await asyncio.sleep(pause)
         else:
             tally.n_late += 1
-        await deliver(poster, body, tally)
+        asked_s = await deliver(poster, rounds.body(first, end), tally)
+        first = end
 
 
 def fleet_host(number: int) -> str:
@@ -84,13 +115,16 @@ async def run_fleet(rig: Rig, variants: list[list[Body]], options: argparse.Name
     tally = Tally()
     rng = random.Random(4)
     memory = [rig.rss()]
+    rounds = [Rounds(bodies[1:], options.interval, is_asked=options.asked) for bodies in variants]
+    # As agents that started at any time, not all together.
+    n_first = rounds[0].n_of(CALM_S)
     start = time.perf_counter() + 0.5
     agents = [
         asyncio.create_task(
             run_agent(
                 Poster(rig.port, token, fleet_host(number), keeps=False),
-                variants[number % len(variants)][1:],
-                options.interval,
+                rounds[number % len(rounds)],
+                options.interval * rng.randint(1, n_first),
                 start + rng.random() * options.interval,
                 tally,
             )
@@ -218,7 +252,8 @@ def measure_fleet(options: argparse.Namespace) -> None:
         before, began = rig.usage(), time.perf_counter()
         tally, memory = asyncio.run(run_fleet(rig, variants, options))
         wall, used = time.perf_counter() - began, rig.usage() - before
-        report(f"{options.agents} agents, {options.workers} workers, {options.database}", tally, wall, used)
+        pace = "as asked, " if options.asked else ""
+        report(f"{options.agents} agents, {pace}{options.workers} workers, {options.database}", tally, wall, used)
         print(f"  {judged_hosts(url)}")
         named = {"idle": memory[0], "start": memory[1], "middle": memory[len(memory) // 2], "end": memory[-1], "most": max(memory)}
         print(f"  server RSS MiB: {', '.join(f'{name} {n / MIB:.0f}' for name, n in named.items())}; late posts {tally.n_late}")
@@ -291,6 +326,7 @@ def main() -> None:
     parser.add_argument("--agents", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--interval", type=float, default=5)
+    parser.add_argument("--asked", action="store_true", help="agents wait as long as the server asks, as by default")
     parser.add_argument("--load", choices=list(LOADS), default="mpstat64")
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--body-reports", type=int, default=0, help="seconds of output in a body; 0: about a MiB")

@@ -7,8 +7,8 @@ host only, so many hosts can send the same bodies, and a load generator has noth
 import datetime as dt
 import gzip
 import random
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from normstat.ingest.protocol import Frame, FrameKind, format_frames
@@ -173,6 +173,7 @@ class Body:
     n_plain: int
     n_samples: dict[str, int]
     n_values: int
+    frames: Sequence[Frame]
 
 
 def build_bodies(tools: list[Tool], *, start: dt.datetime, n_reports: int, n_bodies: int, seed: int) -> Iterator[Body]:
@@ -200,5 +201,19 @@ def build_bodies(tools: list[Tool], *, start: dt.datetime, n_reports: int, n_bod
             key = f"{printer.tool.spec}.1795262400.4711-1"
             frames.append(Frame(FrameKind.STREAM, printer.tool.spec, key, offsets[i], len(data), printer.tool.command, data))
             offsets[i] += len(data)
-        plain = format_frames(frames)
-        yield Body(gzip.compress(plain, GZIP_LEVEL), len(plain), n_samples, n_values)
+        yield _pack(frames, n_samples, n_values)
+
+
+def _pack(frames: Sequence[Frame], n_samples: dict[str, int], n_values: int) -> Body:
+    plain = format_frames(frames)
+    return Body(gzip.compress(plain, GZIP_LEVEL), len(plain), n_samples, n_values, frames)
+
+
+def join_bodies(bodies: Sequence[Body]) -> Body:
+    """One request with what these would bring one after another: an agent that waits longer sends the same output at once."""
+    frames = [
+        replace(parts[0], length=sum(part.length for part in parts), data=b"".join(part.data for part in parts))
+        for parts in zip(*(body.frames for body in bodies), strict=True)
+    ]
+    n_samples = {name: sum(body.n_samples[name] for body in bodies) for name in bodies[0].n_samples}
+    return _pack(frames, n_samples, sum(body.n_values for body in bodies))

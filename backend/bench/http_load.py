@@ -16,6 +16,8 @@ class Answer:
     body: bytes
     retry_after_s: float
     seconds: float
+    # How long the server would like the agent to wait until the next post; 0: it did not say.
+    interval_s: float = 0.0
 
 
 class _Client(asyncio.Protocol):
@@ -100,8 +102,9 @@ def _parse(raw: bytes, seconds: float) -> Answer:
     if not raw:
         return Answer(0, b"", 0.0, seconds)
     head, _, body = raw.partition(HEAD_END)
-    retry_after_s = 0.0
+    said = {b"retry-after": 0.0, b"normstat-interval": 0.0}
     for line in head.split(b"\r\n"):
-        if line.lower().startswith(b"retry-after:"):
-            retry_after_s = float(line.split(b":", 1)[1])
-    return Answer(int(head.split(b" ", 2)[1]), body, retry_after_s, seconds)
+        name, _, text = line.partition(b":")
+        if name.lower() in said:
+            said[name.lower()] = float(text)
+    return Answer(int(head.split(b" ", 2)[1]), body, said[b"retry-after"], seconds, said[b"normstat-interval"])

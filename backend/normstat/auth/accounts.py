@@ -16,8 +16,8 @@ from normstat.auth.security_log import log_after_commit, short_groups, short_nam
 from normstat.db.named_rows import name_taken
 from normstat.db.schema.models import AgentToken, ApiToken, User
 from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, shorten
-from normstat.ingest.transaction import HOST_NAME
 from normstat.runtime.body import Body, Name
+from normstat.runtime.input_limits import HOST_NAME
 
 LAST: Final = "{name} is the last enabled administrator; give another account that role first"
 NEEDS_SESSION: Final = "An API token can neither create nor change an administrator, because that would outlive the token; log in"

@@ -23,10 +23,9 @@ from normstat.auth.secret_tokens import AGENT_TOKEN_PREFIX, JOIN_TOKEN_PREFIX, h
 from normstat.auth.security_log import log_after_commit, short_name
 from normstat.db.schema.account_models import JoinToken
 from normstat.errors import BadRequest, Conflict, NotAllowed, NotFound, shorten
-from normstat.ingest.transaction import HOST_NAME
 from normstat.records.audit_rows import AuditEntry, add_entries
 from normstat.runtime.body import NO_NUL, Body, Name, Tag
-from normstat.runtime.input_limits import too_many_hosts
+from normstat.runtime.input_limits import HOST_NAME, too_many_hosts
 
 MAX_LIFETIME_S: Final = 30 * 86_400
 MAX_USES: Final = 10_000

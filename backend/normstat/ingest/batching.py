@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from normstat.db.distribution import is_worker_away
 from normstat.db.session import driver_of, make_sessions, open_write_session
 from normstat.errors import DatabaseAway, NormstatError, TooLarge
+from normstat.ingest.post_intervals import PostIntervals
 from normstat.ingest.protocol import Ack, Frame
 from normstat.ingest.transaction import (
     THREAD_BYTES,
@@ -108,6 +109,7 @@ class IngestQueue:
         self._memory = _memories.setdefault(engine, IngestCache())
         if limits is not None:
             set_limits(engine, limits)
+        self.post_intervals = PostIntervals()
         self._waiting: list[QueuedRequest] = []
         self._hosts_at_work: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -200,7 +202,7 @@ class IngestQueue:
     async def _run(self, chosen: Sequence[QueuedRequest]) -> None:
         jobs = [own.job for own in chosen]
         try:
-            with metrics.timed(metrics.INGEST_BATCH_SECONDS):
+            with metrics.timed(metrics.INGEST_BATCH_SECONDS), self.post_intervals.working():
                 await ingest_batch(self._engine, self._memory, jobs)
         except BaseException as error:
             for own in chosen:

@@ -6,7 +6,6 @@ commit waits for the disk. One bad request is rejected without failing the batch
 
 import asyncio
 import itertools
-import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -29,7 +28,7 @@ from normstat.records import event_rows
 from normstat.records.host_tag_rows import read_tags
 from normstat.records.loss_events import StreamGap, note_losses
 from normstat.runtime import metrics
-from normstat.runtime.input_limits import RETRY_AFTER_S, IngestLimits, too_many_hosts
+from normstat.runtime.input_limits import HOST_NAME, RETRY_AFTER_S, IngestLimits, too_many_hosts
 from normstat.runtime.memory import CollectorPauses
 from normstat.samples import chunks, ingest_rows, samples, stream_rows
 from normstat.samples.ingest_rows import OpenHost, OpenStream, SavedStream
@@ -58,7 +57,6 @@ LOCK_TIMEOUT_S: Final = 20
 BATCH_LOCK_TIMEOUT_S: Final = 2
 STATEMENT_TIMEOUT_S: Final = 60
 MAX_TEXT_LENGTH: Final = 1000
-HOST_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]{0,199}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,9 @@ The database is the messenger, so this works across several server processes, an
 
 import asyncio
 import contextlib
+import json
+import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import datetime
 from typing import Final
@@ -17,11 +20,18 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from normstat.db.session import connect_arguments
 from normstat.db.turns import retry_wait_s
 from normstat.errors import shorten
+from normstat.runtime.input_limits import HOST_NAME
 from normstat.samples.spec_refresh import SPECS_CHANNEL
 
 log = structlog.get_logger()
 
 CHANNEL: Final = "normstat_live"
+WATCHED_CHANNEL: Final = "normstat_watched"
+# Server processes tell each other this often which hosts are watched, and believe it somewhat longer.
+WATCHED_EVERY_S: Final = 20.0
+WATCHED_FOR_S: Final = 45.0
+# Of a notification, which has at most 8000 bytes; a name has at most 200.
+NAMES_AT_ONCE: Final = 35
 # One entry per host and spec; a reader that follows more of them misses some events, never the newest.
 MAX_WAITING: Final = 1000
 FIRST_RETRY_S: Final = 0.5
@@ -40,6 +50,7 @@ class LiveEvent(BaseModel, frozen=True):
 
 # What is announced: an event, or several.
 NEWS: Final[TypeAdapter[LiveEvent | list[LiveEvent]]] = TypeAdapter(LiveEvent | list[LiveEvent])
+NAMES: Final[TypeAdapter[list[str]]] = TypeAdapter(list[str])
 
 
 class Subscription:
@@ -77,29 +88,59 @@ class Subscription:
 
 
 class LiveHub:
-    """Listens for database notifications and passes them to every subscriber.
+    """Listens for database notifications and passes them to every subscriber. Knows which hosts have an open page, in any process.
 
     `on_specs_changed` is called when user specs changed, and after every connect, because changes may have been missed.
     """
 
-    def __init__(self, database_url: str, on_specs_changed: Callable[[], Awaitable[None]] | None = None) -> None:
+    def __init__(
+        self,
+        database_url: str,
+        on_specs_changed: Callable[[], Awaitable[None]] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._database_url = database_url
         self._on_specs_changed = on_specs_changed
+        self._clock = clock
         self._subscriptions: set[Subscription] = set()
+        # Open pages of this process by host, what the other processes know of them, and until when a host counts as watched that
+        # another process named.
+        self._watched: Counter[str] = Counter()
+        self._told: frozenset[str] = frozenset()
+        self._told_s = float("-inf")
+        self._watched_until: dict[str, float] = {}
+        # Ends the wait for the database.
+        self._is_stirred = asyncio.Event()
         self._is_closed = False
         self.is_listening = asyncio.Event()
 
     @contextlib.contextmanager
-    def subscribe(self, hosts: frozenset[str] | None) -> Iterator[Subscription]:
-        """Provide a subscription that is filled while the block runs, with events of these hosts; None: of all."""
+    def subscribe(self, hosts: frozenset[str] | None, *, watched: str = "") -> Iterator[Subscription]:
+        """Provide a subscription that is filled while the block runs, with events of these hosts; None: of all.
+
+        `watched` is the one host that its reader looks at.
+        """
         subscription = Subscription(hosts)
         self._subscriptions.add(subscription)
         if self._is_closed:
             subscription.close()
+        # Other names are of no host, and may be too long to be told.
+        is_watching = HOST_NAME.fullmatch(watched) is not None
+        if is_watching:
+            self._watched[watched] += 1
+            self._is_stirred.set()
         try:
             yield subscription
         finally:
             self._subscriptions.discard(subscription)
+            if is_watching:
+                self._watched[watched] -= 1
+                # Drops those without an open page.
+                self._watched = +self._watched
+
+    def is_watched(self, host: str) -> bool:
+        """Return whether a page of this host is open, served by any process."""
+        return host in self._watched or self._watched_until.get(host, 0.0) > self._clock()
 
     def publish(self, event: LiveEvent) -> None:
         """Pass the event to all subscribers."""
@@ -122,6 +163,7 @@ class LiveHub:
                 ) as connection:
                     await connection.execute(f"LISTEN {CHANNEL}")
                     await connection.execute(f"LISTEN {SPECS_CHANNEL}")
+                    await connection.execute(f"LISTEN {WATCHED_CHANNEL}")
                     n_failures = 0
                     self.is_listening.set()
                     log.info("live_listening")
@@ -130,9 +172,12 @@ class LiveHub:
                         async for notice in connection.notifies(timeout=TAKE_S, stop_after=1):
                             if notice.channel == SPECS_CHANNEL:
                                 await self._see_specs_changed()
+                            elif notice.channel == WATCHED_CHANNEL:
+                                self._take_watched(notice.payload)
                             else:
                                 self._take(notice.payload)
-                        await _wait_until_readable(connection)
+                        await self._tell_watched(connection)
+                        await self._wait(connection)
             except psycopg.Error as error:
                 n_failures += 1
                 log.warning("live_lost", error=str(error).strip().splitlines()[:1], retry_s=_pause_s(n_failures))
@@ -155,17 +200,42 @@ class LiveHub:
         for event in [events] if isinstance(events, LiveEvent) else events:
             self.publish(event)
 
+    def _take_watched(self, payload: str) -> None:
+        try:
+            names = NAMES.validate_json(payload)
+        except ValidationError:
+            log.warning("watched_hosts_unreadable", payload=shorten(payload))
+            return
+        now_s = self._clock()
+        known = {name: until_s for name, until_s in self._watched_until.items() if until_s > now_s}
+        self._watched_until = known | dict.fromkeys(names, now_s + WATCHED_FOR_S)
 
-async def _wait_until_readable(connection: psycopg.AsyncConnection[object]) -> None:
-    """Wait until the database sends something, or is gone. While it waits itself, psycopg looks ten times a second."""
-    loop = asyncio.get_running_loop()
-    is_readable = asyncio.Event()
-    number = connection.fileno()
-    loop.add_reader(number, is_readable.set)
-    try:
-        await is_readable.wait()
-    finally:
-        loop.remove_reader(number)
+    async def _tell_watched(self, connection: psycopg.AsyncConnection[object]) -> None:
+        """Tell the other processes which hosts are watched, if they do not know all of them, or will soon forget."""
+        self._is_stirred.clear()
+        names = sorted(self._watched)
+        is_known = self._told.issuperset(names) and self._clock() - self._told_s < WATCHED_EVERY_S
+        if not names or is_known:
+            return
+        self._told, self._told_s = frozenset(names), self._clock()
+        for first in range(0, len(names), NAMES_AT_ONCE):
+            payload = json.dumps(names[first : first + NAMES_AT_ONCE])
+            await connection.execute("SELECT pg_notify(%s, %s)", (WATCHED_CHANNEL, payload))
+
+    async def _wait(self, connection: psycopg.AsyncConnection[object]) -> None:
+        """Wait until the database sends something or is gone, or there is something to tell.
+
+        While it waits itself, psycopg looks ten times a second.
+        """
+        loop = asyncio.get_running_loop()
+        number = connection.fileno()
+        loop.add_reader(number, self._is_stirred.set)
+        try:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(WATCHED_EVERY_S if self._watched else None):
+                    await self._is_stirred.wait()
+        finally:
+            loop.remove_reader(number)
 
 
 def _pause_s(n_failures: int) -> float:

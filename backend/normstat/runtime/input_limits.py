@@ -4,11 +4,13 @@ A leaked token, or a runaway tool, must not fill the database with names. Apart 
 needs the limits, few read an upload.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
 from normstat.errors import TooManyRequests
 
+HOST_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]{0,199}", re.ASCII)
 # A host runs some fifty tools; each begins a stream per day, and one whenever the agent or the tool restarts.
 MAX_NEW_STREAMS: Final = 2000
 # Per token: a fleet set up at once with the same token needs as many hours as it has thousands of hosts.

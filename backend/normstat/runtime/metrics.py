@@ -56,6 +56,12 @@ INGEST_BATCH_SECONDS: Final = Histogram(
     "normstat_ingest_batch_seconds", "Seconds that a batch of requests took", buckets=SLOW_S, registry=REGISTRY
 )
 INGEST_WAITING: Final = _gauge("normstat_ingest_waiting", "Requests of agents that wait for a batch")
+INGEST_POST_INTERVAL: Final = Gauge(
+    "normstat_ingest_post_interval_seconds",
+    "How long agents of hosts without an open page are asked to wait between two posts",
+    registry=REGISTRY,
+    multiprocess_mode="livemax",
+)
 INGEST_INSIDE: Final = _gauge("normstat_ingest_inside", "Requests of agents that are being received or worked on")
 ALERT_MESSAGES: Final = Counter(
     "normstat_alert_messages", "Tries to deliver messages of alerts, by kind and result", ["kind", "result"], registry=REGISTRY

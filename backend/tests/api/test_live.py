@@ -5,7 +5,7 @@ import json
 import os
 import signal
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,6 +23,8 @@ from tests.api.server import serving
 from tests.databases import TestServer
 from tests.e2e.product import free_port
 from tests.fork_server import start_forked
+
+ODD = "n\N{LATIN SMALL LETTER O WITH DIAERESIS}"
 
 
 def event(host: str = HOST, spec: str = "vmstat_linux", second: int = 0) -> LiveEvent:
@@ -75,6 +77,28 @@ async def test_what_ingest_commits_is_announced(agent: httpx.AsyncClient, databa
             assert (await send(agent, frames_of(VMSTAT))).status_code == 200
             [found] = await asyncio.wait_for(take(subscription, 1), 60)
     assert found == event(second=59)
+
+
+async def test_every_process_knows_which_hosts_are_watched(database_url: str) -> None:
+    here, now_s = LiveHub(database_url), [0.0]
+    elsewhere = LiveHub(database_url, clock=lambda: now_s[0])
+    # More than one notification holds.
+    others = [f"{number:03d}-{'x' * 190}" for number in range(80)]
+    async with listening(here), listening(elsewhere), AsyncExitStack() as readers:
+        with here.subscribe(None), here.subscribe(frozenset({"web2"}), watched=HOST):
+            for name in (*others, ODD):
+                readers.enter_context(here.subscribe(frozenset({name}), watched=name))
+            async with asyncio.timeout(60):
+                while not all(map(elsewhere.is_watched, (HOST, *others))):  # noqa: ASYNC110 - nothing announces it
+                    await asyncio.sleep(0.01)
+            assert here.is_watched(HOST)
+            assert not any(hub.is_watched(name) for hub in (here, elsewhere) for name in ("web2", ODD))
+            with psycopg.connect(database_url, autocommit=True) as connection:
+                connection.execute("SELECT pg_notify('normstat_watched', 'not JSON')")
+        assert not here.is_watched(HOST)
+        assert elsewhere.is_watched(HOST)
+        now_s[0] = notify.WATCHED_FOR_S
+        assert not elsewhere.is_watched(HOST)
 
 
 async def test_it_listens_again_after_the_connection_was_lost(database_url: str) -> None:

@@ -49,11 +49,11 @@ async def follow(
     if host is None and limited_account() is not None:
         async with open_read_session(state.sessions) as session:
             hosts = await read_visible_names(session)
-    return EventSourceResponse(_events(state.live, hosts), ping=PING_S, send_timeout=SEND_TIMEOUT_S)
+    return EventSourceResponse(_events(state.live, hosts, watched=host or ""), ping=PING_S, send_timeout=SEND_TIMEOUT_S)
 
 
-async def _events(hub: LiveHub, hosts: frozenset[str] | None) -> AsyncIterator[ServerSentEvent]:
-    with hub.subscribe(hosts) as subscription:
+async def _events(hub: LiveHub, hosts: frozenset[str] | None, *, watched: str) -> AsyncIterator[ServerSentEvent]:
+    with hub.subscribe(hosts, watched=watched) as subscription:
         end = asyncio.get_running_loop().call_later(MAX_LENGTH_S, subscription.close)
         try:
             # Sends something at once, so that the browser knows it is connected.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from normstat.ingest.imports.unpacking import Source
-from normstat.ingest.transaction import HOST_NAME
+from normstat.runtime.input_limits import HOST_NAME
 from normstat.stats.engine.hosts import ANOTHER_HOST, names_in, start_of_others
 from normstat.stats.readers import read
 from normstat.stats.records import State, Timing

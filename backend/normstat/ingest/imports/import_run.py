@@ -19,8 +19,8 @@ from normstat.ingest.imports.import_options import ImportOptions
 from normstat.ingest.imports.load import Loader, Pieces, empty_result, unread_result
 from normstat.ingest.imports.scan import Found, Survey, too_large_note
 from normstat.ingest.imports.unpacking import Budget, Peekable, TooMuch, Unreadable
-from normstat.ingest.transaction import HOST_NAME
 from normstat.records.artefact_keeper import ArtefactKeeper, ImportedText
+from normstat.runtime.input_limits import HOST_NAME
 from normstat.samples.spec_refresh import reload_user_specs
 from normstat.stats.catalogue import require_spec
 from normstat.window import from_us

@@ -16,6 +16,7 @@ from typing import Final
 
 from normstat.errors import TooLarge, shorten
 from normstat.ingest.receivers.metric_samples import HostSeries, MetricSamples, is_stale
+from normstat.runtime.input_limits import HOST_NAME
 from normstat.stats.engine.series.exposition_line import STALE, format_series, format_value
 
 SPEC: Final = "prometheus"
@@ -25,7 +26,6 @@ AHEAD: Final = "more than an hour ahead of the server's clock"
 MAX_REFUSED_TEXT: Final = 300
 SUFFIXES: Final = ("_bucket", "_sum", "_count", "_total")
 PORT: Final = re.compile(r"(?P<host>.+?)(?::[0-9]{1,5})", re.ASCII)
-HOST_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]{0,199}", re.ASCII)
 
 
 @dataclass(slots=True)
