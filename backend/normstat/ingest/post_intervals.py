@@ -1,4 +1,4 @@
-"""How long agents are asked to wait between two posts: longer where no page of the host is open, and where ingest is busy.
+"""How long agents are asked to wait between two posts: longer where no one waits for them, and where ingest is busy.
 
 A post costs a server much the same whether it brings 5 s of samples or 20. So a fleet that is too large for its server sends fewer
 and larger posts, instead of being refused.
@@ -11,8 +11,8 @@ from typing import Final
 
 from normstat.runtime import metrics
 
-# The default of the agent, which never posts more often: asked while a page of the host is open.
-WATCHED_S: Final = 5
+# The default of the agent, which never posts more often: asked while a page of the host is open, or an episode has just begun.
+URGENT_S: Final = 5
 CALM_S: Final = 10
 # Well below the 30 s after which a host counts as late.
 MAX_S: Final = 20
@@ -50,7 +50,7 @@ class PostIntervals:
             self._advance()
             self._n_working -= 1
 
-    def of_host(self, *, is_watched: bool) -> int:
+    def of_host(self, *, is_urgent: bool) -> int:
         """Return the pause to ask for, in whole seconds."""
         self._advance()
         now_s = self._changed_s
@@ -63,7 +63,7 @@ class PostIntervals:
                 self._asked_s = max(CALM_S, self._asked_s / STEP)
             self._since_s, self._busy_s = now_s, 0.0
             metrics.INGEST_POST_INTERVAL.set(self._asked_s)
-        return WATCHED_S if is_watched else round(self._asked_s)
+        return URGENT_S if is_urgent else round(self._asked_s)
 
     def _advance(self) -> None:
         now_s = self._clock()

@@ -3,7 +3,7 @@
 import httpx
 
 from normstat.api.http.state import AppState
-from normstat.ingest.post_intervals import CALM_S, JUDGED_EVERY_S, MAX_S, WATCHED_S, PostIntervals
+from normstat.ingest.post_intervals import CALM_S, JUDGED_EVERY_S, MAX_S, URGENT_S, PostIntervals
 from tests.api.samples import HOST, VMSTAT, frames_of, send
 
 
@@ -19,7 +19,7 @@ class Load:
         with self.intervals.working(), self.intervals.working():
             self.now_s += share * JUDGED_EVERY_S
         self.now_s += (1 - share) * JUDGED_EVERY_S
-        return self.intervals.of_host(is_watched=False)
+        return self.intervals.of_host(is_urgent=False)
 
 
 def test_the_busier_ingest_is_the_longer_agents_wait() -> None:
@@ -35,16 +35,16 @@ def test_a_batch_that_lasts_counts_while_it_lasts() -> None:
     load = Load()
     with load.intervals.working():
         load.now_s += JUDGED_EVERY_S
-        assert load.intervals.of_host(is_watched=False) > CALM_S
+        assert load.intervals.of_host(is_urgent=False) > CALM_S
 
 
 def test_a_host_with_an_open_page_never_waits() -> None:
     load = Load()
     assert load.run(1.0) > CALM_S
-    assert load.intervals.of_host(is_watched=True) == WATCHED_S
+    assert load.intervals.of_host(is_urgent=True) == URGENT_S
 
 
 async def test_the_answer_to_a_post_says_it(agent: httpx.AsyncClient, state: AppState) -> None:
     with state.live.subscribe(None, watched=HOST):
-        assert (await send(agent, frames_of(VMSTAT))).headers["Normstat-Interval"] == str(WATCHED_S)
+        assert (await send(agent, frames_of(VMSTAT))).headers["Normstat-Interval"] == str(URGENT_S)
     assert (await send(agent, frames_of(VMSTAT))).headers["Normstat-Interval"] == str(CALM_S)

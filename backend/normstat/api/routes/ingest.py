@@ -54,11 +54,13 @@ async def ingest(request: Request, admitted: Admitted, agent: Agent, state: Stat
     async with admitted.frames(request, is_gzip=_is_gzip(request)) as frames:
         acks = await _take(state, agent, request.headers, frames)
     host = request.headers.get("normstat-host", "")
+    begun = state.begun.of_host(host)
+    is_urgent = bool(begun) or state.live.is_watched(host)
     # The agent is to take a new token at /ingest/token; its own lines `when` say what follows from episodes that began.
     said = {
         "Normstat-Token": "rotate" if agent.is_rotation_due else "",
-        "Normstat-Begun": state.begun.of_host(host),
-        "Normstat-Interval": str(state.ingest_queue.post_intervals.of_host(is_watched=state.live.is_watched(host))),
+        "Normstat-Begun": begun,
+        "Normstat-Interval": str(state.ingest_queue.post_intervals.of_host(is_urgent=is_urgent)),
     }
     return PlainTextResponse(format_acks(acks), headers={name: text for name, text in said.items() if text})
 
