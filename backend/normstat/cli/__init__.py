@@ -6,6 +6,8 @@ Responsible for: arguments, printing, exit codes. Never: logic, which belongs to
 
 import importlib
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from types import ModuleType
 from typing import Annotated, Any, Final, cast
@@ -76,11 +78,13 @@ COMMANDS: Final = {
 }
 
 # These start a database, serve one that the environment names, need none, or look for it themselves.
-WITHOUT_LOOKUP: Final = frozenset({"up", "demo", "serve", "own-database", "parse", "trace-log", "mcp", "openapi", "gen", "config"})
+WITHOUT_LOOKUP: Final = frozenset(
+    {"up", "demo", "serve", "own-database", "parse", "trace-log", "mcp", "openapi", "gen", "config", "compare"}
+)
 
 
-# These write no log.
-WITHOUT_LOG: Final = frozenset({"up", "demo", "parse", "migrate", "jobs"})
+# These write no log, or do so in a part that they import later.
+WITHOUT_LOG: Final = frozenset({"up", "demo", "parse", "migrate", "jobs", "compare"})
 
 
 # The command that runs, as in `baseline delete`, for the audit log.
@@ -113,13 +117,19 @@ class LazyGroup(TyperGroup):
 
 def load_command(name: str) -> TyperCommand | TyperGroup:
     """Return the command of that name, with its module imported."""
-    with collector_paused():
-        if name not in WITHOUT_LOG:
-            _import_structlog()
+    with collector_paused() if name in WITHOUT_LOG else quick_imports():
         module = importlib.import_module(f"normstat.cli.{name.replace('-', '_')}_command")
     command = cast("TyperCommand | TyperGroup", typer.main.get_command(module.app))
     command.name = name
     return command
+
+
+@contextmanager
+def quick_imports() -> Iterator[None]:
+    """Run the block, which imports much, without the garbage collector, and with a structlog that has no rich."""
+    with collector_paused():
+        _import_structlog()
+        yield
 
 
 def _import_structlog() -> None:

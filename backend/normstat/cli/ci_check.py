@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from normstat.comparison.csv_comparison import MetricScore
 from normstat.comparison.model import Comparison
 from normstat.errors import BadRequest, shorten
 from normstat.runtime.readable import count_of
@@ -79,21 +78,6 @@ def cases_of(result: Comparison) -> list[CheckCase]:
     cases.append(CheckCase(FailOn.DISTURBED, "tools that disturbed the host", disturbed))
     cases.append(CheckCase(FailOn.APPEARED, "series that appeared", [f"{one.host}: {one.sentence}" for one in result.appeared]))
     return cases
-
-
-def cases_of_files(scores: Sequence[MetricScore]) -> list[CheckCase]:
-    """Return the cases of a comparison of two files: one for each metric that could be judged, and the new ones."""
-    cases = [
-        CheckCase(
-            FailOn.UNUSUAL,
-            score.metric,
-            [f"{score.metric} is {score.verdict}: strength {score.strength:.1f}"] if score.verdict == "unusual" else [],
-        )
-        for score in scores
-        if score.verdict not in {"appeared", "insufficient-data"}
-    ]
-    appeared = [f"{score.metric} is new" for score in scores if score.verdict == "appeared"]
-    return [*cases, CheckCase(FailOn.APPEARED, "series that appeared", appeared)]
 
 
 def failures_of(cases: Sequence[CheckCase], conditions: Sequence[FailCondition]) -> list[str]:

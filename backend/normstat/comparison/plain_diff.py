@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from normstat.comparison.long_csv import LongTable
-from normstat.comparison.series_reasons import format_factor
-from normstat.runtime.readable import count_of
+from normstat.runtime.readable import count_of, format_factor
 
 
 @dataclass(frozen=True, slots=True)

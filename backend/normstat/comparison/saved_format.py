@@ -1,14 +1,12 @@
 """The JSON of saved comparisons: what `model.Comparison` serialises to."""
 
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
 
 from pydantic import TypeAdapter
 
 from normstat.comparison.model import Comparison
 from normstat.comparison.saved_comparison_rows import SavedComparisonInfo
-
-_ADAPTER: Final = TypeAdapter(Comparison)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +18,7 @@ class SavedComparison(SavedComparisonInfo):
 
 def to_json(result: Comparison, *, indent: int | None = None) -> bytes:
     """Return a comparison as JSON, in the form of GET /comparison."""
-    return _ADAPTER.dump_json(result, indent=indent)
+    return _adapter().dump_json(result, indent=indent)
 
 
 def read_json(body: bytes) -> Comparison:
@@ -28,4 +26,10 @@ def read_json(body: bytes) -> Comparison:
 
     Raises: ValueError (pydantic's ValidationError) for any other JSON
     """
-    return _ADAPTER.validate_json(body)
+    return _adapter().validate_json(body)
+
+
+@cache
+def _adapter() -> TypeAdapter[Comparison]:
+    # Takes longer to make than to import all of this package; a command that prints a table needs none.
+    return TypeAdapter(Comparison)

@@ -7,10 +7,10 @@ from typing import Final
 
 import numpy as np
 
-from normstat.comparison.findings.wording import format_ratio, to_text
+from normstat.comparison.findings.wording import to_text
 from normstat.comparison.series_rows import BASELINE, HIGHEST, INCIDENT, LOWEST, MEDIAN, SeriesRows, SeriesVerdict
 from normstat.comparison.unscored_series import MIN_BASELINE, MIN_INCIDENT
-from normstat.runtime.readable import count_of
+from normstat.runtime.readable import count_of, format_factor, format_ratio
 from normstat.scoring.change_scale import KINDS
 from normstat.scoring.significance import LIKELY, VERY_RARE
 from normstat.stats.spec import Field
@@ -87,11 +87,6 @@ def _explain_insufficient(rows: SeriesRows, row: int, field: Field) -> str:
     ratio = "" if min(one, other) <= 0 else f", {format_factor(other / one)} times the baseline"
     difference = f"{sign}{_text(field, abs(other - one))}"
     return f"{no_verdict} {word} {_text(field, other)}, in the baseline {_text(field, one)}: {difference}{ratio}."
-
-
-def format_factor(ratio: float) -> str:
-    """Return how many times a value is another one: `24.4`, `0.93`."""
-    return format_ratio(ratio) if ratio >= 1 else f"{ratio:.2g}"
 
 
 def _both(rows: SeriesRows, row: int, field: Field) -> str:

@@ -19,6 +19,9 @@ SINGULAR: Final[Mapping[str, str]] = {"processes": "process", "switches": "switc
 MIN_PLURAL_LENGTH: Final = 4
 MAX_PLAIN: Final = 1e15
 MIN_PLAIN: Final = 1e-6
+# From here on a change ratio has no decimals.
+MIN_WHOLE_RATIO: Final = 100
+MAX_RATIO: Final = 1000
 
 
 # --- numbers ---
@@ -67,6 +70,18 @@ def format_times(value: float) -> str:
     """
     size = abs(value)
     return f"{value:,.{0 if size >= 100 else 1 if size >= 10 else 2}f}"
+
+
+def format_ratio(change_ratio: float) -> str:
+    """Return a change ratio with one decimal, a large one without; beyond a thousand more says nothing more."""
+    if change_ratio >= MAX_RATIO:
+        return f"more than {MAX_RATIO:,}"
+    return f"{change_ratio:.1f}" if change_ratio < MIN_WHOLE_RATIO else f"{change_ratio:.0f}"
+
+
+def format_factor(ratio: float) -> str:
+    """Return how many times a value is another one: `24.4`, `0.93`."""
+    return format_ratio(ratio) if ratio >= 1 else f"{ratio:.2g}"
 
 
 def count_of(n: int, one: str, many: str | None = None) -> str:

@@ -66,11 +66,22 @@ def test_a_mistyped_command_is_guessed() -> None:
         ("up", {"psycopg", "pydantic", "pydantic_settings", "http.client", "email", "asyncio", "structlog", "rich"}),
         pytest.param("serve", {"rich", "pygments"}, marks=pytest.mark.matrix),
         ("parse", {"fastapi", "sqlalchemy", "psycopg", "pydantic", "numpy"}),
+        ("compare", {"fastapi", "sqlalchemy", "psycopg", "pydantic_settings", "structlog", "numpy", "pyarrow"}),
     ],
 )
 def test_a_command_holds_no_library_that_it_needs_not(name: str, unwanted: set[str]) -> None:
-    code = (
-        f"import json, sys\nfrom normstat.cli import load_command\nload_command({name!r})\nprint(json.dumps(sorted(sys.modules)))"
+    assert not unwanted & _imported_by(f"from normstat.cli import load_command; load_command({name!r})")
+
+
+def test_files_are_compared_without_the_libraries_of_the_database_and_hosts_without_those_of_files() -> None:
+    of_database = {"sqlalchemy", "psycopg", "pydantic_settings", "structlog", "normstat.stats.catalogue"}
+    assert not of_database & _imported_by("import normstat.cli.compared_files")
+    assert not {"pyarrow", "rich", "fastapi"} & _imported_by(
+        "from normstat.cli import quick_imports\nwith quick_imports(): import normstat.cli.compared_hosts"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not unwanted & set(json.loads(done.stdout))
+
+
+def _imported_by(code: str) -> set[str]:
+    shown = f"{code}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))

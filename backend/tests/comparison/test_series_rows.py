@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from normstat.cli.compare_command import has_no_verdict, print_differences
+from normstat.cli.compared_hosts import has_no_verdict, print_differences
 from normstat.comparison.host_comparison import HostComparison
 from normstat.comparison.score import StatPair, score_samples
 from normstat.comparison.series_reasons import SUBJECTS, describe_counts, round_count

@@ -7,9 +7,10 @@ from typing import Final
 import numpy as np
 
 from normstat.comparison.findings.classify import SeriesIdentity
-from normstat.comparison.findings.wording import Change, describe_kind, format_ratio, name_group, name_instance
+from normstat.comparison.findings.wording import Change, describe_kind, name_group, name_instance
 from normstat.comparison.model import Finding, FindingGroup, Subsystem
 from normstat.runtime import work_budget
+from normstat.runtime.readable import format_ratio
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
 from normstat.stats.summaries import is_summary

@@ -6,14 +6,11 @@ from typing import Final
 
 from normstat.comparison.model import FindingKind
 from normstat.comparison.side_values import SideName, SideValues
-from normstat.runtime.readable import count_of, format_human, to_singular
+from normstat.runtime.readable import count_of, format_human, format_ratio, to_singular
 from normstat.runtime.units import BYTES
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field
 
-# From here on a change ratio has no decimals.
-MIN_WHOLE_RATIO: Final = 100
-MAX_RATIO: Final = 1000
 # If the mean moved more than this many times as far as the median, the sentence gives the mean.
 MEAN_BEYOND_MEDIAN: Final = 3.0
 
@@ -137,13 +134,6 @@ def describe_insufficient_data(stat: str, n_baseline: int, n_incident: int, min_
         if n < minimum:
             return f"{count_of(n, 'sample')} in the {side}; at least {minimum} are needed"
     return "too few samples"
-
-
-def format_ratio(change_ratio: float) -> str:
-    """Return a change ratio with one decimal, a large one without; beyond a thousand more says nothing more."""
-    if change_ratio >= MAX_RATIO:
-        return f"more than {MAX_RATIO:,}"
-    return f"{change_ratio:.1f}" if change_ratio < MIN_WHOLE_RATIO else f"{change_ratio:.0f}"
 
 
 def is_moved_by_median(baseline: SideValues, incident: SideValues) -> bool:
