@@ -16,6 +16,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from functools import cache
 from typing import Final
 
 from normstat.stats.engine.hosts import BANNERS
@@ -77,64 +78,66 @@ class FormKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class PrefixForm:
-    """A form of prefix; `pattern` has the groups `time`, `tag` and `host`, or some of them."""
+    """A form of prefix; the regular expression `pattern` has the groups `time`, `tag` and `host`, or some of them."""
 
     name: str
-    pattern: re.Pattern[str]
+    pattern: str
     kind: FormKind = FormKind.SURE
 
     def match(self, line: bytes) -> re.Match[str] | None:
         """Return the prefix of a line. Missing: None for a line without."""
-        return self.pattern.match(line[:MAX_LENGTH].decode("latin-1"))
+        return _compile(self.pattern).match(line[:MAX_LENGTH].decode("latin-1"))
+
+
+@cache
+def _compile(pattern: str) -> re.Pattern[str]:
+    # All of them take 20 ms: only streams that are read need them, not every process that loads the specs.
+    return re.compile(pattern, re.ASCII)
 
 
 FORMS: Final = (
     PrefixForm(
         "stress-ng",
-        re.compile(rf"[\w.-]{{1,40}}: (?:{_CLOCK} )?(?:info|debug|metrc|stats):[ \t]+\[\d{{1,10}}\] (?:\w+: ?)?", re.ASCII),
+        rf"[\w.-]{{1,40}}: (?:{_CLOCK} )?(?:info|debug|metrc|stats):[ \t]+\[\d{{1,10}}\] (?:\w+: ?)?",
     ),
-    PrefixForm("pod", re.compile(rf"\[(?P<tag>pod/[^\]]{{1,300}})\][ \t]?{_TIME_AFTER}", re.ASCII)),
+    PrefixForm("pod", rf"\[(?P<tag>pod/[^\]]{{1,300}})\][ \t]?{_TIME_AFTER}"),
     PrefixForm(
         "bracket",
-        re.compile(
-            rf"[ \t]*[\[(<](?P<time>{_DATED}|{_WITHOUT_YEAR}|{_EPOCH}|{_CLOCK}|[ ]*\d{{1,7}}\.\d{{3,9}})[\])>]:?[ \t]?", re.ASCII
-        ),
+        rf"[ \t]*[\[(<](?P<time>{_DATED}|{_WITHOUT_YEAR}|{_EPOCH}|{_CLOCK}|[ ]*\d{{1,7}}\.\d{{3,9}})[\])>]:?[ \t]?",
     ),
     PrefixForm(
         "time",
-        re.compile(
+        (
             rf"(?:<\d{{1,3}}>)?(?P<time>{_DATED}|{_WITHOUT_YEAR}|{_EPOCH}(?=[ \t]+[\w.-]+ [\w./@-]+\[\d+\]:)){_PROGRAM}"
-            rf"(?: [-|] |{_END})",
-            re.ASCII,
+            rf"(?: [-|] |{_END})"
         ),
     ),
     # RFC 5424.
     PrefixForm(
         "syslog",
-        re.compile(rf"<\d{{1,3}}>1 (?P<time>{_DATED}) (?P<host>[\w.-]{{1,80}}) \S+ \S+ \S+ (?:-|\[[^\]]*\])(?: |$)", re.ASCII),
+        rf"<\d{{1,3}}>1 (?P<time>{_DATED}) (?P<host>[\w.-]{{1,80}}) \S+ \S+ \S+ (?:-|\[[^\]]*\])(?: |$)",
     ),
-    PrefixForm("bar", re.compile(rf"(?P<tag>{_NAME})[ \t]*(?:\||[-=]>)(?:[ \t]|$){_TIME_AFTER}", re.ASCII), FormKind.TAGS),
+    PrefixForm("bar", rf"(?P<tag>{_NAME})[ \t]*(?:\||[-=]>)(?:[ \t]|$){_TIME_AFTER}", FormKind.TAGS),
     PrefixForm(
         "name in brackets",
         # Fabric, kubectl; Capistrano: `** [out :: web1]`, `** [web1 :: out]`.
-        re.compile(
+        (
             r" ?(?:\*\* )?\[(?:(?:out|err) :: )?(?P<tag>(?:[A-Za-z]|\d{1,3}\.)[\w.:@-]{0,80})(?: :: (?:out|err))?\]"
-            rf"(?: (?:out|err):)?(?:[ \t]|$){_TIME_AFTER}",
-            re.ASCII,
+            rf"(?: (?:out|err):)?(?:[ \t]|$){_TIME_AFTER}"
         ),
         FormKind.TAGS,
     ),
-    PrefixForm("name", re.compile(rf"(?P<tag>{_NAME})(?:\[\d{{1,10}}\])?:(?:[ \t]|$){_TIME_AFTER}", re.ASCII), FormKind.TAGS),
+    PrefixForm("name", rf"(?P<tag>{_NAME})(?:\[\d{{1,10}}\])?:(?:[ \t]|$){_TIME_AFTER}", FormKind.TAGS),
     # grep, of several files.
     PrefixForm(
         "path",
-        re.compile(r"(?:\./)?(?P<tag>(?:[\w.-]*/)+[\w.-]{1,80}|[\w-][\w.-]{0,80}\.(?:txt|log|out|dat)):", re.ASCII),
+        r"(?:\./)?(?P<tag>(?:[\w.-]*/)+[\w.-]{1,80}|[\w-][\w.-]{0,80}\.(?:txt|log|out|dat)):",
         FormKind.TAGS,
     ),
-    PrefixForm("name and tab", re.compile(rf"(?P<tag>{_NAME})\t", re.ASCII), FormKind.TAGS),
+    PrefixForm("name and tab", rf"(?P<tag>{_NAME})\t", FormKind.TAGS),
     # knife ssh. Words of tools that begin a line have neither digit nor dot.
-    PrefixForm("name and blank", re.compile(r"(?P<tag>(?=[A-Za-z-]*[\d.])[A-Za-z][\w.-]{0,80}) ", re.ASCII), FormKind.TAGS),
-    PrefixForm("clock", re.compile(rf"(?P<time>{_EPOCH}|{_CLOCK}){_END}", re.ASCII), FormKind.CLOCKS),
+    PrefixForm("name and blank", r"(?P<tag>(?=[A-Za-z-]*[\d.])[A-Za-z][\w.-]{0,80}) ", FormKind.TAGS),
+    PrefixForm("clock", rf"(?P<time>{_EPOCH}|{_CLOCK}){_END}", FormKind.CLOCKS),
 )
 FORM_OF: Final = {form.name: form for form in FORMS}
 # Prefixes that look like the first column of a table: no header's name for it is on the next line once more.
