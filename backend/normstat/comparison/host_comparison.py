@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -131,26 +132,28 @@ async def compare_host(session: AsyncSession, task: Task, progress: Progress, *,
     if checked.notes:
         task = replace(task, baseline=checked.windows)
         read = await _read_host(session, task, progress, max_rows=max_rows)
-    await progress(read.n_stats, read.n_stats + 1, f"scoring {task.host}")
-    found = await work_budget.run_in_thread(compare_sides, task, read.stats, read.spec_versions, read.left_out, read.of_ledger)
+    await progress(len(read.found), len(read.found) + 1, f"scoring {task.host}")
+    scored = await work_budget.run_in_thread(score_sides, task, read.stats)
+    # The time before the incident has been judged: it goes before the ledger's samples, which may be as many, are read.
+    read.stats.clear()
+    of_ledger = await _read_ledger(session, task, read.found, max_rows=max_rows)
+    found = await work_budget.run_in_thread(compare_sides, task, scored, read.spec_versions, read.left_out, of_ledger)
     return replace(found, baseline_notes=checked.notes)
 
 
 @dataclass(frozen=True, slots=True)
 class _ReadHost:
-    """The samples of both sides of a host. `of_ledger`: facts, and of a baseline that has a profile"""
+    """The samples of both sides of a host. `found`: its stats"""
 
-    n_stats: int
+    found: list[StatRef]
     stats: list[StatPair]
     spec_versions: dict[str, int]
     left_out: list[LeftOut]
-    of_ledger: dict[str, StatSide]
 
 
 async def _read_host(session: AsyncSession, task: Task, progress: Progress, *, max_rows: int) -> _ReadHost:
     stats: list[StatPair] = []
     left_out: list[LeftOut] = []
-    of_ledger: dict[str, StatSide] = {}
     spec_versions: dict[str, int] = {} if task.profile is None else dict(task.profile.spec_versions)
     found = await list_host_stats(session, task.host_id)
     for other_id in task.baseline_host_ids:
@@ -171,8 +174,6 @@ async def _read_host(session: AsyncSession, task: Task, progress: Progress, *, m
         incident = next(read)
         baseline = [next(read) for _ in own.baseline]
         before = next(read, None) if own.before else None
-        if own.ledger:
-            of_ledger[stat.name] = next(read)
         sides = StatPair(
             {field.key: field for field in own.incident.fields},
             join_sides(baseline, task.incident.length_s) if baseline else None,
@@ -185,21 +186,26 @@ async def _read_host(session: AsyncSession, task: Task, progress: Progress, *, m
             sides, by_divisor = divide_pair(sides, task.divisor)
             left_out.append(by_divisor)
         stats.append(sides)
-    return _ReadHost(len(found), stats, spec_versions, left_out, of_ledger)
+    return _ReadHost(found, stats, spec_versions, left_out)
+
+
+async def _read_ledger(session: AsyncSession, task: Task, stats: Sequence[StatRef], *, max_rows: int) -> dict[str, StatSide]:
+    """Return what the ledger alone needs, by stat: facts, and samples of a baseline that has a profile."""
+    requests = [one for stat in stats for one in _ledger_requests(task, stat, max_rows)]
+    return {side.stat.name: side for side in await read_sides(session, requests)}
 
 
 @dataclass(frozen=True, slots=True)
 class _StatRequests:
-    """The sides of a stat to read: `baseline` of each host, or none where a profile replaces it; of that what the ledger needs."""
+    """The sides of a stat to read: `baseline` of each host, or none where a profile replaces it."""
 
     incident: SideRequest
     baseline: list[SideRequest]
     before: list[SideRequest]
-    ledger: list[SideRequest]
 
     @property
     def all(self) -> list[SideRequest]:
-        return [self.incident, *self.baseline, *self.before, *self.ledger]
+        return [self.incident, *self.baseline, *self.before]
 
 
 def _to_requests(task: Task, stat: StatRef, max_rows: int) -> _StatRequests:
@@ -213,7 +219,6 @@ def _to_requests(task: Task, stat: StatRef, max_rows: int) -> _StatRequests:
         if task.profile is not None
         else [SideRequest(id_, stat, task.baseline, fields, of_each) for id_ in task.baseline_host_ids],
         [] if right_before is None else [SideRequest(task.host_id, stat, (right_before,), fields, max_rows)],
-        _ledger_requests(task, stat, max_rows),
     )
 
 
@@ -232,29 +237,54 @@ def _ledger_windows(task: Task) -> Windows:
     return task.baseline if task.profile is None else some_windows(task.baseline, task.incident)
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredSides:
+    """The samples of both sides of a host, without the time before the incident, with what they are judged as.
+
+    `left_out`: stats of which both sides have a summary; `steady`: processes of these that are always there
+    """
+
+    stats: Sequence[StatPair]
+    left_out: AbstractSet[str]
+    steady: Mapping[str, StatPair]
+    scored: ScoredSeries | None
+
+
+def score_sides(task: Task, stats: Sequence[StatPair]) -> ScoredSides:
+    """Return the scores of one host's series, from the samples of both sides.
+
+    Stats of which both sides have a summary are left out, but for processes that are always there.
+    """
+    left_out = _summarised(stats, task.profile)
+    steady = keep_steady(stats, left_out, task.profile)
+    by_name = {stat.incident.stat.name: stat for stat in stats if stat.incident.stat.name not in left_out} | steady
+    scored = (
+        score_samples(list(by_name.values())) if task.profile is None else score_with_profile(task.profile, task.incident, by_name)
+    )
+    return ScoredSides(
+        [replace(stat, before=None) for stat in stats],
+        left_out,
+        {name: replace(stat, before=None) for name, stat in steady.items()},
+        scored,
+    )
+
+
 def compare_sides(
     task: Task,
-    stats: Sequence[StatPair],
+    sides: ScoredSides,
     spec_versions: dict[str, int],
     without_load: Sequence[LeftOut] = (),
     of_ledger: Mapping[str, StatSide] = MappingProxyType({}),
 ) -> HostComparison:
-    """Return the result for one host, from the samples of both sides.
-
-    Stats of which both sides have a summary are left out, but for processes that are always there.
+    """Return the result for one host, from its scored series.
 
     `without_load`: reports of each stat that the divisor left out; `of_ledger`: facts, and samples of a baseline that has a profile
     """
-    left_out = _summarised(stats, task.profile)
+    all_stats, left_out, steady, scored = sides.stats, sides.left_out, sides.steady, sides.scored
     # Processes behind the commands: their ids and when they began.
-    all_sides = {stat.incident.stat.name: stat.incident for stat in stats}
-    all_stats = stats
-    stats = [stat for stat in stats if stat.incident.stat.name not in left_out]
-    steady = keep_steady(all_stats, left_out, task.profile)
-    by_name = {stat.incident.stat.name: stat for stat in stats} | steady
-    scored = (
-        score_samples(list(by_name.values())) if task.profile is None else score_with_profile(task.profile, task.incident, by_name)
-    )
+    all_sides = {stat.incident.stat.name: stat.incident for stat in all_stats}
+    stats = [stat for stat in all_stats if stat.incident.stat.name not in left_out]
+    by_name = {stat.incident.stat.name: stat for stat in stats} | dict(steady)
 
     def is_left_out(series: SeriesIdentity) -> bool:
         own = steady.get(series.stat)

@@ -47,7 +47,7 @@ async def read_ledger(
         requests += [ask_baseline(host_id, stat, windows, max_rows), SideRequest(host_id, stat, (incident,), fields, max_rows)]
     requests += [ask_facts(host_id, stat, incident, max_rows) for stat in facts]
     host = (await session.get_one(Host, host_id)).name
-    read = await read_sides(session, requests, _nobody)
+    read = await read_sides(session, requests)
     sides = {stat.name: PairedSides(*read[2 * at : 2 * at + 2]) for at, stat in enumerate(stats)}
     n_cpus = count_cpus([both.incident for both in sides.values()])
     reading = Reading(sides, windows, incident, installed_kib(read[-1]) if facts else 0.0)
@@ -72,7 +72,3 @@ def installed_kib(facts: StatSide) -> float:
     column = facts.values.get(INSTALLED[1], np.empty(0))
     known = column[np.isfinite(column)]
     return float(known[-1]) if len(known) else 0.0
-
-
-async def _nobody(_: SideRequest) -> None:
-    """Report no progress."""

@@ -31,9 +31,11 @@ class SideRequest:
 
 
 async def read_sides(
-    session: AsyncSession, wanted: Sequence[SideRequest], tell: Callable[[SideRequest], Awaitable[None]]
+    session: AsyncSession, wanted: Sequence[SideRequest], tell: Callable[[SideRequest], Awaitable[None]] | None = None
 ) -> list[StatSide]:
     """Return the sides in the order of the requests. `tell` is called when one is begun."""
+    if not wanted:
+        return []
     connection = await driver_of(session)
     found: dict[int, StatSide] = {}
     waiting = deque(enumerate(wanted))
@@ -41,7 +43,8 @@ async def read_sides(
     async def work(own: AsyncSession) -> None:
         while waiting:
             number, asked = waiting.popleft()
-            await tell(asked)
+            if tell is not None:
+                await tell(asked)
             found[number] = await read_side(
                 own, asked.host_id, asked.stat, asked.windows, fields=asked.fields, max_rows=asked.max_rows
             )

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from normstat.comparison.host_comparison import HostComparison, Task, compare_sides
+from normstat.comparison.host_comparison import HostComparison, Task, compare_sides, score_sides
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import StatPair
 from normstat.profiles.sketch_reader import is_profiled
@@ -78,4 +78,4 @@ def compare_values(
         baseline=(Window(START, START + timedelta(seconds=max(1, n[0]))),),
         mutes=mutes,
     )
-    return compare_sides(task, pairs, {})
+    return compare_sides(task, score_sides(task, pairs), {})

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from normstat.comparison.divisor import Divisor, Rate, describe_left_out, divide, divide_pair
-from normstat.comparison.host_comparison import HostComparison, Task, compare_sides
+from normstat.comparison.host_comparison import HostComparison, Task, compare_sides, score_sides
 from normstat.comparison.score import StatPair
 from normstat.profiles.sketch_reader import is_profiled
 from normstat.scoring.summary import FloatArray
@@ -34,7 +34,7 @@ def compare(load_baseline: FloatArray, load_incident: FloatArray) -> HostCompari
     middle = from_us(to_us(START) + N * 1_000_000)
     incident = Window(middle, from_us(to_us(middle) + N_INCIDENT * 1_000_000))
     task = Task("web1", 1, incident, (1,), (Window(START, middle),), divisor=divisor)
-    return compare_sides(task, [pair], {}, [left_out])
+    return compare_sides(task, score_sides(task, [pair]), {}, [left_out])
 
 
 def busy(n: int) -> FloatArray:
