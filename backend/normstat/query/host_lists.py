@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import anyio.to_thread
-from sqlalchemy import BigInteger, cast, exists, func, select, text, tuple_
+from sqlalchemy import exists, func, select, text, tuple_
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -16,6 +16,7 @@ from sqlalchemy.orm import aliased
 from normstat.db.host_limits import read_visible_names
 from normstat.db.limited_session import limited_account
 from normstat.db.schema.models import StoredRejectedLine, Stream
+from normstat.db.session import driver_of
 from normstat.errors import NotFound
 from normstat.query.fact_history import read_snapshots
 from normstat.query.instance_labels import find_processor_sets, is_of_cpus, label_cpu
@@ -41,6 +42,7 @@ OLD_AFTER: Final = timedelta(days=7)
 MANY: Final = 300
 # Most hosts of a fleet have the same stats.
 MAX_STAT_LISTS: Final = 1024
+MAX_SORTED: Final = 1 << 15
 
 
 class StreamState(StrEnum):
@@ -212,14 +214,9 @@ async def list_hosts(session: AsyncSession, now: datetime) -> list[HostInfo]:
     rejects = await read_reject_counts(session, now, None)
 
     def make() -> list[HostInfo]:
-        hosts.sort(key=lambda host: natural_key(host.name))
+        hosts.sort(key=lambda host: _sort_key(host.name))
         return [
-            _to_host(
-                host,
-                totals.get(host.id, NO_STREAMS),
-                rejects.get(host.id, NO_REJECTS),
-                states=_states_of(totals.get(host.id, NO_STREAMS), patient.get(host.id, []), now),
-            )
+            _to_host(host, totals.get(host.id, NO_STREAMS), rejects.get(host.id, NO_REJECTS), patient.get(host.id, []), now)
             for host in hosts
         ]
 
@@ -247,8 +244,7 @@ async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDeta
     ends = await read_tool_ends(session, host_id, now - OLD_AFTER)
     records = [to_stream(stream, now, is_newest=stream.id in newest, ends=ends) for stream in streams]
     own = totals.get(host_id, NO_STREAMS)
-    states = _states_of(own, patient.get(host_id, []), now)
-    record = _to_host(host, own, rejects.get(host_id, NO_REJECTS), states=states)
+    record = _to_host(host, own, rejects.get(host_id, NO_REJECTS), patient.get(host_id, []), now)
     return HostDetail(record, records, own.n_streams - len(records))
 
 
@@ -331,9 +327,19 @@ class _HostRow(NamedTuple):
     agent_tags: list[str]
 
 
-# As text, so that SQLAlchemy does not look at each value again: that takes longer than to read ten thousand rows.
-HOSTS: Final = """SELECT id, name, os, agent_version, created_at, last_seen_at, clock_offset_s, tags, agent_tags FROM hosts
-WHERE id = :host_id OR CAST(:host_id AS int8) IS NULL AND id NOT IN (SELECT host_id FROM host_deletions)"""
+# By the driver: SQLAlchemy wraps each row again, which takes longer than to read ten thousand of them.
+HOSTS: Final = """
+    SELECT id, name, os, agent_version, created_at, last_seen_at, clock_offset_s, tags, agent_tags FROM hosts
+    WHERE CASE WHEN %(host_id)s::int8 IS NULL THEN id NOT IN (SELECT host_id FROM host_deletions) ELSE id = %(host_id)s END
+"""
+TOTALS: Final = """
+    SELECT host_id, count(*), count(*) FILTER (WHERE is_finished),
+        count(*) FILTER (WHERE NOT is_finished AND last_received_at > %(live_from)s), sum(n_rejected)::int8,
+        max(last_received_at) FILTER (WHERE NOT is_finished), min(first_sample_at), max(last_sample_at),
+        string_agg(array_to_string(stat_names, ' '), ' ')
+    FROM streams{} GROUP BY host_id
+"""
+OF_HOST: Final = " WHERE host_id = %(host_id)s"
 # The hash of a row, so that the order of rows does not matter; numeric, so that the sum is exact.
 VERSION: Final = """SELECT count(*), CAST(coalesce(sum(hashtextextended(concat_ws(chr(31), name, os, agent_version,
 CAST(tags AS text), CAST(agent_tags AS text)), id)), 0) AS text)
@@ -342,11 +348,16 @@ FROM hosts WHERE id NOT IN (SELECT host_id FROM host_deletions)"""
 
 async def _read_hosts(session: AsyncSession, host_id: int | None) -> list[_HostRow]:
     """Return one host, or all that are not being deleted and that the account of this request sees."""
-    hosts = [_HostRow(*row) for row in await session.execute(text(HOSTS), {"host_id": host_id})]
+    hosts = [_HostRow._make(row) for row in await _read_rows(session, HOSTS, {"host_id": host_id})]
     if host_id is None and limited_account() is not None:
         visible = await read_visible_names(session)
         return [host for host in hosts if host.name in visible]
     return hosts
+
+
+async def _read_rows(session: AsyncSession, statement: str, arguments: Mapping[str, object]) -> list[tuple[Any, ...]]:
+    cursor = await (await driver_of(session)).execute(statement, arguments, binary=True)
+    return await cursor.fetchall()
 
 
 class HostsVersion(NamedTuple):
@@ -382,21 +393,13 @@ NO_STREAMS: Final = _Totals(0, 0, 0, 0, None, None, None, "")
 
 
 async def _read_totals(session: AsyncSession, now: datetime, host_id: int | None) -> Mapping[int, _Totals]:
-    statement = select(
-        Stream.host_id,
-        func.count(Stream.id),
-        func.count(Stream.id).filter(Stream.is_finished),
-        func.count(Stream.id).filter(~Stream.is_finished, Stream.last_received_at > now - LIVE_WITHIN),
-        cast(func.sum(Stream.n_rejected), BigInteger),
-        func.max(Stream.last_received_at).filter(~Stream.is_finished),
-        func.min(Stream.first_sample_at),
-        func.max(Stream.last_sample_at),
-        func.string_agg(func.array_to_string(Stream.stat_names, " "), " "),
-    ).group_by(Stream.host_id)
-    if host_id is not None:
-        statement = statement.where(Stream.host_id == host_id)
-    rows = await session.execute(statement)
-    return {row[0]: _Totals(row[1], row[2], row[3], row[4], *row[5:]) for row in rows}
+    arguments = {"live_from": now - LIVE_WITHIN, "host_id": host_id}
+    rows = await _read_rows(session, TOTALS.format("" if host_id is None else OF_HOST), arguments)
+    return {row[0]: _Totals._make(row[1:]) for row in rows}
+
+
+# Names stay, and the list is made again and again.
+_sort_key = lru_cache(MAX_SORTED)(natural_key)
 
 
 @lru_cache(MAX_STAT_LISTS)
@@ -465,13 +468,15 @@ def _state_limits(now: datetime, interval_s: float | None) -> tuple[datetime, da
     return now - LIVE_WITHIN - longer, now - LATE_WITHIN - longer
 
 
-def _states_of(totals: _Totals, patient: Sequence[StreamState], now: datetime) -> list[StreamState]:
-    """Return the states of the host's live streams, of those that report at long intervals, and of the last one heard of."""
+def _state_of(totals: _Totals, patient: Sequence[StreamState], now: datetime) -> StreamState:
+    """Return the best state: of the host's live streams, of those that report at long intervals, and of the last one heard of."""
+    if totals.n_live:
+        return StreamState.LIVE
     is_recorded = 0 < totals.n_streams == totals.n_recorded
-    return [StreamState.LIVE] * totals.n_live + [*patient, to_state(totals.last_received_at, now, is_recorded=is_recorded)]
+    return min([*patient, to_state(totals.last_received_at, now, is_recorded=is_recorded)], key=STATES.index)
 
 
-def _to_host(host: _HostRow, totals: _Totals, rejects: RejectCounts, *, states: Sequence[StreamState]) -> HostInfo:
+def _to_host(host: _HostRow, totals: _Totals, rejects: RejectCounts, patient: Sequence[StreamState], now: datetime) -> HostInfo:
     return HostInfo(
         name=host.name,
         os=host.os,
@@ -481,8 +486,8 @@ def _to_host(host: _HostRow, totals: _Totals, rejects: RejectCounts, *, states: 
         first_sample_at=totals.first_sample_at,
         last_sample_at=totals.last_sample_at,
         clock_offset_s=host.clock_offset_s,
-        state=min(states, key=STATES.index),
-        n_streams_live=states[:-1].count(StreamState.LIVE),
+        state=_state_of(totals, patient, now),
+        n_streams_live=totals.n_live + patient.count(StreamState.LIVE),
         n_streams=totals.n_streams,
         n_rejected=totals.n_rejected,
         n_rejected_last_hour=rejects.last_hour,
