@@ -6,12 +6,11 @@ from datetime import datetime
 from typing import Final
 
 import orjson
-from sqlalchemy import and_, delete, func, or_, select, text, update
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import and_, func, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.db.named_rows import require_row
-from normstat.db.schema.watch_models import EpisodeRow, WatchedState
+from normstat.db.schema.watch_models import EpisodeRow
 
 WITHDRAWN: Final = "withdrawn"
 # The source of the episodes that the continuous comparison finds; the others are rules.
@@ -42,9 +41,22 @@ READ_STATES: Final = text("""
         WHERE host_id = wanted.host_id AND source = wanted.source AND from_at >= wanted.first_at
     ) AS state
 """)
+DELETE_STATES: Final = text("""
+    DELETE FROM watched_states AS s
+    USING unnest(CAST(:host_ids AS int8[]), CAST(:sources AS text[]), CAST(:afters AS timestamptz[])) AS old(host_id, source, after)
+    WHERE s.host_id = old.host_id AND s.source = old.source AND s.from_at >= old.after
+""")
+ADD_STATES: Final = text("""
+    INSERT INTO watched_states (host_id, source, from_at, colour) SELECT * FROM unnest(
+        CAST(:host_ids AS int8[]), CAST(:sources AS text[]), CAST(:ats AS timestamptz[]), CAST(:colours AS int2[])
+    )
+""")
+# Objects are one JSON array: as an array of texts each of their quotes would be escaped here, and read back there.
 SAVE_PROGRESS: Final = text("""
     INSERT INTO watched_hosts (host_id, progress, judged_at)
-    SELECT host_id, progress, :now FROM unnest(CAST(:host_ids AS int8[]), CAST(:progress AS jsonb[])) AS seen(host_id, progress)
+    SELECT host_id, progress, :now FROM ROWS FROM (
+        unnest(CAST(:host_ids AS int8[])), jsonb_array_elements(CAST(:progress AS jsonb))
+    ) AS seen(host_id, progress)
     ON CONFLICT (host_id) DO UPDATE SET progress = excluded.progress, judged_at = excluded.judged_at
 """)
 
@@ -195,7 +207,7 @@ async def save_progress(session: AsyncSession, judged: Sequence[HostProgress], *
     """Store how far rules have judged hosts, and that late samples were judged unless more came since."""
     arguments = {
         "host_ids": [own.host_id for own in judged],
-        "progress": [orjson.dumps(own.progress).decode() for own in judged],
+        "progress": orjson.dumps([own.progress for own in judged]).decode(),
         "now": now,
     }
     await session.execute(SAVE_PROGRESS, arguments)
@@ -232,27 +244,37 @@ async def read_states(session: AsyncSession, firsts: Mapping[tuple[int, str], da
     return {place: StoredStates(before.get(place), sorted(later.get(place, ()))) for place in firsts}
 
 
+@dataclass(frozen=True, slots=True)
+class FoundStates:
+    """The states of a source on a host from an instant on: (instant, colour) pairs in ascending order."""
+
+    host_id: int
+    source: str
+    after: datetime
+    changes: Sequence[tuple[datetime, int]]
+
+
 async def replace_states(
-    session: AsyncSession,
-    host_id: int,
-    source: str,
-    changes: Sequence[tuple[datetime, int]],
-    *,
-    after: datetime,
-    stored: StoredStates,
+    session: AsyncSession, found: Sequence[FoundStates], stored: Mapping[tuple[int, str], StoredStates]
 ) -> None:
-    """Make the stored states of a source from an instant on these: (instant, colour) pairs in ascending order."""
-    wanted: list[tuple[datetime, int]] = []
-    for at, colour in changes:
-        if colour != (wanted[-1][1] if wanted else stored.before):
-            wanted.append((at, colour))
-    if wanted == stored.later:
-        return
-    own = and_(WatchedState.host_id == host_id, WatchedState.source == source)
-    await session.execute(delete(WatchedState).where(own, WatchedState.from_at >= after))
-    if wanted:
-        rows = [{"host_id": host_id, "source": source, "from_at": at, "colour": colour} for at, colour in wanted]
-        await session.execute(insert(WatchedState).values(rows))
+    """Make the stored states those that were found, each from its own instant on. Nearly all are so already."""
+    replaced: list[FoundStates] = []
+    rows: list[tuple[int, str, datetime, int]] = []
+    for own in found:
+        known = stored[own.host_id, own.source]
+        wanted: list[tuple[datetime, int]] = []
+        for at, colour in own.changes:
+            if colour != (wanted[-1][1] if wanted else known.before):
+                wanted.append((at, colour))
+        if wanted != known.later:
+            replaced.append(own)
+            rows += [(own.host_id, own.source, at, colour) for at, colour in wanted]
+    if replaced:
+        places = {"host_ids": [own.host_id for own in replaced], "sources": [own.source for own in replaced]}
+        await session.execute(DELETE_STATES, places | {"afters": [own.after for own in replaced]})
+    if rows:
+        columns = zip(("host_ids", "sources", "ats", "colours"), map(list, zip(*rows, strict=True)), strict=True)
+        await session.execute(ADD_STATES, dict(columns))
 
 
 async def acknowledge(session: AsyncSession, episode_id: int, *, by: str, note: str) -> EpisodeRow:

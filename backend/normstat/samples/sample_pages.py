@@ -195,7 +195,7 @@ async def read_pages(session: AsyncSession, query: PageQuery) -> AsyncGenerator[
             async with aclosing(read_hot_pages(session, own)) as pages:
                 parts += [page async for page in pages]
             hot_us = await _find_hot(connection, query, end_us)
-        for page in in_pages(await anyio.to_thread.run_sync(_merge, parts), query.n_rows_per_page):
+        for page in in_pages(await anyio.to_thread.run_sync(merge_pages, parts), query.n_rows_per_page):
             yield page
         at_us = end_us
 
@@ -246,12 +246,13 @@ def _no_rows() -> SealedRows:
     return SealedRows(nothing, nothing, nothing, nothing, [], {})
 
 
-def _merge(parts: Sequence[Page]) -> Page:
+def merge_pages(parts: Sequence[Page]) -> Page:
     """Return the rows of pages of the same columns as one, in the order of time."""
     if len(parts) == 1:
         return parts[0]
     time_us = np.concatenate([part.time_us for part in parts])
-    order = np.argsort(time_us, kind="stable")
+    is_sorted = bool((np.diff(time_us) >= 0).all())
+    order = np.arange(len(time_us)) if is_sorted else np.argsort(time_us, kind="stable")
     starts = np.cumsum([0, *(len(part) for part in parts)])
     words = {start + row: text for start, part in zip(starts.tolist(), parts, strict=False) for row, text in part.printed.items()}
     return Page(

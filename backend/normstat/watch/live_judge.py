@@ -4,7 +4,9 @@ The result of a rule depends on samples only. So anything can be judged again: a
 where the database says it had stopped, and samples that come late are judged from the first of them on.
 """
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,24 +16,24 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.comparison.read_side import StatSide, read_side, side_of_page
+from normstat.comparison.read_side import StatSide, read_side
 from normstat.db.schema.watch_models import EpisodeRow
 from normstat.errors import TooLarge
 from normstat.records.episode_rows import WITHDRAWN, FoundEpisode
 from normstat.runtime import work_budget
 from normstat.runtime.readable import format_human
 from normstat.samples.lookup import InstanceNames, StatRef
-from normstat.samples.pages_of_hosts import read_short_pages
-from normstat.samples.sample_pages import PageQuery
 from normstat.stats.catalogue import Catalogue, load_catalogue
 from normstat.stats.spec import Field
+from normstat.watch.kept_samples import SideRequest
 from normstat.watch.rule_budget import RuleStopped, counting_own_time, describe_memory, rule_budget
 from normstat.watch.rules.episode_tracker import Episode, EpisodeTracker
 from normstat.watch.rules.past import read_counts, read_inputs
 from normstat.watch.rules.rolling import MAX_DISTANCES, usual_distance
 from normstat.watch.rules.rule_file import Colour, RuleState, WatchInput, WatchRule
-from normstat.watch.rules.rule_frame import NO_COUNTS, ChosenInput, HourlyForecast, build_frame, choose_inputs
-from normstat.watch.rules.rule_run import UNKNOWN, run_rule, without_reports_before
+from normstat.watch.rules.rule_frame import NO_COUNTS, ChosenInput, RuleFrame, build_frame, choose_inputs
+from normstat.watch.rules.rule_run import UNKNOWN, RuleRun, run_rule, without_reports_before
+from normstat.watch.rules.rules_together import Timelines, run_together
 from normstat.watch.rules.time_to import ForecastCache, read_forecasts
 from normstat.watch.watchable_hosts import WatchableHost
 from normstat.window import Window, from_us, to_us
@@ -55,6 +57,8 @@ MAX_APART: Final = timedelta(minutes=10)
 # of 32 CPUs each second. Beside an event loop that stores samples, a thread waits longer for the interpreter's lock than rules take
 # for fewer rows.
 MAX_ROWS_AHEAD: Final = 40_000
+# Numbers of samples that are judged together, 32 MB.
+MAX_CELLS_TOGETHER: Final = 1 << 22
 # Facts of a host, such as its number of CPUs, come once an hour.
 COUNTS_KEPT: Final = timedelta(minutes=10)
 MINUTE_S: Final = 60.0
@@ -138,38 +142,8 @@ class InputPlans:
         return self._plans[key][1:]
 
 
-@dataclass(frozen=True, slots=True)
-class SideRequest:
-    """Samples of a stat of a host that its rules look at."""
-
-    stat: StatRef
-    host_id: int
-    window: Window
-    fields: tuple[Field, ...]
-
-
 Sides = Mapping[str, StatSide]
 NOT_AHEAD: Final[Sides] = {}
-
-
-async def read_ahead(session: AsyncSession, wanted: Sequence[SideRequest], names: InstanceNames) -> dict[int, dict[str, StatSide]]:
-    """Return samples of many hosts, by host and stat: a statement for each stat.
-
-    Missing: a stat of a host with too many rows, which its judge reads itself
-    """
-    alike: dict[tuple[str, tuple[str, ...]], list[SideRequest]] = {}
-    for one in wanted:
-        alike.setdefault((one.stat.name, tuple(field.key for field in one.fields)), []).append(one)
-    sides: dict[int, dict[str, StatSide]] = {}
-    for some in alike.values():
-        queries = [PageQuery(one.stat.name, one.host_id, one.window, one.fields) for one in some]
-        pages = await read_short_pages(session, queries, max_rows=MAX_ROWS_AHEAD)
-        ids = np.unique(np.concatenate([np.empty(0, np.int64), *(page.instance_id for page in pages if page is not None)]))
-        known = await names.of(session, ids.tolist())
-        for one, page in zip(some, pages, strict=True):
-            if page is not None:
-                sides.setdefault(one.host_id, {})[one.stat.name] = side_of_page(one.stat, one.fields, page, known)
-    return sides
 
 
 # The stats that a host sends, by name, and the last sample of each.
@@ -247,28 +221,23 @@ class HostJudge:
         return tuple(field for field in self._stats[stat].fields if field.key in keys)
 
     async def judge(
-        self, group: TaskGroup, known: Mapping[str, Sequence[EpisodeRow]], ahead: Sides = NOT_AHEAD
-    ) -> list[RuleOutcome]:
-        """Return what rules say. `known`: by rule its stored episodes that had not ended when the first judged report came;
-        `ahead`: of what `list_sides` named, the samples that were read.
+        self, group: TaskGroup, known: Mapping[str, Sequence[EpisodeRow]], ahead: Sides, together: "JudgedTogether"
+    ) -> "JudgedGroup":
+        """Judge the samples of a group of rules, or have that done in `together` where all were read ahead.
+
+        `known`: by rule its stored episodes that had not ended when the first judged report came; `ahead`: of what `list_sides`
+        named, the samples that were read
         """
         self._needs = self._list_needs(group.tasks)
         is_small = bool(ahead) and ahead.keys() == self._needs.keys()
-        running = {task.rule.name: (task, self._begin(task, known.get(task.rule.name, ()))) for task in group.tasks}
-        stopped = []
+        running = [(task, self._begin(task, known.get(task.rule.name, ()))) for task in group.tasks]
         for window in group.windows():
             self._sides = dict(ahead)
-            for name, (task, findings) in list(running.items()):
-                why = await self._judge_window(task, findings, window, is_small=is_small)
-                if why is not None:
-                    stopped.append(RuleOutcome(task.rule, task.judge_from, stopped=why))
-                    del running[name]
+            for task, findings in running:
+                if findings.stopped is None:
+                    await self._judge_window(task, findings, window, together if is_small else None)
         self._sides = {}
-        outcomes = []
-        for _, findings in running.values():
-            findings.see_silence(self._now.timestamp())
-            outcomes.append(findings.outcome())
-        return outcomes + stopped
+        return JudgedGroup([findings for _, findings in running], self._now.timestamp())
 
     def _begin(self, task: RuleTask, known: Sequence[EpisodeRow]) -> "_Findings":
         # Rules that read together begin at different times.
@@ -279,35 +248,29 @@ class HostJudge:
         tracker = EpisodeTracker(task.rule, carried, task.judge_from.timestamp())
         return _Findings(task.rule, tracker, task.judge_from)
 
-    async def _judge_window(self, task: RuleTask, findings: "_Findings", window: Window, *, is_small: bool) -> str | None:
-        """Judge the samples of a window; return why the rule has to be stopped, or None. `is_small`: all were read ahead"""
-        try:
-            with rule_budget():
-                chosen, sides = await self._read(task.rule, window)
-                if chosen:
-                    start_s = max(window.start, task.judge_from).timestamp()
-                    forecasts = await read_forecasts(
-                        self._session,
-                        self._host.id,
-                        task.rule,
-                        chosen,
-                        stats=self._stats,
-                        window=window,
-                        cache=self._plans.forecasts,
-                    )
-                    take = partial(findings.take, chosen, sides, self._counts or NO_COUNTS, start_s, forecasts=forecasts)
-                    if is_small:
-                        with counting_own_time():
-                            take()
-                    else:
-                        await work_budget.run_in_thread(take)
+    async def _judge_window(self, task: RuleTask, findings: "_Findings", window: Window, together: "JudgedTogether | None") -> None:
+        """Judge the samples of a window, in `together` where all were read ahead."""
+        with findings.stopping(), rule_budget():
+            chosen, sides = await self._read(task.rule, window)
+            if chosen:
+                start_s = max(window.start, task.judge_from).timestamp()
+                forecasts = await read_forecasts(
+                    self._session,
+                    self._host.id,
+                    task.rule,
+                    chosen,
+                    stats=self._stats,
+                    window=window,
+                    cache=self._plans.forecasts,
+                )
+                build = partial(build_frame, task.rule, chosen, sides, self._counts or NO_COUNTS, forecasts)
+                if together is None:
+                    await work_budget.run_in_thread(lambda: findings.take(run_rule(task.rule, build()), start_s))
                 else:
-                    findings.pass_over(self._last_read(task.rule))
-        except RuleStopped as error:
-            return str(error)
-        except TooLarge:
-            return describe_memory()
-        return None
+                    with counting_own_time():
+                        together.add(findings, build(), start_s)
+            else:
+                findings.pass_over(self._last_read(task.rule))
 
     def _last_read(self, rule: WatchRule) -> float | None:
         """Return up to when all stats that were read for a rule have reports. Missing: None where one has none"""
@@ -405,19 +368,27 @@ class _Findings:
         self._last_s: float | None = None
         self._passed_s: float | None = None
         self._limit_s = rule.ends_after_s
+        # Why the rule must not watch any more.
+        self.stopped: str | None = None
 
-    def take(
-        self,
-        chosen: Sequence[ChosenInput],
-        sides: Mapping[str, StatSide],
-        counts: Mapping[str, int],
-        start_s: float,
-        *,
-        forecasts: Mapping[str, HourlyForecast],
-    ) -> None:
-        """Judge the reports of a piece from that time on."""
-        frame = build_frame(self._rule, chosen, sides, counts, forecasts)
-        run = without_reports_before(run_rule(self._rule, frame), start_s)
+    @property
+    def rule(self) -> WatchRule:
+        """The rule."""
+        return self._rule
+
+    @contextmanager
+    def stopping(self) -> Iterator[None]:
+        """Note where the rule exceeds a limit in the block."""
+        try:
+            yield
+        except RuleStopped as error:
+            self.stopped = str(error)
+        except TooLarge:
+            self.stopped = describe_memory()
+
+    def take(self, run: RuleRun, start_s: float) -> None:
+        """Take the reports of a piece from that time on."""
+        run = without_reports_before(run, start_s)
         if len(run.times_s) == 0:
             return
         self._ended += self._tracker.feed(run)
@@ -441,6 +412,8 @@ class _Findings:
 
     def outcome(self) -> RuleOutcome:
         """Return what was found."""
+        if self.stopped is not None:
+            return RuleOutcome(self._rule, self._after, stopped=self.stopped)
         episodes = [*self._ended, *self._tracker.open_ones]
         states = _changes(self._minutes, self._limit_s)
         return RuleOutcome(
@@ -453,6 +426,60 @@ class _Findings:
             passed_until=None if self._passed_s is None or self._last_s is not None else _at(self._passed_s),
             colour=states[-1][1] if states else UNKNOWN,
         )
+
+
+class JudgedGroup:
+    """What rules that read together find on a host."""
+
+    def __init__(self, findings: Sequence[_Findings], now_s: float) -> None:
+        self._findings = findings
+        self._now_s = now_s
+
+    def outcomes(self) -> list[RuleOutcome]:
+        """Return what was found, once all has been judged."""
+        for findings in self._findings:
+            findings.see_silence(self._now_s)
+        return [findings.outcome() for findings in self._findings]
+
+
+class JudgedTogether:
+    """Samples of many hosts, on which each rule is evaluated at once."""
+
+    def __init__(self) -> None:
+        # By the identity of rules: most hosts have the same limits.
+        self._waiting: dict[int, list[tuple[_Findings, RuleFrame, float]]] = {}
+        self._n_cells = 0
+
+    def add(self, findings: _Findings, frame: RuleFrame, start_s: float) -> None:
+        """Add the samples of a host for a rule; its reports from that time on are judged."""
+        self._waiting.setdefault(id(findings.rule), []).append((findings, frame, start_s))
+        self._n_cells += sum(column.size for column in frame.samples.values.values())
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the samples take so much memory that they should be judged before others are read."""
+        return self._n_cells > MAX_CELLS_TOGETHER
+
+    async def run(self) -> None:
+        """Judge what was added."""
+        waiting, self._waiting, self._n_cells = self._waiting, {}, 0
+        timelines = Timelines()
+        for items in waiting.values():
+            try:
+                self._run(items, timelines)
+            except (RuleStopped, TooLarge):
+                # Of which host it is too much is known when each is judged alone.
+                for item in items:
+                    with item[0].stopping():
+                        self._run([item], timelines)
+            # What waits for the event loop comes first.
+            await asyncio.sleep(0)
+
+    def _run(self, items: Sequence[tuple[_Findings, RuleFrame, float]], timelines: Timelines) -> None:
+        with rule_budget(), counting_own_time():
+            runs = run_together(items[0][0].rule, [frame for _, frame, _ in items], timelines)
+        for (findings, _, start_s), run in zip(items, runs, strict=True):
+            findings.take(run, start_s)
 
 
 def to_found(rule: WatchRule, episode: Episode) -> FoundEpisode:
@@ -511,8 +538,8 @@ def _lookback(rule: WatchRule) -> timedelta:
 def _add_minutes(minutes: dict[int, int], times_s: npt.NDArray[np.float64], colours: npt.NDArray[np.int64]) -> None:
     """Add the worst colour of each minute with a report."""
     own = (times_s // MINUTE_S).astype(np.int64)
-    for minute in np.unique(own).tolist():
-        worst = int(colours[own == minute].max())
+    firsts = np.flatnonzero(np.diff(own, prepend=own[0] - 1))
+    for minute, worst in zip(own[firsts].tolist(), np.maximum.reduceat(colours, firsts).tolist(), strict=True):
         minutes[minute] = max(minutes.get(minute, UNKNOWN), worst)
 
 

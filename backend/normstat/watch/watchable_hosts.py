@@ -28,10 +28,6 @@ READ_HOSTS: Final = text("""
     WHERE h.id NOT IN (SELECT host_id FROM host_deletions)
     ORDER BY h.id
 """)
-READ_STATS: Final = text("""
-    SELECT host_id, stat, max(last_sample_at) FROM streams, unnest(stat_names) AS stat
-    WHERE host_id = ANY(:ids) AND last_sample_at >= :oldest GROUP BY host_id, stat ORDER BY host_id, stat
-""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +66,3 @@ async def read_watchable(session: AsyncSession, oldest: datetime) -> list[Watcha
         )
         for row in rows
     ]
-
-
-async def read_recent_stats(session: AsyncSession, host_ids: list[int], oldest: datetime) -> dict[int, dict[str, datetime]]:
-    """Return the stats with samples since that time, in order, each with the last sample of its streams, by host."""
-    found: dict[int, dict[str, datetime]] = {}
-    for host_id, stat, last_at in await session.execute(READ_STATS, {"ids": host_ids, "oldest": oldest}):
-        found.setdefault(host_id, {})[stat] = last_at
-    return found

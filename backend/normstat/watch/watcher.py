@@ -18,6 +18,7 @@ from normstat.db.session import WriteSession, open_read_session, open_write_sess
 from normstat.db.turns import Turns, is_database_away
 from normstat.records.episode_rows import (
     FoundEpisode,
+    FoundStates,
     HostProgress,
     StoredStates,
     end_episodes,
@@ -32,14 +33,16 @@ from normstat.records.episode_rows import (
 from normstat.runtime import metrics
 from normstat.samples.lookup import StatRef, find_stats, read_stats_mark
 from normstat.stats.catalogue import Catalogue, load_catalogue
+from normstat.watch import live_judge
+from normstat.watch.kept_samples import KeptSamples
 from normstat.watch.live_judge import (
     NOT_AHEAD,
     OLDEST,
     HostJudge,
     HostStats,
     InputPlans,
+    JudgedTogether,
     RuleOutcome,
-    read_ahead,
     to_found,
     to_tracked,
 )
@@ -55,11 +58,13 @@ from normstat.watch.own_figures import (
 from normstat.watch.rule_book import WatchBook, read_watch_book, with_limits
 from normstat.watch.rules.episode_tracker import EpisodeEnd, EpisodeTracker
 from normstat.watch.rules.expression import Samples
+from normstat.watch.rules.rolling import Timeline
 from normstat.watch.rules.rule_file import OWN_INPUTS, STREAM, RuleLimit, WatchRule
 from normstat.watch.rules.rule_frame import WHOLE_HOST, RuleFrame
 from normstat.watch.rules.rule_run import FIRST_BAD, RuleRun, run_rule
 from normstat.watch.watch_rule_rows import stop_rule
-from normstat.watch.watchable_hosts import WatchableHost, read_recent_stats, read_watchable
+from normstat.watch.watchable_hosts import WatchableHost, read_watchable
+from normstat.watch.watched_stream_rows import NO_STREAMS, HostStreams, read_streams
 from normstat.window import to_us
 
 
@@ -91,7 +96,7 @@ def find_bad(rule: WatchRule, figures: Sequence[OwnFigures]) -> list[bool]:
 def _run(rule: WatchRule, figures: Mapping[str, OwnFigures], now_s: float) -> RuleRun:
     instances = tuple(figures) if rule.of else (WHOLE_HOST,)
     values = {each.name: np.array([[figures.get(own, {}).get(each.own, np.nan) for own in instances]]) for each in rule.inputs}
-    return run_rule(rule, RuleFrame(Samples(np.array([now_s]), values), instances))
+    return run_rule(rule, RuleFrame(Samples(Timeline(np.array([now_s])), values), instances))
 
 
 log = structlog.get_logger()
@@ -103,7 +108,7 @@ BUDGET_S: Final = 6.0
 QUICK_S: Final = 2.5
 N_RUNS: Final = 5
 # Hosts that are read, and whose results are written, with one statement of each kind.
-HOSTS_AT_ONCE: Final = 16
+HOSTS_AT_ONCE: Final = 32
 # Also without samples: an episode ends when they stop.
 LOOK_AGAIN: Final = timedelta(seconds=60)
 # A fleet has tens of thousands of streams.
@@ -115,11 +120,10 @@ NO_STREAM_FIGURES: Final = StreamFigures({}, {})
 
 @dataclass(frozen=True, slots=True)
 class DueHost:
-    """A host to judge, with the rules for it and its stats by name."""
+    """A host to judge, with the rules for it."""
 
     host: WatchableHost
     rules: tuple[WatchRule, ...]
-    stats: HostStats
 
 
 class Watcher:
@@ -140,7 +144,8 @@ class Watcher:
         self._plans = InputPlans()
         self._seen: dict[int, tuple[object, datetime]] = {}
         self._streams_at: datetime | None = None
-        self._stats: Mapping[str, StatRef] = {}
+        self._stats: dict[str, StatRef] = {}
+        self._kept = KeptSamples()
         self._stats_mark: tuple[Catalogue, tuple[int, ...]] | None = None
 
     async def run(self, now: datetime | None = None) -> int:
@@ -150,20 +155,14 @@ class Watcher:
         async with open_read_session(self._sessions) as session:
             book = await read_watch_book(session)
             hosts = {host.id: host for host in await read_watchable(session, now - OLDEST)}
-            stats = await read_recent_stats(session, list(hosts), now - OLDEST)
-            refs = await self._find_stats(session, {name for own in stats.values() for name in own})
+            await self._kept.keep_only(session, hosts)
+            mark = (load_catalogue(), await read_stats_mark(session))
+            if self._stats_mark != mark:
+                self._stats, self._stats_mark = {}, mark
         await self._judge_own(book, now)
         self._seen = {host_id: seen for host_id, seen in self._seen.items() if host_id in hosts}
         rules = {host_id: tuple(book.rules_for(host.name, host.tags)) for host_id, host in hosts.items()}
-        due = [
-            DueHost(
-                host,
-                rules[host_id],
-                {name: (refs[name], last_at) for name, last_at in stats.get(host_id, {}).items() if name in refs},
-            )
-            for host_id, host in hosts.items()
-            if self._is_due(host, rules[host_id], now)
-        ]
+        due = [DueHost(host, rules[host_id]) for host_id, host in hosts.items() if self._is_due(host, rules[host_id], now)]
         by_id = {own.host.id: own for own in due}
         order = [by_id[host_id] for host_id in self._turns.order(list(by_id))]
         n_judged = 0
@@ -177,10 +176,8 @@ class Watcher:
 
     async def _find_stats(self, session: AsyncSession, names: Set[str]) -> Mapping[str, StatRef]:
         """Return these stats; their hundreds of fields are read again when they have changed."""
-        mark = (load_catalogue(), await read_stats_mark(session))
-        if self._stats_mark != mark or names - self._stats.keys():
-            self._stats = {ref.name: ref for ref in await find_stats(session, sorted(names))}
-            self._stats_mark = mark
+        if missing := names - self._stats.keys():
+            self._stats.update({ref.name: ref for ref in await find_stats(session, sorted(missing))})
         return self._stats
 
     async def _take_turns(self, some: Sequence["DueHost"], book: WatchBook, now: datetime) -> int:
@@ -239,14 +236,22 @@ class Watcher:
     async def _judge(self, some: Sequence["DueHost"], book: WatchBook, now: datetime) -> None:
         found: list[tuple[WatchableHost, list[RuleOutcome]]] = []
         async with open_read_session(self._sessions) as session:
-            judges = [HostJudge(session, own.host, own.stats, self._plans, now) for own in some]
+            # Before samples are: what comes meanwhile is looked for again.
+            streams = await read_streams(session, [own.host.id for own in some], now - OLDEST)
+            refs = await self._find_stats(session, {name for own in streams.values() for name in own.stats})
+            judges = [
+                HostJudge(session, own.host, _stats_of(streams.get(own.host.id, NO_STREAMS), refs), self._plans, now)
+                for own in some
+            ]
             plans = [await judge.plan(own.rules) for judge, own in zip(judges, some, strict=True)]
             # Nearly always the rules of a host are judged together.
             firsts = [groups[0] if groups else None for groups, _ in plans]
-            ahead = await read_ahead(
+            ahead = await self._kept.read(
                 session,
                 [one for judge, first in zip(judges, firsts, strict=True) if first is not None for one in judge.list_sides(first)],
+                streams,
                 self._plans.names,
+                max_rows=live_judge.MAX_ROWS_AHEAD,
             )
             begins = {
                 own.host.id: min(task.judge_from for group in groups for task in group.tasks)
@@ -254,20 +259,28 @@ class Watcher:
                 if groups
             }
             episodes = await read_episodes_of_hosts(session, begins)
-            for own, judge, (groups, lacking) in zip(some, judges, plans, strict=True):
+            together = JudgedTogether()
+            judged = []
+            for own, judge, (groups, _) in zip(some, judges, plans, strict=True):
                 known = by_source(episodes.get(own.host.id, ()))
-                outcomes = lacking
+                parts = []
                 for number, group in enumerate(groups):
                     sides = NOT_AHEAD if number else ahead.pop(own.host.id, NOT_AHEAD)
-                    outcomes = outcomes + await judge.judge(group, known, sides)
-                found.append((own.host, outcomes))
+                    parts.append(await judge.judge(group, known, sides, together))
+                judged.append(parts)
+                if together.is_full:
+                    await together.run()
                 # What waits for the event loop comes first.
                 await asyncio.sleep(0)
+            await together.run()
+            for own, (_, lacking), parts in zip(some, plans, judged, strict=True):
+                found.append((own.host, [*lacking, *(outcome for part in parts for outcome in part.outcomes())]))
         async with open_write_session(self._sessions) as session:
             stored = await _read_stored(session, found)
             for host, outcomes in found:
                 for outcome in outcomes:
-                    await self._store(session, host, outcome, book=book, stored=stored[host.id], now=now)
+                    await self._store(session, host, outcome, book=book, stored=stored.episodes[host.id], now=now)
+            await replace_states(session, _list_states(found), stored.states)
             await save_progress(session, [_to_progress(host, outcomes, book) for host, outcomes in found], now=now)
 
     async def _store(
@@ -277,7 +290,7 @@ class Watcher:
         outcome: RuleOutcome,
         *,
         book: WatchBook,
-        stored: "_Stored",
+        stored: Mapping[str, Sequence[EpisodeRow]],
         now: datetime,
     ) -> None:
         source = outcome.rule.name
@@ -290,23 +303,24 @@ class Watcher:
             return
         if outcome.lacks is not None:
             return
-        known = [row for row in stored.episodes.get(source, ()) if has_not_ended(row, outcome.after)]
+        known = [row for row in stored.get(source, ()) if has_not_ended(row, outcome.after)]
         if outcome.episodes or known:
             await replace_episodes(session, host.id, source, outcome.episodes, after=outcome.after, now=now, known=known)
-        if outcome.states_after is not None:
-            states = stored.states[source]
-            await replace_states(session, host.id, source, outcome.states, after=outcome.states_after, stored=states)
+
+
+def _stats_of(streams: HostStreams, refs: Mapping[str, StatRef]) -> HostStats:
+    return {name: (refs[name], last_at) for name, last_at in streams.stats.items() if name in refs}
 
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """The stored state of a host: by rule its episodes that had not ended where the first of the rules judges, and its states."""
+    """The stored states of hosts, and by host and rule the episodes that had not ended where the first of its rules judges."""
 
-    episodes: Mapping[str, Sequence[EpisodeRow]]
-    states: Mapping[str, StoredStates]
+    episodes: Mapping[int, Mapping[str, Sequence[EpisodeRow]]]
+    states: Mapping[tuple[int, str], StoredStates]
 
 
-async def _read_stored(session: AsyncSession, found: Sequence[tuple[WatchableHost, Sequence[RuleOutcome]]]) -> dict[int, _Stored]:
+async def _read_stored(session: AsyncSession, found: Sequence[tuple[WatchableHost, Sequence[RuleOutcome]]]) -> _Stored:
     """Return the stored state of hosts, with one statement of each kind: on most hosts it does not change."""
     begins: dict[int, datetime] = {}
     firsts: dict[tuple[int, str], datetime] = {}
@@ -318,10 +332,16 @@ async def _read_stored(session: AsyncSession, found: Sequence[tuple[WatchableHos
                     firsts[host.id, outcome.rule.name] = outcome.states_after
     episodes = await read_episodes_of_hosts(session, begins)
     states = await read_states(session, firsts)
-    by_host: dict[int, dict[str, StoredStates]] = {}
-    for (host_id, source), own in states.items():
-        by_host.setdefault(host_id, {})[source] = own
-    return {host.id: _Stored(by_source(episodes.get(host.id, ())), by_host.get(host.id, {})) for host, _ in found}
+    return _Stored({host.id: by_source(episodes.get(host.id, ())) for host, _ in found}, states)
+
+
+def _list_states(found: Sequence[tuple[WatchableHost, Sequence[RuleOutcome]]]) -> list[FoundStates]:
+    return [
+        FoundStates(host.id, outcome.rule.name, outcome.states_after, outcome.states)
+        for host, outcomes in found
+        for outcome in outcomes
+        if outcome.lacks is None and outcome.states_after is not None
+    ]
 
 
 def _to_progress(host: WatchableHost, outcomes: Sequence[RuleOutcome], book: WatchBook) -> HostProgress:

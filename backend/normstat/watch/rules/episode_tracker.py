@@ -15,7 +15,7 @@ import numpy as np
 from normstat.scoring.summary import FloatArray, IntArray
 from normstat.watch.rules.rolling import MAX_DISTANCES, usual_distance
 from normstat.watch.rules.rule_file import COLOURS, RuleState, WatchRule
-from normstat.watch.rules.rule_run import FIRST_BAD, RuleRun
+from normstat.watch.rules.rule_run import FIRST_BAD, UNKNOWN, RuleRun
 
 # With fewer reports their distance is not known.
 MIN_FOR_DISTANCE: Final = 3
@@ -82,9 +82,14 @@ class EpisodeTracker:
             return []
         if len(times_s) >= MIN_FOR_DISTANCE:
             self._limit_s = max(MAX_DISTANCES * usual_distance(times_s), self._rule.ends_after_s)
+        colours = run.colours()
+        if not self._open and colours.max(initial=UNKNOWN) < FIRST_BAD:
+            # So it is on most hosts.
+            self._last_s = float(times_s[-1])
+            return []
         before_s = times_s[0] if self._last_s is None else self._last_s
         is_gap = np.diff(times_s, prepend=before_s) > self._limit_s
-        reports = _Reports(run, run.colours(), np.cumsum(is_gap), self._limit_s)
+        reports = _Reports(run, colours, np.cumsum(is_gap), self._limit_s)
         ended: list[Episode] = []
         for column, instance in enumerate(run.instances):
             ended += self._follow(reports, column, instance)

@@ -14,7 +14,7 @@ import numpy as np
 from normstat.errors import shorten
 from normstat.runtime import work_budget
 from normstat.scoring.summary import FloatArray
-from normstat.watch.rules.rolling import all_of_span, mean_of_span, previous_of, starts_in_span
+from normstat.watch.rules.rolling import Timeline, all_of_span, mean_of_span, previous_of, starts_in_span
 
 MAX_TEXT: Final = 1000
 MAX_NODES: Final = 200
@@ -37,7 +37,7 @@ COMPARISONS: Final[Mapping[type[ast.cmpop], Callable[[FloatArray, FloatArray], n
 }
 OVER_INSTANCES: Final = ("sum_of", "mean_of", "max_of", "min_of", "count_of", "number_of")
 # The share of reports in which a condition held is the mean of its 1.0 and 0.0.
-OVER_TIME: Final[Mapping[str, Callable[[FloatArray, FloatArray, float], FloatArray]]] = {
+OVER_TIME: Final[Mapping[str, Callable[[Timeline, FloatArray, float], FloatArray]]] = {
     "held": all_of_span,
     "share": mean_of_span,
     "mean": mean_of_span,
@@ -56,11 +56,11 @@ class BadExpression(ValueError):
 class Samples:
     """The samples that an expression is evaluated on.
 
-    Shape: times_s (n_reports,), ascending; values[name] (n_reports, n_instances), or (n_reports, 1) for the whole host; by its text
-    also each `time_to` of the expression. Missing: NaN
+    Shape: values[name] (n_reports, n_instances), or (n_reports, 1) for the whole host; by its text also each `time_to` of the
+    expression. Missing: NaN
     """
 
-    times_s: FloatArray
+    reports: Timeline
     values: Mapping[str, FloatArray]
 
 
@@ -96,7 +96,7 @@ class Expression:
         """
         with np.errstate(all="ignore"):
             value = _Evaluation(samples, limits).visit(self.node)
-        return np.broadcast_to(value, (len(samples.times_s), value.shape[1]))
+        return np.broadcast_to(value, (len(samples.reports), value.shape[1]))
 
 
 def parse_expression(text: str, inputs: Mapping[str, bool], limits: frozenset[str]) -> Expression:
@@ -291,17 +291,17 @@ class _Evaluation(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> FloatArray:
         assert isinstance(node.func, ast.Name)
-        name, times_s = node.func.id, self._samples.times_s
+        name, reports = node.func.id, self._samples.reports
         if name == TIME_TO:
             return self._samples.values[ast.unparse(node)]
         first: FloatArray = self.visit(node.args[0])
         if name in OVER_TIME:
-            whole = np.broadcast_to(first, (len(times_s), first.shape[1]))
-            return OVER_TIME[name](times_s, whole, parse_span(_text_of(node.args[1])))
+            whole = np.broadcast_to(first, (len(reports), first.shape[1]))
+            return OVER_TIME[name](reports, whole, parse_span(_text_of(node.args[1])))
         if name in OVER_INSTANCES:
             return _reduce(name, first)
         if name == "before":
-            return previous_of(times_s, np.broadcast_to(first, (len(times_s), first.shape[1])))
+            return previous_of(reports, np.broadcast_to(first, (len(reports), first.shape[1])))
         if name == "abs":
             return np.where(first < 0, -first, first)
         second: FloatArray = self.visit(node.args[1])

@@ -15,7 +15,7 @@ from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Semantics
 from normstat.stats.summaries import is_summary
 from normstat.watch.rules.expression import Samples
-from normstat.watch.rules.rolling import usual_distance
+from normstat.watch.rules.rolling import Timeline, usual_distance
 from normstat.watch.rules.rule_file import FieldPlace, WatchInput, WatchRule
 
 # A value of another tool counts for this many of that tool's intervals after its report.
@@ -188,7 +188,7 @@ def build_frame(
         if wanted.fact in counts and wanted.name not in values:
             # It is only counted: what each would be is not looked at.
             values[wanted.name] = np.zeros((len(times_s), counts[wanted.fact]))
-    return RuleFrame(Samples(times_s, values), names if rule.of else (WHOLE_HOST,))
+    return RuleFrame(Samples(Timeline(times_s), values), names if rule.of else (WHOLE_HOST,))
 
 
 def _is_excluded(rule: WatchRule, name: str) -> bool:

@@ -41,12 +41,15 @@ class RuleRun:
         colours = self.colours()
         return colours.max(axis=1, initial=UNKNOWN) if colours.size else np.full(len(self.times_s), UNKNOWN)
 
+    def part(self, reports: slice) -> "RuleRun":
+        """Return some of the reports."""
+        values = {name: column[reports] for name, column in self.values.items()}
+        return RuleRun(self.rule, self.times_s[reports], self.instances, self.states[reports], values)
+
 
 def without_reports_before(run: RuleRun, time_s: float) -> RuleRun:
     """Return the run without the reports before a time, which were only looked back on."""
-    is_own = run.times_s >= time_s
-    values = {name: column[is_own] for name, column in run.values.items()}
-    return RuleRun(run.rule, run.times_s[is_own], run.instances, run.states[is_own], values)
+    return run.part(slice(int(np.searchsorted(run.times_s, time_s)), None))
 
 
 def run_rule(rule: WatchRule, frame: RuleFrame) -> RuleRun:
@@ -54,7 +57,7 @@ def run_rule(rule: WatchRule, frame: RuleFrame) -> RuleRun:
 
     Unknown is not fine: a state better than amber needs every condition before it to be known as false.
     """
-    n_reports, n_columns = len(frame.samples.times_s), len(frame.instances)
+    n_reports, n_columns = len(frame.samples.reports), len(frame.instances)
     states = np.full((n_reports, n_columns), UNKNOWN, dtype=np.int8)
     is_open, is_certain = np.ones((2, n_reports, n_columns), dtype=bool)
     limits = rule.limit_values()
@@ -68,12 +71,12 @@ def run_rule(rule: WatchRule, frame: RuleFrame) -> RuleRun:
         states[is_it] = place
         is_open &= ~is_it
         is_certain &= ~np.isnan(holds)
-    return RuleRun(rule, frame.samples.times_s, frame.instances, states, frame.samples.values)
+    return RuleRun(rule, frame.samples.reports.times_s, frame.instances, states, frame.samples.values)
 
 
 def _has_values(rule: WatchRule, frame: RuleFrame) -> np.ndarray:
     """Return where an instance was reported: an absent one has no state."""
-    shape = (len(frame.samples.times_s), len(frame.instances))
+    shape = (len(frame.samples.reports), len(frame.instances))
     result = np.zeros(shape, dtype=bool)
     for values in frame.samples.values.values():
         is_known = ~np.isnan(values)

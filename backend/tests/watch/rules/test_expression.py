@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from normstat.scoring.summary import FloatArray
 from normstat.watch.rules.expression import BadExpression, Samples, parse_expression, parse_span
+from normstat.watch.rules.rolling import Timeline
 from normstat.watch.rules.rule_file import BadRule, load_builtin_rules, read_rule
 
 INPUTS = {"usr": True, "sys": True, "runq": False}
@@ -42,7 +43,7 @@ action = "Nothing."
 def evaluate(text: str, **values: list[float] | list[list[float]]) -> list[list[float]]:
     columns: dict[str, FloatArray] = {name: np.array(given, dtype=float).reshape(len(given), -1) for name, given in values.items()}
     n_reports = len(next(iter(columns.values())))
-    samples = Samples(np.arange(n_reports, dtype=float), columns)
+    samples = Samples(Timeline(np.arange(n_reports, dtype=float)), columns)
     found: list[list[float]] = parse_expression(text, INPUTS, LIMITS).evaluate(samples, {"sys": 20.0}).tolist()
     return found
 
@@ -126,7 +127,7 @@ def test_any_text_is_an_expression_or_refused(text: str) -> None:
         expression = parse_expression(text, INPUTS, LIMITS)
     except BadExpression:
         return
-    samples = Samples(np.arange(3.0), {name: np.ones((3, 2 if is_each else 1)) for name, is_each in INPUTS.items()})
+    samples = Samples(Timeline(np.arange(3.0)), {name: np.ones((3, 2 if is_each else 1)) for name, is_each in INPUTS.items()})
     assert expression.evaluate(samples, {"sys": 1.0}).shape[0] == 3
 
 
@@ -159,14 +160,14 @@ def test_held_is_what_looking_at_each_report_gives(steps: list[tuple[int, float]
     times = np.cumsum([step for step, _ in steps]).astype(float)
     usr = np.array([[value] for _, value in steps])
     expression = parse_expression(f"held(usr == 1, '{span} s')", INPUTS, LIMITS)
-    found = expression.evaluate(Samples(times, {"usr": usr}), {}).ravel()
+    found = expression.evaluate(Samples(Timeline(times), {"usr": usr}), {}).ravel()
     expected = naive_held(times.tolist(), [value for _, value in steps], span)
     assert found == pytest.approx(np.array(expected), nan_ok=True)
 
 
 def test_mean_share_and_before_stop_at_gaps() -> None:
     times = np.array([0.0, 1, 2, 3, 100, 101])
-    samples = Samples(times, {"usr": np.array([[1.0], [3], [NAN], [5], [7], [9]])})
+    samples = Samples(Timeline(times), {"usr": np.array([[1.0], [3], [NAN], [5], [7], [9]])})
 
     def over(text: str) -> list[float]:
         return parse_expression(text, INPUTS, LIMITS).evaluate(samples, {}).ravel().tolist()

@@ -12,6 +12,7 @@ from normstat.scoring.summary import FloatArray
 from normstat.scoring.time_to_limit import HISTORY_HOURS, TimeToLimit, time_to_limit
 from normstat.watch.rules.expression import BadExpression, Samples, TimeTo, parse_expression
 from normstat.watch.rules.past import PastRun, run_over_past
+from normstat.watch.rules.rolling import Timeline
 from normstat.watch.rules.rule_file import BadRule, Colour, load_builtin_rules, read_rule
 from normstat.watch.rules.rule_frame import HourlyForecast
 from normstat.window import Window
@@ -123,7 +124,8 @@ def test_time_to_takes_an_input_and_a_limit() -> None:
     expression = parse_expression("time_to(left, 0) < limit.soon and left > 5", {"left": True}, frozenset({"soon"}))
     assert (expression.is_each, expression.times_to) == (True, (TimeTo("time_to(left, 0)", "left", 0.0),))
     samples = Samples(
-        np.arange(3.0), {"left": np.full((3, 2), 9.0), "time_to(left, 0)": np.array([[10, np.inf], [99, 10], [np.nan, 10]])}
+        Timeline(np.arange(3.0)),
+        {"left": np.full((3, 2), 9.0), "time_to(left, 0)": np.array([[10, np.inf], [99, 10], [np.nan, 10]])},
     )
     assert expression.evaluate(samples, {"soon": 50.0}).tolist() == [
         [1, 0],
