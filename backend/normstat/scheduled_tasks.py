@@ -130,7 +130,12 @@ class ScheduledTasks:
 
     async def route_alerts(self) -> None:
         """Route open alerts and queue their messages."""
-        await self._router.run()
+        from normstat.alerts.alert_rows import has_routing
+
+        async with open_read_session(self._sessions) as session:
+            is_due = await has_routing(session)
+        if is_due:
+            await self._router.run()
 
     async def forget_alerts(self) -> None:
         """Delete old alerts."""

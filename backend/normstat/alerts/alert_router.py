@@ -19,7 +19,6 @@ from normstat.alerts.alert_rows import (
     PlacedEpisode,
     add_alert,
     forget_old_alerts,
-    has_routing,
     join_episodes,
     read_alert_episode_ids,
     read_lasting_episodes,
@@ -38,7 +37,7 @@ from normstat.alerts.routing import (
 )
 from normstat.db.row_records import to_record
 from normstat.db.schema.alert_models import AlertChannelRow, AlertRouteRow, AlertRow
-from normstat.db.session import WriteSession, open_read_session, open_write_session
+from normstat.db.session import WriteSession, open_write_session
 from normstat.query.host_zones import read_host_zones
 from normstat.runtime.readable import format_human
 from normstat.watch.rule_book import WatchBook, read_watch_book, with_limits
@@ -61,9 +60,6 @@ class AlertRouter:
 
     async def run(self, now: datetime | None = None) -> int:
         """Do what is due; return the number of messages that were written."""
-        async with open_read_session(self.sessions) as session:
-            if not await has_routing(session):
-                return 0
         async with open_write_session(self.sessions) as session:
             await lock_alerts(session)
             step = await _read_step(session, now or datetime.now(UTC))

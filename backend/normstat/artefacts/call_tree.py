@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normstat.artefacts.parts import PartColumn, StackPart
+from normstat.runtime.arrays import distinct_values
 
 Ints = npt.NDArray[np.int64]
 Weights = npt.NDArray[Any]
@@ -82,7 +83,7 @@ def make_tree(part: StackPart) -> CallTree:
     name = part.name[order].astype(np.int64)
     top = _find_tops(new_parent, level_starts)
     firsts = name[slice(*level_starts[1:3])] if len(level_starts) > 2 else name[:0]
-    names, thread_name = _name_threads(part.names, np.unique(firsts))
+    names, thread_name = _name_threads(part.names, distinct_values(firsts))
     sizes = _sum_up(np.ones(n, np.int64), first_child, end_child, level_starts)
     return CallTree(
         part.stat, part.title, part.columns, part.weight, names, new_parent, name, first_child, end_child, top, level_starts,

@@ -11,7 +11,8 @@ from typing import Annotated
 
 import typer
 
-from normstat.cli.up_command import Up, read_settings, say
+from normstat.cli.up_command import Up, say
+from normstat.cli.up_settings import read_settings
 from normstat.demo import VISITOR
 from normstat.errors import BadRequest, NormstatError
 from normstat.local.aside import call_aside

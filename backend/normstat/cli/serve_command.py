@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
 import structlog
 import typer
@@ -69,6 +69,8 @@ def serve(
 
 
 def _import_process() -> ModuleType:
+    # FastAPI asks whether each parameter is a model of Pydantic 1, whose modules take 4 MB. What says None cannot be imported.
+    sys.modules.setdefault("pydantic.v1", cast("ModuleType", None))
     with collector_paused():
         return importlib.import_module(PROCESS)
 

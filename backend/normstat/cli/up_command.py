@@ -15,7 +15,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -25,6 +24,8 @@ import typer
 
 import normstat
 from normstat.cli.agent_tools import tools_of
+from normstat.cli.up_process import go_on
+from normstat.cli.up_settings import UpSettings, read_settings
 from normstat.errors import NormstatError
 from normstat.local.aside import call_aside
 from normstat.local.disk import DiskMonitor
@@ -59,72 +60,6 @@ MAX_STATUS_LINE: Final = 1000
 RECORD_S: Final = 10
 
 app = typer.Typer(add_completion=False)
-
-
-@dataclass(frozen=True, slots=True)
-class UpSettings:
-    """The settings that `up` itself looks at."""
-
-    has_database_url: bool
-    workers: int
-    page_dir: Path | None
-    agents_dir: Path | None
-    migrations_dir: Path | None
-    import_dir: Path | None
-    log_max_bytes: int
-    log_files: int
-    tls: "UpTls | None"
-
-
-@dataclass(frozen=True, slots=True)
-class UpTls:
-    """How the server is reached by TLS: the URL of the settings, a host of the certificate, and what this host's agent must trust.
-
-    Missing: `url` and `host` are None when settings and certificate name none; `trusted` when the system's authorities are enough.
-    """
-
-    files: list[Path]
-    environment: dict[str, str]
-    url: str | None
-    host: str | None
-    trusted: Path | None
-
-
-def read_settings() -> UpSettings:
-    """Return the settings that `up` looks at; a bad one ends the process."""
-    # The library that reads and checks them takes more memory than all of `up`.
-    from normstat.server.certificates import find_certificate_files, read_names  # noqa: PLC0415
-    from normstat.settings import load_settings  # noqa: PLC0415
-
-    settings = load_settings()
-    tls = None
-    if (files := find_certificate_files(settings)) is not None:
-        names = read_names(files.certificate)
-        named = {
-            "NORMSTAT_TLS_CERT": files.certificate,
-            "NORMSTAT_TLS_KEY": files.key,
-            "NORMSTAT_TLS_CLIENT_CA": files.client_authority,
-        }
-        # The server runs in another folder.
-        absolute = {name: path.absolute() for name, path in named.items() if path is not None}
-        tls = UpTls(
-            files=list(absolute.values()),
-            environment={name: str(path) for name, path in absolute.items()},
-            url=settings.public_url if "public_url" in settings.model_fields_set else None,
-            host=names.host,
-            trusted=files.certificate.absolute() if names.is_self_signed else None,
-        )
-    return UpSettings(
-        has_database_url="database_url" in settings.model_fields_set,
-        workers=settings.workers,
-        page_dir=settings.page_dir,
-        agents_dir=settings.agents_dir,
-        migrations_dir=settings.migrations_dir,
-        import_dir=settings.import_dir,
-        log_max_bytes=settings.log_max_bytes,
-        log_files=settings.log_files,
-        tls=tls,
-    )
 
 
 def _compile_modules() -> None:
@@ -593,8 +528,8 @@ def up(
             os.environ[variable] = str(path)
     try:
         settings = call_aside(read_settings)
-        backup = None if restore is None else restore.resolve()
-        Up(data_dir, host, port, settings, workers=workers or settings.workers, with_agent=agent, backup=backup).run()
     except NormstatError as error:
         typer.echo(f"normstat: {error.message}", err=True)
         raise typer.Exit(1) from error
+    backup = None if restore is None else restore.resolve()
+    go_on(data_dir, host, port, settings, workers=workers or settings.workers, with_agent=agent, backup=backup)

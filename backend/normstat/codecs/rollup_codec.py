@@ -27,6 +27,7 @@ from normstat.codecs.packed_numbers import (
     unpack_integers,
     unpack_numbers,
 )
+from normstat.runtime.arrays import distinct_values
 from normstat.runtime.bounded_decoding import unpack_zstd
 from normstat.stats.records import Int64Array
 
@@ -317,7 +318,7 @@ class Head:
         """Return the groups in which these instances may be, ascending."""
         if instance_ids is None:
             return np.arange(len(self.groups))
-        found = np.unique(np.searchsorted(self.groups["last"], instance_ids))
+        found = distinct_values(np.searchsorted(self.groups["last"], instance_ids))
         return found[found < len(self.groups)]
 
     def most_samples(self, groups: Int64Array) -> int:

@@ -30,6 +30,7 @@ from normstat.codecs.packed_numbers import (
     unpack_integers,
     unpack_numbers,
 )
+from normstat.runtime.arrays import distinct_values
 from normstat.runtime.bounded_decoding import unpack_zstd
 from normstat.stats.records import Int64Array
 from normstat.stats.spec import Storage
@@ -136,7 +137,7 @@ class Directory:
         """Return the groups in which these instances (None: all) may be, ascending."""
         if instance_ids is None:
             return list(range(len(self.group_last)))
-        found = np.unique(np.searchsorted(self.group_last, instance_ids))
+        found = distinct_values(np.searchsorted(self.group_last, instance_ids))
         return [int(group) for group in found.tolist() if group < len(self.group_last)]
 
 

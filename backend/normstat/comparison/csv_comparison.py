@@ -9,6 +9,7 @@ import numpy as np
 from normstat.comparison.long_csv import LongTable, names_of
 from normstat.comparison.series_comparison import UNUSUAL, Verdict, families_of, verdicts_of
 from normstat.profiles.adhoc_profile import Block, compare_blocks
+from normstat.runtime.arrays import distinct_values
 from normstat.scoring.contamination import find_contaminated, find_ends, find_moments
 from normstat.scoring.host_profile import MIN_BASELINE
 from normstat.scoring.significance import appearance_significance
@@ -170,7 +171,7 @@ def _to_grid(samples: Sequence[Samples]) -> tuple[FloatArray, FloatArray]:
     longest = max(lengths, default=0)
     if longest == 0:
         return NOTHING, np.empty((len(samples), 0))
-    common = np.unique(np.concatenate([times for times, _ in samples]))
+    common = distinct_values(np.concatenate([times for times, _ in samples]))
     if len(common) > (1 + MAX_ODD) * longest:
         snapped = _snap(samples, common)
         if snapped is not None:
@@ -191,7 +192,7 @@ def _snap(samples: Sequence[Samples], common: FloatArray) -> tuple[FloatArray, F
         return None
     start = float(common[0])
     places = [np.rint((times - start) / interval).astype(np.int64) for times, _ in samples]
-    if any(len(np.unique(place)) < len(place) for place in places):
+    if any(len(distinct_values(place)) < len(place) for place in places):
         return None
     n = int(max(place[-1] for place in places if len(place))) + 1
     if n > 2 * max(map(len, places)):

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normstat.codecs.sealed_codec import missing_of
+from normstat.runtime.arrays import distinct_values
 from normstat.samples.sample_pages import Page, StoredArray, to_codes, to_floats
 from normstat.scoring.summary import FloatArray, IntArray
 from normstat.stats.spec import Field
@@ -110,8 +111,8 @@ class GatheredRows:
 
     def find_ids(self) -> list[int]:
         """Return the ids of the instances, ascending."""
-        found = [np.unique(segment) for segment in self._instance.parts()]
-        return np.unique(np.concatenate(found)).tolist() if found else []
+        found = [distinct_values(segment) for segment in self._instance.parts()]
+        return distinct_values(np.concatenate(found)).tolist() if found else []
 
     def take(self) -> RowsByInstance:
         """Return all rows, and forget them, column by column."""

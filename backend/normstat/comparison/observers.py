@@ -11,6 +11,7 @@ from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import ScoredSeries, StatPair
 from normstat.comparison.stories.actors import MIN_REPORTS_BEFORE, command_of
 from normstat.comparison.surroundings import ALWAYS_THERE
+from normstat.runtime.arrays import distinct_values
 from normstat.stats.observer_effect import Effect
 
 # Commands that stop or trace other processes, or copy each of their packets.
@@ -55,7 +56,7 @@ class _Seen:
     @property
     def share(self) -> float:
         """Share of the side's reports that have it."""
-        return len(np.unique(np.concatenate(self.reports))) / max(1, self.n_reports)
+        return len(distinct_values(np.concatenate(self.reports))) / max(1, self.n_reports)
 
 
 def observer_of(stat: str, instance: str) -> str | None:

@@ -14,6 +14,7 @@ from normstat.comparison.findings.coming_and_going import uses_the_host
 from normstat.comparison.next_questions.question_rules import load_rules
 from normstat.comparison.series_rows import LIKELY_CODE, UNCHANGED, UNUSUAL_CODE, SeriesRows
 from normstat.runtime import work_budget
+from normstat.runtime.arrays import distinct_values
 from normstat.scoring.summary import FloatArray, IntArray
 
 # Signed effects (scoring/effects.py) by the meaning of a field, or by `stat.field` where it has none.
@@ -43,7 +44,7 @@ def signature_of(hosts: Iterable[SeriesRows]) -> Signature:
     by_field: dict[tuple[str, str], float] = {}
     for rows in hosts:
         kept = np.flatnonzero(np.isin(rows.verdict, MEASURED))
-        for code in np.unique(rows.field[kept]).tolist():
+        for code in distinct_values(rows.field[kept]).tolist():
             work_budget.check()
             field = rows.fields[code]
             if uses_the_host(field.stat):

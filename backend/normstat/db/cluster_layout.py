@@ -15,7 +15,8 @@ from typing import Final
 import psycopg
 from psycopg import sql
 
-from normstat.db.distribution import DISTRIBUTE, FIRST_TABLE, HOST_ID, IS_DISTRIBUTED, ONE_BY_ONE
+from normstat.db.connecting import IS_DISTRIBUTED
+from normstat.db.distribution import DISTRIBUTE, FIRST_TABLE, HOST_ID, ONE_BY_ONE
 from normstat.errors import Conflict
 
 Connection = psycopg.Connection[tuple[object, ...]]

@@ -13,26 +13,19 @@ from sqlalchemy import ColumnElement, Integer, column, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from normstat.db.connecting import is_citus
 from normstat.db.schema.models import Stream
-from normstat.settings import load_settings
+
+__all__ = ["is_citus"]
 
 # All distributed tables of samples are colocated with this one.
 FIRST_TABLE: Final = "public.rollups"
 HOST_ID: Final = "host_id"
-# A column that only the coordinator of a cluster has.
-IS_DISTRIBUTED: Final = (
-    "EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('public.chunks') AND attname = 'host_id' AND NOT attisdropped)"
-)
 DISTRIBUTE: Final = "SELECT create_distributed_table({table}, 'host_id', colocate_with => {with_table})"
 # Changes of reference tables and of shards in one transaction must use the same connections.
 ONE_BY_ONE: Final = "SET LOCAL citus.multi_shard_modify_mode = 'sequential'"
 # A worker that refuses, vanishes or restarts: the coordinator passes on what libpq said, or what the worker did.
 WORKER_STATES: Final = ("08", "57P01", "57P02", "57P03")
-
-
-def is_citus() -> bool:
-    """Return whether the database is the coordinator of a Citus cluster."""
-    return load_settings().distributed == "citus"
 
 
 async def distribute_samples(connection: psycopg.AsyncConnection, table: sql.Identifier) -> None:

@@ -17,7 +17,8 @@ import structlog
 from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.db.session import open_write_session, process_id
+from normstat.db.connecting import process_id
+from normstat.db.session import open_write_session
 
 log = structlog.get_logger()
 
@@ -26,11 +27,12 @@ BEAT_S: Final = 5.0
 HUNG_AFTER_S: Final = 30.0
 # A process that could not beat itself cannot judge others: the database was away.
 MAX_OWN_PAUSE_S: Final = 3 * BEAT_S
+# Records the heartbeat, and finds the processes that hang.
 BEAT: Final = text("""
-    INSERT INTO server_processes (id, place) VALUES (:id, :place)
-    ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp()
-""")
-HUNG: Final = text("""
+    WITH own AS (
+        INSERT INTO server_processes (id, place) VALUES (:id, :place)
+        ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp()
+    )
     SELECT id, place, extract(epoch FROM clock_timestamp() - beat_at)::float8 AS age_s FROM server_processes
     WHERE id <> :id AND beat_at < clock_timestamp() - make_interval(secs => :age_s)
 """)
@@ -75,11 +77,11 @@ class Heartbeat:
         """Record a heartbeat, cut off the processes that hang, and return them."""
         last_s, self._beat_s = self._beat_s, self._clock()
         async with open_write_session(self._sessions) as session:
-            await session.execute(BEAT, {"id": process_id(), "place": f"{socket.gethostname()}:{os.getpid()}"})
-        if last_s is None or self._beat_s - last_s > MAX_OWN_PAUSE_S:
-            return []
-        async with open_write_session(self._sessions) as session:
-            hung = (await session.execute(HUNG, {"id": process_id(), "age_s": self._hung_after_s})).all()
+            place = f"{socket.gethostname()}:{os.getpid()}"
+            hung = (await session.execute(BEAT, {"id": process_id(), "place": place, "age_s": self._hung_after_s})).all()
+            if last_s is None or self._beat_s - last_s > MAX_OWN_PAUSE_S:
+                return []
+            # What the session has done is committed already (make_probe_engine): others see this heartbeat meanwhile.
             return [await _cut_off(session, process) for process in hung]
 
     async def end(self) -> None:

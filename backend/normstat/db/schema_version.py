@@ -1,4 +1,4 @@
-"""Checks that the database has the schema of this program. Without Alembic: servers and commands ask this each time they start."""
+"""Checks that the database has the schema of this program. Without Alembic and SQLAlchemy: each start asks this."""
 
 import re
 from pathlib import Path
@@ -7,8 +7,7 @@ from typing import Final
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from normstat.db.distribution import IS_DISTRIBUTED, is_citus
-from normstat.db.session import connect_arguments
+from normstat.db.connecting import IS_DISTRIBUTED, connect_arguments, is_citus
 from normstat.errors import DatabaseAway, HalfRestored, MigrationError
 from normstat.runtime.installed_files import migration_places
 from normstat.settings import load_settings

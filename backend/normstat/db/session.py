@@ -1,19 +1,16 @@
 """Connections to the database: the engine of a process and the sessions of its requests and tasks."""
 
 import asyncio
-import os
-import secrets
 import select as sockets
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Final, NewType
+from typing import NewType
 
 import structlog
-from psycopg import AsyncConnection, ProgrammingError, sql
+from psycopg import AsyncConnection, sql
 from psycopg import Error as DatabaseError
-from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import Dialect, Engine, PoolProxiedConnection, QueuePool, create_engine, event, func, select
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import InvalidatePoolError, OperationalError
@@ -22,10 +19,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from sqlalchemy.pool import AsyncAdaptedQueuePool, ConnectionPoolEntry
 from sqlalchemy.util import greenlet_spawn
 
-from normstat import __version__
-from normstat.db.distribution import is_citus
+from normstat.db.connecting import connect_arguments, is_citus
 from normstat.db.limited_session import LEADER_PID, LimitedSession
-from normstat.errors import BadRequest
 from normstat.runtime.metrics import COMMIT_SECONDS
 
 log = structlog.get_logger()
@@ -37,55 +32,8 @@ WriteSession = NewType("WriteSession", AsyncSession)
 
 # libpq parses the URL and SQLAlchemy only learns the driver: so every form that psql accepts works here too.
 DRIVER_URL = "postgresql+psycopg://"
-CONNECT_TIMEOUT_S = 10
-# Of all that import this module; a process that is forked off has the same, and another number.
-_IMPORT_ID: Final = secrets.token_hex(4)
-# A database whose machine silently vanished is noticed after about a minute, whether something was asked of it or not.
-KEEPALIVES: Final[dict[str, str | int]] = {
-    "keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000,
-}  # fmt: skip
-# The same for the other end: the locks of a server whose machine vanished (leader, jobs, hosts) go with its connections, which the
-# database would keep for two hours. And text printed by PostgreSQL (and dates without a zone) must not depend on its own zone.
-SESSION_OPTIONS: Final = " ".join(
-    f"-c {name}={value}"
-    for name, value in {
-        "timezone": "UTC", "tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3,
-        "tcp_user_timeout": 60_000,
-    }.items()
-)  # fmt: skip
-# The coordinator of a cluster keeps connections to shards, tells workers the time limits of a transaction, and gives a worker that
-# does not answer a few seconds. With one kept connection for each worker, Citus's default, each batch makes all others again.
-CLUSTER_OPTIONS: Final = " ".join(
-    f"-c citus.{name}={value}"
-    for name, value in {
-        "max_cached_conns_per_worker": 16, "propagate_set_commands": "local", "node_connection_timeout": 5_000,
-    }.items()
-)  # fmt: skip
 # A request that gets no connection within this time is answered 503.
 MAX_POOL_WAIT_S = 10.0
-
-
-def process_id() -> str:
-    """Return a name that distinguishes the connections of this process from those of others, on any machine."""
-    return f"{_IMPORT_ID}-{os.getpid()}"
-
-
-def connect_arguments(database_url: str) -> dict[str, str | int]:
-    """Return libpq's connection parameters for that URL, with our defaults for what it leaves out.
-
-    Raises: BadRequest when it is not a libpq URL
-    """
-    try:
-        parsed = conninfo_to_dict(database_url)
-    except ProgrammingError as error:
-        raise BadRequest(f"The database URL is not a valid libpq URL: {str(error).strip()}") from None
-    defaults: dict[str, str | int] = KEEPALIVES | {
-        # `normstat doctor` compares the versions of all that are connected.
-        "application_name": f"normstat {__version__} {process_id()}",
-        "connect_timeout": CONNECT_TIMEOUT_S,
-        "options": f"{SESSION_OPTIONS} {CLUSTER_OPTIONS}" if is_citus() else SESSION_OPTIONS,
-    }
-    return defaults | {key: value for key, value in parsed.items() if value is not None}
 
 
 class ShrinkingPool(AsyncAdaptedQueuePool):

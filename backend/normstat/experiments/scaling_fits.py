@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from normstat.experiments.repeat_statistics import t_point
+from normstat.runtime.arrays import distinct_values
 from normstat.runtime.field_docs import Documented
 from normstat.runtime.readable import count_of
 
@@ -125,7 +126,7 @@ class _Found:
 def fit_scaling(model: ModelName, x: Sequence[float], y: Sequence[float]) -> ScalingFit | ScalingRefusal:
     """Return the model fitted to throughputs y at the levels x (for "power" to any result), or why it was not."""
     levels, values = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    n_levels = len(np.unique(levels))
+    n_levels = len(distinct_values(levels))
     needed = MIN_LEVELS[model]
     if n_levels < needed:
         return ScalingRefusal(model, f"{title_of(model)} needs runs at {needed} levels or more; there are {n_levels}")
@@ -363,7 +364,7 @@ def _aicc(y: Floats, predicted: Floats, n_parameters: int) -> float | None:
 
 def _residuals(x: Floats, y: Floats, predicted: Floats) -> list[LevelResidual]:
     found = []
-    for level in np.unique(x).tolist():
+    for level in distinct_values(x).tolist():
         here = x == level
         expected = float(predicted[here].mean())
         found.append(LevelResidual(level, 100 * (float(y[here].mean()) - expected) / expected))

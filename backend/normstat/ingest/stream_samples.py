@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from normstat.runtime.arrays import distinct_values
 from normstat.samples.chunks import RawChunk, compress_chunk
 from normstat.samples.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM
 from normstat.samples.table_plan import TablePlan
@@ -243,7 +244,7 @@ class StreamReader:
         lines: list[RejectedLine] = []
         at, line_no = piece_start - start, n_lines_before + 1
         # One line may hold several rows.
-        for offset in np.unique(offsets).tolist():
+        for offset in distinct_values(offsets).tolist():
             if offset in self._moved:
                 continue
             self._moved.add(offset)

@@ -11,7 +11,7 @@ from psycopg.conninfo import make_conninfo
 from sqlalchemy import ClauseElement, Select, select
 from sqlalchemy.dialects import postgresql
 
-from normstat.db.session import connect_arguments
+from normstat.db.connecting import connect_arguments
 from normstat.jobs.background import pause
 
 LOOK_S: Final = 2.0

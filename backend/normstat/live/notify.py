@@ -17,7 +17,7 @@ import structlog
 from psycopg.conninfo import make_conninfo
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from normstat.db.session import connect_arguments
+from normstat.db.connecting import connect_arguments
 from normstat.db.turns import retry_wait_s
 from normstat.errors import shorten
 from normstat.runtime.input_limits import HOST_NAME

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from normstat.runtime import work_budget
+from normstat.runtime.arrays import distinct_values
 from normstat.scoring.bins import Edges, choose_edges, fill_bins
 from normstat.scoring.earlier_episodes import Marks, find_over, marks_of
 from normstat.scoring.host_profile import Before, HostProfile, WindowScores, learn_window_model, score_window
@@ -292,7 +293,7 @@ def cut(n: int, n_wanted: int) -> list[slice]:
     """Return the windows of a baseline of n reports: as long as the incident, at most an eighth of it, overlapping by half."""
     length = max(1, min(n_wanted, max(n // MAX_PART, min(MIN_WINDOW, n // MIN_WINDOWS))))
     n_windows = int(np.clip(2 * n // length - 1, 1, MAX_WINDOWS))
-    starts = np.unique(np.linspace(0, n - length, n_windows).astype(np.intp))
+    starts = distinct_values(np.linspace(0, n - length, n_windows).astype(np.intp))
     return [slice(int(start), int(start) + length) for start in starts]
 
 

@@ -29,6 +29,7 @@ from normstat.query.process_report import (
     find_summary,
     read_report,
 )
+from normstat.runtime.arrays import distinct_values
 from normstat.samples.lookup import find_stat, read_instance_names, require_host
 from normstat.samples.sample_pages import Page, PageQuery, read_pages, to_floats
 from normstat.stats.engine.report_sums import split_process
@@ -125,7 +126,7 @@ async def _read_samples(
     if not pages:
         return CommandBands({}, frozenset(), is_complete=True)
     ids = np.concatenate([page.instance_id for page in pages])
-    names = await read_instance_names(session, np.unique(ids).tolist())
+    names = await read_instance_names(session, distinct_values(ids).tolist())
 
     def find() -> CommandBands:
         columns = [np.concatenate([to_floats(field, page.values[at]) for page in pages]) for at, field in enumerate(fields)]
@@ -163,7 +164,7 @@ def find_present(band: Band, stat: str) -> set[str]:
     for series in band.stats:
         n = len(series.instance)
         if series.stat == stat:
-            own = np.unique(series.instance[band.n[offset : offset + n] > 0])
+            own = distinct_values(series.instance[band.n[offset : offset + n] > 0])
             found |= {series.instances[place] for place in own.tolist()}
         offset += n
     return found

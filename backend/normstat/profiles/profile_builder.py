@@ -12,6 +12,7 @@ import numpy as np
 
 from normstat.profiles.adhoc_profile import MAX_PART
 from normstat.profiles.sketch import HOUR_S, MINUTE_S, WINDOW_LENGTHS, PackedSketch, rebase
+from normstat.runtime.arrays import distinct_values
 from normstat.scoring.host_profile import HostProfile, learn_window_model
 from normstat.scoring.load_model import learn, log_scale_of, to_log, window_middles
 from normstat.scoring.series_stats import BoolArray, series_stats_of
@@ -200,8 +201,8 @@ class _Index:
         per_bin = int(np.ceil(max(n_minutes / MAX_BINS, min(interval_s, MAX_BIN_S) / MINUTE_S, 1)))
         minutes = [np.arange(int(start // MINUTE_S), int(np.ceil(end / MINUTE_S))) for start, end in self._spans]
         # Consecutive minutes form a bin, also across a gap.
-        numbers = np.unique(np.concatenate(minutes)) // per_bin
-        bins = np.unique(numbers)
+        numbers = distinct_values(np.concatenate(minutes)) // per_bin
+        bins = distinct_values(numbers)
         total = np.zeros((self.n_series, len(bins)), np.float32)
         n = np.zeros((self.n_series, len(bins)), np.uint16)
         for number, stat in enumerate(self._stats):
@@ -253,7 +254,7 @@ class _Index:
         wanted = (np.arange(most) + 0.5) / most * self.total_s
         after = np.clip(np.searchsorted(elapsed, wanted), 1, len(elapsed) - 1)
         nearest = np.where(wanted - elapsed[after - 1] < elapsed[after] - wanted, after - 1, after)
-        return [starts[place] for place in np.unique(nearest)]
+        return [starts[place] for place in distinct_values(nearest)]
 
 
 Rows = tuple[np.ndarray, np.ndarray]

@@ -32,6 +32,7 @@ from normstat.profiles.profile_rows import WHOLE_SLOT, PieceKey, ProfileKey, Pro
 from normstat.profiles.seasonality import find_slots
 from normstat.profiles.sketch import PackedSketch, sketch_spans
 from normstat.profiles.sketch_reader import read_sketch
+from normstat.runtime.arrays import distinct_values
 from normstat.samples.lookup import StatRef, list_host_stats
 from normstat.stats.engine.times.timeline import require_zone
 from normstat.stats.spec import Kind
@@ -353,7 +354,7 @@ def _choose(spans: Sequence[Window], sketches: Sequence[StoredPiece]) -> list[Wi
     n = max(MIN_SPANS, int(len(spans) * MAX_BYTES / max(n_bytes, 1)))
     if n >= len(spans):
         return list(spans)
-    return [spans[place] for place in np.unique(np.linspace(0, len(spans) - 1, n).astype(np.intp)).tolist()]
+    return [spans[place] for place in distinct_values(np.linspace(0, len(spans) - 1, n).astype(np.intp)).tolist()]
 
 
 def _is_good(sketch: StoredPiece | None, stat: StatRef) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from normstat.baselines.window_sets import Windows, length_s
 from normstat.codecs.array_codec import Sections, pack_sections
+from normstat.runtime.arrays import distinct_values
 from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary
 from normstat.window import Window
 
@@ -101,7 +102,7 @@ def window_starts(start_s: float, end_s: float, window_s: int) -> list[float]:
         return []
     if span < WHOLE_S:
         n = int(np.clip(2 * span // window_s - 1, 1, PER_SHORT_SKETCH))
-        return [float(start) for start in np.unique(np.rint(np.linspace(start_s, end_s - window_s, n)))]
+        return [float(start) for start in distinct_values(np.rint(np.linspace(start_s, end_s - window_s, n)))]
     n_places = int(span // window_s)
     turn = (int(start_s // HOUR_S) * TURN) % 1.0
     places = sorted({int((number + turn) * n_places / PER_HOUR) % n_places for number in range(PER_HOUR)})

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from normstat.profiles.sketch import MINUTE_S, WINDOW_LENGTHS, Sketch, SketchKeys, SketchWindow, window_starts
+from normstat.runtime.arrays import distinct_values
 from normstat.scoring.bins import fill_bins
 from normstat.scoring.series_stats import digits_of, levels_of
 from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary, concatenate, summarise
@@ -225,7 +226,7 @@ def _leave_out_instances(rows: StatRows, report: IntArray) -> tuple[StatRows, In
     is_kept = np.zeros(len(rows.instances), np.bool_)
     is_kept[kept] = True
     chosen = is_kept[rows.instance]
-    n_left_out = sum(len(np.unique(rows.instance[~chosen & ~np.isnan(make())])) for make in rows.values.values())
+    n_left_out = sum(len(distinct_values(rows.instance[~chosen & ~np.isnan(make())])) for make in rows.values.values())
 
     def take(make: Column) -> Column:
         return lambda: make()[chosen]

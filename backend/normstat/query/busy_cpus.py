@@ -20,6 +20,7 @@ from normstat.codecs.rollup_codec import EMPTY, Buckets
 from normstat.errors import BadRequest
 from normstat.query.host_steps import HostColumn, read_longest_interval_us, read_steps
 from normstat.query.step_reduction import StepGrid, choose_step_us
+from normstat.runtime.arrays import distinct_values
 from normstat.runtime.field_docs import Documented
 from normstat.samples.lookup import StatRef, list_latest_instances
 from normstat.samples.sample_pages import Float64Array
@@ -115,7 +116,7 @@ def find_busy(idle: Buckets, wait: Buckets, ids: Int64Array) -> tuple[Int64Array
 
     A cell whose idle and waiting times are of different samples has no value. Shape: (n_ids, n_steps). Missing: NaN
     """
-    steps = np.unique(idle.bucket)
+    steps = distinct_values(idle.bucket)
     busy = np.full((len(ids), len(steps)), np.nan)
     rows, columns = np.searchsorted(ids, idle.instance), np.searchsorted(steps, idle.bucket)
     busy[rows, columns] = WHOLE - idle.total / idle.n

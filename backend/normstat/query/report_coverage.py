@@ -15,6 +15,7 @@ from normstat.db.schema.models import Gap, Stream
 from normstat.db.session import driver_of
 from normstat.query.envelope import GAP_FACTOR, GapFinder
 from normstat.query.sample_counts import count_samples
+from normstat.runtime.arrays import distinct_values
 from normstat.runtime.field_docs import Documented
 from normstat.samples.lookup import StatRef, list_host_stats, require_host
 from normstat.samples.sample_pages import PageQuery, load_sql, read_page
@@ -220,7 +221,7 @@ async def _add_sealed(
     found = [steps]
     for block in blocks:
         ends = np.array([block.first_us, block.last_us])
-        if ends[0] >= start_us and ends[1] < query.window.end_us and len(np.unique((ends - start_us) // step_us)) == 1:
+        if ends[0] >= start_us and ends[1] < query.window.end_us and len(distinct_values((ends - start_us) // step_us)) == 1:
             # All of it is in one step, as in a graph of a year.
             times = ends
         else:

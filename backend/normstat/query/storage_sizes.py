@@ -60,8 +60,10 @@ HOSTS: Final = text("""
     GROUP BY h.id, h.name, d.host_id
     ORDER BY h.name
 """)
-# Only privileged roles see the row.
-DATA_DIRECTORY: Final = text("SELECT setting FROM pg_settings WHERE name = 'data_directory'")
+# Other roles may not ask for it. The view pg_settings answers them, too, but makes a row of each setting first: 1.5 ms each time.
+DATA_DIRECTORY: Final = text(
+    "SELECT CASE WHEN pg_has_role('pg_read_all_settings', 'USAGE') THEN current_setting('data_directory') END"
+)
 LOCAL_HOSTS: Final = frozenset({"", "localhost", "127.0.0.1", "::1"})
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from normstat.runtime.arrays import distinct_values
 from normstat.scoring.change_scale import SeriesStats
 from normstat.scoring.summary import Float32Array, FloatArray
 
@@ -170,5 +171,5 @@ def window_middles(left: Float32Array, n_window: int) -> Float32Array:
     """Return the absolute median residual of windows of n_window bins. Shape: left (n_series, n_bins) -> (n_windows, n_series)"""
     n_bins = left.shape[1]
     length = int(np.clip(n_window, 1, max(1, n_bins // 8)))
-    starts = np.unique(np.linspace(0, n_bins - length, min(MAX_WINDOWS, 2 * n_bins // length)).astype(np.intp))
+    starts = distinct_values(np.linspace(0, n_bins - length, min(MAX_WINDOWS, 2 * n_bins // length)).astype(np.intp))
     return np.stack([np.abs(np.median(left[:, start : start + length], axis=1)) for start in starts]).astype(np.float32)

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from normstat.runtime.arrays import distinct_values
 from normstat.scoring.rhythm import rhythm_of
 
 # Evenly spaced in probability, lowest and highest value included.
@@ -227,7 +228,7 @@ def _end_mean(ordered: Float32Array, n: IntArray, *, is_top: bool) -> Float32Arr
         return result
     counts = count_at_end(n)
     # There are few different lengths: handle the rows of each at once.
-    for length in np.unique(n[n > 0]):
+    for length in distinct_values(n[n > 0]):
         rows = np.flatnonzero(n == length)
         many = int(counts[rows[0]])
         span = slice(int(length) - many, int(length)) if is_top else slice(0, many)

@@ -5,16 +5,15 @@ import ssl
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Final
 
 import structlog
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 
-from normstat.errors import NormstatError
 from normstat.runtime.metrics import set_certificate_end
-from normstat.settings import Settings
+from normstat.server.certificate_files import CertificateFiles, UnusableCertificate
 
 log = structlog.get_logger()
 
@@ -24,51 +23,6 @@ LOOK_EVERY_S: Final = 5.0
 WARN_BEFORE: Final = timedelta(days=14)
 WARN_EVERY_S: Final = 24 * 3600.0
 BEGIN_OF_KEY: Final = b"PRIVATE KEY-----"
-
-
-class UnusableCertificate(NormstatError):
-    """The files of the certificate cannot be used; the message says which and why."""
-
-    code: ClassVar[str] = "certificate"
-
-
-@dataclass(frozen=True, slots=True)
-class CertificateFiles:
-    """PEM files: the certificate with its chain, its unencrypted key, and the authorities that sign agents' certificates.
-
-    `key` may be the same file as `certificate`. Missing: `client_authority` is None when clients need no certificate.
-    """
-
-    certificate: Path
-    key: Path
-    client_authority: Path | None = None
-
-    def identify(self) -> tuple[tuple[int, int, int] | None, ...]:
-        """Return what changes when one of the files is written or replaced. Missing: None for a file that cannot be found."""
-        paths = (self.certificate, self.key, self.client_authority)
-        return tuple(_identify(path) for path in paths if path is not None)
-
-
-def _identify(path: Path) -> tuple[int, int, int] | None:
-    try:
-        # Follows links: certbot replaces a link, others the file.
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns, status.st_size
-
-
-def find_certificate_files(settings: Settings) -> CertificateFiles | None:
-    """Return the files that the settings name. Missing: None when the server does not use TLS.
-
-    Raises: UnusableCertificate when the settings contradict each other
-    """
-    if settings.tls_cert is None:
-        for name, value in (("NORMSTAT_TLS_KEY", settings.tls_key), ("NORMSTAT_TLS_CLIENT_CA", settings.tls_client_ca)):
-            if value is not None:
-                raise UnusableCertificate(f"{name} is set without NORMSTAT_TLS_CERT (--tls-cert), the certificate")
-        return None
-    return CertificateFiles(settings.tls_cert, settings.tls_key or settings.tls_cert, settings.tls_client_ca)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +46,6 @@ def read_names(path: Path) -> CertificateNames:
     hosts = [name for name in names.get_values_for_type(x509.DNSName) if "*" not in name]
     addresses = [f"[{each}]" if each.version == 6 else str(each) for each in names.get_values_for_type(x509.IPAddress)]
     return CertificateNames(next(iter(hosts + addresses), None), is_self_signed=certificate.issuer == certificate.subject)
-
-
-def load_certificate(settings: Settings) -> "ServerCertificate | None":
-    """Return the certificate that the settings name. Missing: None when the server does not use TLS.
-
-    Raises: UnusableCertificate
-    """
-    files = find_certificate_files(settings)
-    return None if files is None else ServerCertificate(files)
 
 
 class ServerCertificate:

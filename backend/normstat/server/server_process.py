@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from types import FrameType
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import structlog
 import uvicorn
@@ -22,12 +22,14 @@ from normstat.app import create_app
 from normstat.auth.client_address import TrustedProxies, parse_networks
 from normstat.local.service_manager import READY, STOPPING, tell_service_manager
 from normstat.runtime.memory import collector_paused
-from normstat.server.certificates import ServerCertificate, load_certificate
+from normstat.server.certificate_files import find_certificate_files
 from normstat.server.connections import ConnectionLimits, ConnectionTable
-from normstat.server.handshakes import Handshakes
 from normstat.server.http_protocol import GuardedProtocol, GuardedState
 from normstat.server.workers import Acceptor, Control, bind
 from normstat.settings import Settings
+
+if TYPE_CHECKING:
+    from normstat.server.certificates import ServerCertificate
 
 log = structlog.get_logger()
 
@@ -51,7 +53,7 @@ class Listening(NamedTuple):
     """What a server accepts connections from. Missing: without a socket, uvicorn opens its own; without a certificate, no TLS."""
 
     listener: socket.socket | None = None
-    certificate: ServerCertificate | None = None
+    certificate: "ServerCertificate | None" = None
 
 
 OWN_SOCKETS: Final = Listening()
@@ -114,6 +116,8 @@ class Server(uvicorn.Server):
     def _choose_way(self) -> Callable[[socket.socket], Awaitable[object]]:
         """Return what makes an accepted socket a connection."""
         if self._certificate is not None:
+            from normstat.server.handshakes import Handshakes  # noqa: PLC0415
+
             return Handshakes(self._certificate, self._book, self._make_protocol).serve
         return partial(asyncio.get_running_loop().connect_accepted_socket, self._make_protocol)
 
@@ -163,7 +167,7 @@ def run_alone(settings: Settings, host: str, port: int) -> None:
 
     Raises: UnusableCertificate, UnusableAddress
     """
-    certificate = load_certificate(settings)
+    certificate = _load_certificate(settings)
     # uvicorn's own sockets may be several, as of a name with an IPv4 and an IPv6 address; it knows nothing of our handshakes.
     listener = None if certificate is None else bind(host, port)
     limits = find_limits(settings, _allow_files())
@@ -179,13 +183,27 @@ def run_worker(settings: Settings, host: str, port: int, *, listener: int, contr
     Raises: UnusableCertificate
     """
     structlog.contextvars.bind_contextvars(pid=os.getpid())
-    listening = Listening(socket.socket(fileno=listener), load_certificate(settings))
+    listening = Listening(socket.socket(fileno=listener), _load_certificate(settings))
     limits = find_limits(settings, _allow_files())
     application = _make_application(settings)
     config = _configure(application, host, port, limits)
     server = WorkerServer(config, application.state.normstat, limits, listening, control=control)
     # No sockets of uvicorn's own.
     server.run([])
+
+
+def _load_certificate(settings: Settings) -> "ServerCertificate | None":
+    """Return the certificate that the settings name. Missing: None when the server does not use TLS.
+
+    Raises: UnusableCertificate
+    """
+    files = find_certificate_files(settings)
+    if files is None:
+        return None
+    # Its libraries take 2 MB.
+    from normstat.server.certificates import ServerCertificate  # noqa: PLC0415
+
+    return ServerCertificate(files)
 
 
 def _make_application(settings: Settings) -> FastAPI:

@@ -13,6 +13,7 @@ import numpy as np
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.comparison.read_side import StatSide, side_of_page
+from normstat.runtime.arrays import distinct_values
 from normstat.runtime.units import MIB
 from normstat.samples.lookup import InstanceNames, StatRef
 from normstat.samples.pages_of_hosts import read_short_pages
@@ -104,7 +105,7 @@ class KeptSamples:
         sides: dict[int, dict[str, StatSide]] = {}
         for some in alike.values():
             pages = await self._read_pages(session, some, streams, max_rows)
-            ids = np.unique(np.concatenate([np.empty(0, np.int64), *(page.instance_id for page in pages if page is not None)]))
+            ids = distinct_values(np.concatenate([np.empty(0, np.int64), *(page.instance_id for page in pages if page is not None)]))
             known = await names.of(session, ids.tolist())
             for (one, _), page in zip(some, pages, strict=True):
                 if page is not None:

@@ -7,14 +7,8 @@ from pathlib import Path
 import pytest
 import structlog
 
-from normstat.server.certificates import (
-    LOOK_EVERY_S,
-    CertificateFiles,
-    ServerCertificate,
-    UnusableCertificate,
-    find_certificate_files,
-    read_names,
-)
+from normstat.server.certificate_files import CertificateFiles, UnusableCertificate, find_certificate_files
+from normstat.server.certificates import LOOK_EVERY_S, ServerCertificate, read_names
 from normstat.settings import Settings
 from tests.certificates import Authority, make_authority
 

@@ -20,10 +20,11 @@ from normstat.cli import app
 from normstat.db import cluster_nodes
 from normstat.db.cluster_layout import EVERYWHERE, OF_HOSTS, lay_out
 from normstat.db.cluster_nodes import Address, parse_address
+from normstat.db.connecting import connect_arguments
 from normstat.db.distribution import is_worker_away
 from normstat.db.migrations import upgrade
 from normstat.db.schema_version import require_current_schema
-from normstat.db.session import connect_arguments, make_sessions
+from normstat.db.session import make_sessions
 from normstat.errors import BadRequest, Conflict, MigrationError
 from normstat.settings import load_settings
 from tests.compaction.raw_view import pack_all, views

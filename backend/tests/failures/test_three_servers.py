@@ -12,8 +12,8 @@ import psycopg
 import pytest
 
 from normstat.auth.secret_tokens import API_TOKEN_PREFIX, new_secret
+from normstat.db.connecting import connect_arguments
 from normstat.db.leader import LEADER_LOCK
-from normstat.db.session import connect_arguments
 from tests.e2e.product import Server, wait_until
 from tests.failures.round_robin import balancing
 from tests.failures.sender import Agent, Fleet, log_in, make_agent_token

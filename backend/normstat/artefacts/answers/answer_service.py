@@ -20,6 +20,7 @@ from normstat.query.instance_labels import sets_by_cpu
 from normstat.query.process_list import PROCESS_TITLE
 from normstat.records import artefact_rows
 from normstat.records.artefact_rows import Artefact
+from normstat.runtime.arrays import distinct_values
 from normstat.runtime.field_docs import Documented
 from normstat.samples.lookup import StatRef, find_stats, list_host_stats, read_instance_names, require_host
 from normstat.samples.sample_pages import Float64Array, PageQuery, read_pages, to_floats
@@ -72,7 +73,7 @@ class _Samples:
     @property
     def n_reports(self) -> int:
         """Number of instants."""
-        return len(np.unique(self.time_us))
+        return len(distinct_values(self.time_us))
 
 
 # In the order of preference.
@@ -157,7 +158,7 @@ async def _read_busy(session: AsyncSession, host_id: int, window: Window, idle: 
     wait = WAITS.get(place.stat)
     if wait is not None and (waited := await _read_first(session, host_id, (replace(place, field=wait),), window)) is not None:
         busy -= float(np.mean(waited.values))
-    n_cpus = float(len(np.unique(idle.instance)))
+    n_cpus = float(len(distinct_values(idle.instance)))
     n = len(idle.values)
     return {
         SeriesNeed.CPU_BUSY: SeriesMean(max(0.0, busy), "%", place.stat, place.field, "", n),
@@ -192,7 +193,7 @@ async def _read_samples(session: AsyncSession, host_id: int, stat: StatRef, plac
     if not times:
         return None
     time_us, instance, floats = np.concatenate(times), np.concatenate(instances), np.concatenate(values) * place.factor
-    names = await read_instance_names(session, np.unique(instance).tolist())
+    names = await read_instance_names(session, distinct_values(instance).tolist())
     kept = {each for each, name in names.items() if not is_summary(stat.name, name) and (not place.is_cpu or CPU.fullmatch(name))}
     is_kept = ~np.isnan(floats) & np.isin(instance, sorted(kept))
     return _Samples(place, time_us[is_kept], instance[is_kept], floats[is_kept], names)

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-import numpy as np
 import psycopg
 
+from normstat.runtime.arrays import distinct_values
 from normstat.samples.rollups.rollup_rows import HOUR_US
 from normstat.stats.records import Int64Array
 from normstat.window import from_us, to_us
@@ -30,7 +30,7 @@ def hours_of(times_us: Iterable[Int64Array]) -> frozenset[int]:
     """Return the starts of the hours (UTC) of these instants, all in microseconds since the epoch."""
     found: set[int] = set()
     for part in times_us:
-        found.update((np.unique(part // HOUR_US) * HOUR_US).tolist())
+        found.update((distinct_values(part // HOUR_US) * HOUR_US).tolist())
     return frozenset(found)
 
 

@@ -24,6 +24,7 @@ from normstat.codecs.sealed_codec import (
     unpack_times,
     unpack_values,
 )
+from normstat.runtime.arrays import distinct_values
 from normstat.samples.sealed.sealed_rows import BlockSpan, FoundBlock, read_directory, read_parts, reading_block
 from normstat.samples.wide_columns import EXACT_INT8
 from normstat.stats.records import Int64Array
@@ -69,7 +70,7 @@ async def read_found_block(connection: psycopg.AsyncConnection, query: SealedQue
 async def _read_rows(
     connection: psycopg.AsyncConnection, query: SealedQuery, block: BlockSpan, directory: Directory, body: bytes | None
 ) -> SealedRows:
-    ids = None if query.instance_ids is None else np.unique(np.array(query.instance_ids, np.int64))
+    ids = None if query.instance_ids is None else distinct_values(np.array(query.instance_ids, np.int64))
     groups = directory.find_groups(ids)
     numbers = {own.key: number for number, own in enumerate(directory.fields)}
     wanted = [

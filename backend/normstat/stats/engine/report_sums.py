@@ -18,6 +18,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from normstat.runtime.arrays import distinct_values
 from normstat.stats.engine.block import BlockBuilder, BulkRows, Row
 from normstat.stats.records import NO_TIME, Int64Array, RowNames, SampleBlock
 from normstat.stats.spec import Field, Stat
@@ -185,7 +186,7 @@ class ReportSums:
         codes, report, digits = names.codes[is_process], report[is_process], digits[:, is_process]
         if not len(codes) or len(commands) > MAX_COMMANDS or np.bincount(report).max() > MAX_ROWS:
             return None
-        if len(np.unique(report * len(known) + process_of[codes])) < len(codes):
+        if len(distinct_values(report * len(known) + process_of[codes])) < len(codes):
             return None
         groups, first, group_of = np.unique(report * len(commands) + command_of[codes], return_index=True, return_inverse=True)
         order = np.argsort(group_of, kind="stable")

@@ -1,0 +1,33 @@
+"""The process of `normstat up` once its options are read: the libraries that read them take 8 MB, and it runs for months."""
+
+import os
+import pickle
+import sys
+from typing import NoReturn
+
+
+def go_on(*arguments: object, **options: object) -> NoReturn:
+    """Replace this process by one that calls Up with these arguments; its command line shows the same words."""
+    reader, writer = os.pipe()
+    # A pipe holds more than this: the write does not wait for a reader.
+    with os.fdopen(writer, "wb") as file:
+        pickle.dump((arguments, options), file)
+    os.set_inheritable(reader, True)  # noqa: FBT003 - its name says it
+    os.execv(sys.executable, [sys.executable, "-P", "-m", __name__, *sys.argv[1:], str(reader)])  # noqa: S606
+
+
+def main() -> None:
+    """Run what `go_on` left."""
+    from normstat.cli.up_command import Up  # noqa: PLC0415
+    from normstat.errors import NormstatError  # noqa: PLC0415
+
+    with os.fdopen(int(sys.argv[-1]), "rb") as file:
+        arguments, options = pickle.load(file)  # noqa: S301 - written by ourselves
+    try:
+        Up(*arguments, **options).run()
+    except NormstatError as error:
+        sys.exit(f"normstat: {error.message}")
+
+
+if __name__ == "__main__":
+    main()
