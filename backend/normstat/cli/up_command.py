@@ -532,4 +532,4 @@ def up(
         typer.echo(f"normstat: {error.message}", err=True)
         raise typer.Exit(1) from error
     backup = None if restore is None else restore.resolve()
-    go_on(data_dir, host, port, settings, workers=workers or settings.workers, with_agent=agent, backup=backup)
+    go_on(Up, data_dir, host, port, settings, workers=workers or settings.workers, with_agent=agent, backup=backup)

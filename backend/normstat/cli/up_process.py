@@ -3,28 +3,35 @@
 import os
 import pickle
 import sys
-from typing import NoReturn
+from collections.abc import Callable
+from typing import NoReturn, Protocol
+
+from normstat.errors import NormstatError
 
 
-def go_on(*arguments: object, **options: object) -> NoReturn:
-    """Replace this process by one that calls Up with these arguments; its command line shows the same words."""
+class Runnable(Protocol):
+    """What runs until it is stopped."""
+
+    def run(self) -> None:
+        """Run until it is stopped."""
+
+
+def go_on(make: Callable[..., Runnable], *arguments: object, **options: object) -> NoReturn:
+    """Replace this process by one that makes and runs this; its command line shows the same words."""
     reader, writer = os.pipe()
     # A pipe holds more than this: the write does not wait for a reader.
     with os.fdopen(writer, "wb") as file:
-        pickle.dump((arguments, options), file)
+        pickle.dump((make, arguments, options), file)
     os.set_inheritable(reader, True)  # noqa: FBT003 - its name says it
     os.execv(sys.executable, [sys.executable, "-P", "-m", __name__, *sys.argv[1:], str(reader)])  # noqa: S606
 
 
 def main() -> None:
     """Run what `go_on` left."""
-    from normstat.cli.up_command import Up  # noqa: PLC0415
-    from normstat.errors import NormstatError  # noqa: PLC0415
-
     with os.fdopen(int(sys.argv[-1]), "rb") as file:
-        arguments, options = pickle.load(file)  # noqa: S301 - written by ourselves
+        make, arguments, options = pickle.load(file)  # noqa: S301 - written by ourselves
     try:
-        Up(*arguments, **options).run()
+        make(*arguments, **options).run()
     except NormstatError as error:
         sys.exit(f"normstat: {error.message}")
 
