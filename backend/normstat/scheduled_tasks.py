@@ -51,7 +51,7 @@ class ScheduledTasks:
 
     async def delete_expired_logins(self) -> None:
         """Delete sessions and links that have expired."""
-        from normstat.auth.login import delete_expired_logins
+        from normstat.auth.login_expiry import delete_expired_logins
 
         await delete_expired_logins(self._sessions)
 

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.auth import account_rows, join_token_rows
+from normstat.auth import account_rows
 from normstat.auth.access import Principal, Sessions, to_principal
 from normstat.auth.account_rows import SessionOrigin
 from normstat.auth.browser_words import browser_in_words
@@ -18,7 +18,7 @@ from normstat.auth.second_factor import require_code
 from normstat.auth.secret_tokens import Secret, hash_token, new_secret, to_secret
 from normstat.auth.security_log import SecurityLog, log_after_commit, short_name
 from normstat.auth.session_rows import has_second_factor
-from normstat.auth.throttle import Attempt, Throttle, delete_old_attempts
+from normstat.auth.throttle import Attempt, Throttle
 from normstat.db.schema.models import LoginLink, User
 from normstat.db.session import open_read_session, open_write_session
 from normstat.errors import (
@@ -32,17 +32,10 @@ from normstat.errors import (
     TooManyRequests,
     shorten,
 )
-from normstat.records import share_link_rows
 
 # How the account of a session proved who it is.
 Means = Literal["password", "link", "provider"]
 LINK_LIFETIME: Final = timedelta(hours=1)
-# For this long, an expired link is reported as used or too old instead of unknown.
-KEEP_LINKS: Final = timedelta(days=7)
-# How long a browser is remembered after its last login.
-KEEP_BROWSERS: Final = timedelta(days=180)
-# For this long, ended join tokens and share links, and agent tokens that were replaced, stay in the lists.
-KEEP_TOKENS: Final = timedelta(days=30)
 FIRST_ADMINISTRATOR: Final = "admin"
 # The same message whether the account or the password is wrong: it must not reveal which accounts exist.
 WRONG: Final = "Wrong name or password"
@@ -299,15 +292,3 @@ async def log_out(session: AsyncSession, principal: Principal) -> None:
     if principal.session_hash is not None:
         await account_rows.delete_session(session, principal.session_hash)
         log_after_commit(session, "logged_out", account=short_name(principal.name))
-
-
-async def delete_expired_logins(sessions: Sessions) -> None:
-    """Delete ended sessions, old links and tokens, browsers that have not logged in for long, and old counts of attempts.
-
-    A periodic job.
-    """
-    async with open_write_session(sessions) as session:
-        await account_rows.delete_expired(session, keep_links=KEEP_LINKS, keep_browsers=KEEP_BROWSERS)
-        await join_token_rows.delete_old(session, keep=KEEP_TOKENS)
-        await share_link_rows.delete_old(session, keep=KEEP_TOKENS)
-    await delete_old_attempts(sessions)

@@ -17,13 +17,16 @@ class Runnable(Protocol):
 
 
 def go_on(make: Callable[..., Runnable], *arguments: object, **options: object) -> NoReturn:
-    """Replace this process by one that makes and runs this; its command line shows the same words."""
+    """Replace this process by one that makes and runs this.
+
+    Its command line has the words `normstat up` and their options, by which other commands find it (local/running_installation.py).
+    """
     reader, writer = os.pipe()
     # A pipe holds more than this: the write does not wait for a reader.
     with os.fdopen(writer, "wb") as file:
         pickle.dump((make, arguments, options), file)
     os.set_inheritable(reader, True)  # noqa: FBT003 - its name says it
-    os.execv(sys.executable, [sys.executable, "-P", "-m", __name__, *sys.argv[1:], str(reader)])  # noqa: S606
+    os.execv(sys.executable, [sys.executable, "-P", "-m", __name__, "normstat", *sys.argv[1:], str(reader)])  # noqa: S606
 
 
 def main() -> None:

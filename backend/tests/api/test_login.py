@@ -13,6 +13,7 @@ from normstat.api.http.cookies import SESSION_COOKIE
 from normstat.api.http.state import AppState
 from normstat.auth import account_rows, login, passwords
 from normstat.auth.accounts import UserUpdate, change_account
+from normstat.auth.login_expiry import delete_expired_logins
 from normstat.auth.roles import Role
 from normstat.auth.throttle import FREE_TRIES, FREE_TRIES_OF_ADDRESS, FREE_TRIES_OF_NAME, Throttle
 from normstat.db.session import make_engine, make_sessions, open_read_session, open_write_session
@@ -192,7 +193,7 @@ async def test_session_ends_by_itself(app: FastAPI, state: AppState) -> None:
     people = People(app, state, timedelta(seconds=-1))
     async with await people.enter(Role.VIEWER) as client:
         assert_envelope(await client.get("/api/v1/auth/me"), 401, "not_authenticated")
-    await login.delete_expired_logins(state.sessions)
+    await delete_expired_logins(state.sessions)
     assert await run_sql(state, "SELECT count(*) FROM sessions") == [(0,)]
 
 

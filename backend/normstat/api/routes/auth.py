@@ -15,6 +15,7 @@ from normstat.api.http.middleware import client_address
 from normstat.api.routes.schemas import LinkRequest, LoggedOut, LoginRequest, Me, PasswordChange
 from normstat.auth import login
 from normstat.auth.access import Principal
+from normstat.auth.login_expiry import KEEP_BROWSERS
 from normstat.errors import Conflict, NotAllowed, NotAuthenticated, Overloaded, SecondFactorNeeded, TooManyRequests, WeakPassword
 from normstat.settings import Settings
 
@@ -37,7 +38,7 @@ class LoginHandler:
         """Set the session and browser cookies; return who is logged in."""
         to = self.request, self.response
         cookies.set_cookie(*to, cookies.SESSION_COOKIE, logged_in.token, self.context.lifetime, samesite="lax")
-        cookies.set_cookie(*to, cookies.BROWSER_COOKIE, logged_in.browser, login.KEEP_BROWSERS, samesite="strict")
+        cookies.set_cookie(*to, cookies.BROWSER_COOKIE, logged_in.browser, KEEP_BROWSERS, samesite="strict")
         return to_me(logged_in.principal, self.settings)
 
 
