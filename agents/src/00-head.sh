@@ -21,7 +21,7 @@
 #   --stats FILE          what to record, one name<TAB>command per line       (default: stats.conf beside this file)
 #   --host NAME           name of this host                                   (default: uname -n)
 #   --tags LIST           tags of this host on the server, e.g. prod,db
-#   --interval SECONDS    between shipments; the default is 5, or longer where the server asks for it
+#   --interval SECONDS    between shipments; the default is 5, or longer where the CPU is slow or the server asks for it
 #   --spool-limit SIZE    largest size of the spool, in K, M or G             (default 512M)
 #   --max-file SIZE       a tool is restarted when its file is this long      (default 64M)
 #   --max-age SECONDS     ... or this old                                     (default 86400)

@@ -8,8 +8,8 @@ set_defaults() {
     home=$(cd -- "$home" && pwd) || die "cannot read the directory of $0"
     machine='' server='' token_file='' spool='' stats='' host='' tags='' interval='' spool_limit='' max_file='' max_age='' max_body=''
     ca_file='' client_cert='' client_key='' proxy='''' transport='' config='' my_uid='' token_mode='' token_known='' token_due=0 up_s=0
-    join_token_file='' token_real='' is_rotation_asked='' rotation_due=0 begun='' asked_s='' may_stretch='' evidence_episode=''
-    sampler_pid='' io_note='' user=''
+    join_token_file='' token_real='' is_rotation_asked='' rotation_due=0 begun='' asked_s='' evidence_episode=''
+    sampler_pid='' io_note='' user='' pace=''
     main_command=${main_command:-} max_text='' question='' title='' text_spec='' text_command='' text_start='' text_end='' is_stderr='' text_file=''
 }
 
@@ -156,8 +156,7 @@ finish_options() {
     done
     IFS=$fo_ifs
     # Who sets an interval means it.
-    may_stretch=''
-    [ -n "$interval" ] || may_stretch=1
+    interval_wanted=$interval
     interval=${interval:-5}
     require_number interval "$interval"
     [ "$interval" -ge 1 ] || die_usage "--interval must be at least 1"

@@ -165,6 +165,7 @@ dropped_bytes=$n_dropped_bytes
 refused_bytes=$n_refused_bytes
 refused_chunks=$n_refused_chunks
 bad_lines=$n_bad_lines
+pace=$pace
 io_note=$io_note
 END
 }
@@ -172,6 +173,7 @@ END
 # Reads what write_state wrote. Counts of losses survive a restart, so that they are seen.
 read_state() {
     last_ok=0 last_ok_written=0 last_error='' said_io_note='' n_dropped_bytes=0 n_refused_bytes=0 n_refused_chunks=0 n_bad_lines=0
+    said_pace=0
     [ -f agent.state ] || return 0
     while IFS='=' read -r rd_name rd_value; do
         case $rd_name in
@@ -186,6 +188,7 @@ read_state() {
         refused_bytes) n_refused_bytes=$rd_value ;;
         refused_chunks) n_refused_chunks=$rd_value ;;
         bad_lines) n_bad_lines=$rd_value ;;
+        pace) said_pace=$rd_value ;;
         esac
     done <agent.state
 }

@@ -97,21 +97,26 @@ run_loop() {
     rl_every=${1%% *}
     rl_every=${rl_every#@}
     rl_command=${1#* }
-    rl_child=''
+    rl_child='' rl_begin='' rl_rest=$rl_every
     trap '[ -z "$rl_child" ] || kill "$rl_child" 2>/dev/null; exit 143' HUP INT TERM
     trap - 0
     while kill -0 $$ 2>/dev/null; do
         set_now
-        rl_begin=$now
-        printf '%s\n' "$now"
-        "$shell" -c "exec $rl_command" &
-        rl_child=$!
-        wait "$rl_child"
-        set_now
-        rl_rest=$((rl_every - (now - rl_begin)))
-        # A clock that was set back, or a slow command, must not make the loop wait for long or spin.
+        # The call before took what its time and rest had beyond the rest: one date is enough. A clock that was set back, or a slow
+        # command, must not make the loop wait for long or spin.
+        if [ -n "$rl_begin" ]; then rl_rest=$((rl_every + rl_rest - (now - rl_begin))); fi
         [ "$rl_rest" -le "$rl_every" ] || rl_rest=$rl_every
         [ "$rl_rest" -gt 0 ] || rl_rest=1
+        rl_begin=$now
+        printf '%s\n' "$now"
+        # Plain words need no shell of their own.
+        # shellcheck disable=SC2086  # they are words
+        case $rl_command in
+        *[!A-Za-z0-9\ /.:,_+-]*) "$shell" -c "exec $rl_command" & ;;
+        *) exec $rl_command & ;;
+        esac
+        rl_child=$!
+        wait "$rl_child"
         sleep "$rl_rest" &
         rl_child=$!
         wait "$rl_child"

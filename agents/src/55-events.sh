@@ -55,13 +55,13 @@ say_event() {
 # Looks for events every SECONDS, until the agent is gone.
 run_watch() {
     exec </dev/null 7<&- >>"$2.raw" 2>>"$2.err"
-    rw_seen=- rw_child='' rw_trouble='' rw_up=''
+    rw_seen=- rw_child='' rw_trouble='' rw_up='' rest=$1
     find_matcher
     trap '[ -z "$rw_child" ] || kill "$rw_child" 2>/dev/null; exit 143' HUP INT TERM
     trap - 0
     while kill -0 $$ 2>/dev/null; do
         set_now
-        find_jump "$1"
+        find_jump "$rest"
         # Events recorded before the first look are complete.
         [ "$rw_seen" != - ] || print_said
         print_said
@@ -71,7 +71,8 @@ run_watch() {
             watch_file "$rw_file" "$rw_pattern" "$work/watch.$rw_n"
         done <"$work/watched"
         rw_seen=$now
-        sleep "$1" &
+        rest_at_pace "$1"
+        sleep "$rest" &
         rw_child=$!
         wait "$rw_child"
     done

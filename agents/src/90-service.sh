@@ -60,6 +60,7 @@ command_collect() {
 begin_agent() {
     exit_status=1 mode=begin time_limit=60 transfer_pid='' guard_pid='' sleep_pid=''
     specs='' live=' ' n_streams=0 up_s=0 next_try=0 backoff=0 is_tried=0 alone='' trouble='' stalls=' ' retry_after='' plan=''
+    pace=$interval pace_live=- pace_cs=0 pace_n=0 used_cs=0
     refused_kb=0 texts_pid='' texts_due=0 evidence_pid='' evidence_queue='' evidence_times='' evidence_n=0 n_pipes=0 full_text='' full_since=0
     block=0123456789abcdef
     while [ "${#block}" -lt 32768 ]; do block=$block$block; done
@@ -82,12 +83,11 @@ begin_agent() {
 # Makes one turn: tools, limit, shipping, rest. In the first seconds turns are a second apart, so that the first samples appear
 # soon.
 one_turn() {
-    is_behind=0
+    is_behind=0 ot_n=0
     take_stock
     ! has_room || supervise
     keep_limit
     if [ "$up_s" -ge "$next_try" ]; then
-        ot_n=0
         while ship; do
             ot_n=$((ot_n + 1))
             [ "$ot_n" -lt "$MAX_REQUESTS" ] || break
@@ -105,18 +105,9 @@ one_turn() {
     if [ "$is_tried" = 1 ] || [ "$up_s" -ge 3 ]; then
         [ -f lock/ready ] || : >lock/ready
     fi
+    keep_pace "$ot_n"
     set_rest
     rest_a_while
-}
-
-# Sets rest to the seconds until the next turn: the interval, or longer where the last answer asked for it.
-set_rest() {
-    rest=$interval
-    if [ -n "$may_stretch" ] && is_count "$asked_s" && [ "${#asked_s}" -le 2 ] && [ "$asked_s" -gt "$rest" ]; then
-        rest=$asked_s
-        [ "$rest" -le 60 ] || rest=60
-    fi
-    if [ "$up_s" -lt 15 ] || [ "$is_behind" = 1 ]; then rest=1; fi
 }
 
 # Sleeps rest seconds in the background, since a shell handles a signal only when it waits.
@@ -136,7 +127,8 @@ guard() {
     trap '[ -z "$gu_sleep" ] || kill "$gu_sleep" 2>/dev/null; exit 0' HUP INT TERM
     gu_sleep=''
     while kill -0 $$ 2>/dev/null; do
-        sleep 10 &
+        rest_at_pace 10
+        sleep "$rest" &
         gu_sleep=$!
         wait "$gu_sleep"
     done

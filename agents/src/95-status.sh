@@ -20,6 +20,7 @@ command_status() {
         cu_status=3
     fi
     printf 'server   %s, host %s, last answer %s\n' "${server:-none named}" "$host" "$(print_age "$last_ok")"
+    [ "$said_pace" -le "$interval" ] || printf 'pace     sends every %s s: more often would take over a hundredth of this CPU\n' "$said_pace"
     [ -z "$last_error" ] || printf 'trouble  %s\n' "$last_error"
     [ -z "$said_io_note" ] || printf 'process  %s\n' "$said_io_note"
     printf 'spool    %s, %s of %s KiB\n' "$spool" "$spool_kb" "$spool_limit_kb"

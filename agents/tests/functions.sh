@@ -320,6 +320,61 @@ for found in '' 'running' 'running 08 k 0 1 0' "running -77 $key 0 1 0" 'running
 done
 rm -rf tool
 
+while read -r found wanted; do
+    # The lines of the shell and of its children.
+    printf '%s\n' "${found%%/*}" "${found#*/}" | tr '_' ' ' >printed
+    add_times <printed || used_cs=odd
+    same "the times $found" "$used_cs" "$wanted"
+done <<'END'
+0m0.00s_0m0.00s/0m0.01s_0m0.02s 3
+0m00.003s_0m00.010s/0m08.090s_1m09.999s 7809
+0m0.000000s_0m0.500000s/12m30,250000s_0m1s 75175
+0m0.00s/0m0.00s odd
+user_0m0.00s/sys_0m0.00s odd
+a[$(touch,pwned)]m0.00s_0m0.00s/0m0.00s_0m0.00s odd
+END
+rm -f printed
+holds read_used
+
+# Six turns that take so many hundredths of a second each: then the agent has its pace, between the interval and 25 s.
+live=' ' interval=5 interval_wanted='' pace=5 pace_live=' ' pace_cs=0 pace_n=0 used_cs=0 specs=' '
+last_ok=0 last_error='' full_text='' n_dropped_bytes=0 n_refused_bytes=0 n_refused_chunks=0 n_bad_lines=0
+read_used() {
+    used_cs=$((used_cs + turn_cs))
+}
+turns() {
+    turn_cs=$1
+    for _a in 1 2 3 4 5 6; do keep_pace 0 2>/dev/null; done
+}
+turns 1
+same 'the pace of a fast CPU' "$pace" 5
+fails [ -e lock/pace ]
+rest_at_pace 5
+same 'a rest without a pace' "$rest" 5
+turns 17
+read -r found <lock/pace
+same 'the pace of a slow CPU' "$pace $found" '17 17'
+turns 18
+same 'a small change of the pace' "$pace" 17
+turns 40
+rest_at_pace 5
+same 'the slowest pace' "$pace $rest" '25 25'
+rest_at_pace 60
+same 'a longer rest' "$rest" 60
+read_state
+same 'the pace in the state' "$said_pace" 25
+keep_pace 1
+live=' other '
+turns 3
+same 'a turn that sent twice, or had a new tool, does not count' "$pace $pace_n" '25 5'
+turns 3
+same 'the pace of a CPU that became fast' "$pace" 5
+interval_wanted=2
+turns 40
+turns 40
+same 'an interval that was asked for' "$pace" 5
+rm -f lock/pace agent.state
+
 read_state
 same 'no state yet' "$last_ok $n_dropped_bytes $last_error" '0 0 '
 last_ok=5 n_dropped_bytes=1 n_refused_bytes=2 n_refused_chunks=3 n_bad_lines=4 last_error='a = b \ $x *'
@@ -383,18 +438,21 @@ $stats line 23: no command"
 same_bytes 'what is run as episodes begin' lock/evidence 'disk-slow,mutex\tlockstat sleep 10\n*\tls\n'
 
 # The pause between two posts: the server may ask for a longer one where nobody set it, within bounds.
-interval=5 is_behind=0 up_s=100
+pace=5 is_behind=0 up_s=100
 found=$(for asked_s in '' 3 10 61 100 1x; do
-    for may_stretch in '' 1; do
+    for interval_wanted in 5 ''; do
         set_rest
         printf '%s ' "$rest"
     done
 done)
 same 'the pause asked for' "$found" '5 5 5 5 5 10 5 60 5 5 5 5 '
-asked_s=20 may_stretch=1 up_s=14
+asked_s=20 interval_wanted='' up_s=14
 set_rest
 same 'the pause of an agent that has just started' "$rest" 1
-up_s=100 is_behind=1
+pace=25 up_s=100
+set_rest
+same 'the pause of a slow agent' "$rest" 25
+is_behind=1
 set_rest
 same 'the pause of an agent that is behind' "$rest" 1
 

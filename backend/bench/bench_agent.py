@@ -1,12 +1,17 @@
 """What the agent costs on a host, its tools included: CPU time, memory and processes, beside node_exporter.
 
     python -m bench.bench_agent [--seconds 150] [--only bare,full] [--old FILE] [--processes 450 --groups 60] [--forks]
+    python -m bench.bench_agent --slow 20 [--seconds 300] [--only dash,mksh-wget] [--old FILE]
 
 All variants run at the same time against servers in this process, so that they meet the same load of the machine: compare the rows
 of one run. CPU time is that of a cgroup (version 1 or 2) of each variant; where none may be made, it is that of the process tree
 with the children that were waited for. `--old` runs another normstat-agent too, for the ratio. `--forks` counts, after the
 measurement, the processes that a request takes; it needs strace. `--processes` is how many the host shall have at least: sleeping
 ones are added, which `--groups` control groups hold, as the services of a busy host.
+
+`--slow N` is an old SPARC, N times slower than a core here: the agent in each shell, with the stand-ins for Solaris 10's programs
+(agents/tests/fakebin). Its share of that CPU is N times its CPU time here, and it is made to count its own CPU time so, too. What
+the stand-ins for the stat tools take, which is not what the tools of Solaris take, is reported apart.
 """
 
 import argparse
@@ -27,7 +32,9 @@ from pathlib import Path
 from typing import Final
 
 from bench.record import record
+from tests.agent.conftest import SHELLS, make_shell
 from tests.agent.fake_server import TOKEN, FakeServer
+from tests.agent.test_userland import SOLARIS_TOOLS, SUNOS
 
 AGENT: Final = Path(__file__).resolve().parents[2] / "agents" / "normstat-agent"
 FOLDERS: Final = ("/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin")
@@ -35,6 +42,10 @@ SYSSTAT: Final = frozenset({"mpstat", "iostat", "pidstat", "sar", "sadf"})
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 # An agent asks each second while it starts.
 START_S: Final = 20.0
+# On a slow host, it also measures what a request costs before it finds its pace.
+SLOW_START_S: Final = 60.0
+# Where the agent counts its CPU time (agents/src/83-pace.sh).
+COUNTED: Final = "used_cs=$at_total"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +57,9 @@ class Variant:
     without: frozenset[str] = frozenset()
     options: tuple[str, ...] = ()
     is_account: bool = False
+    # Of SHELLS; with the programs of Solaris 10 and these.
+    shell: str = ""
+    solaris: tuple[str, ...] = ()
 
 
 VARIANTS: Final = (
@@ -56,6 +70,14 @@ VARIANTS: Final = (
     Variant("full", "with sysstat"),
     Variant("full-curl", "with sysstat, curl sends", options=("--transport", "curl")),
     Variant("full-sh", "with sysstat, without perl, curl sends", frozenset({"perl"}), ("--transport", "curl")),
+)
+SLOW_VARIANTS: Final = tuple(
+    Variant(f"{shell}{word}", f"{shell}{name}", shell=shell, solaris=programs)
+    for shell in SHELLS
+    for word, name, programs in (
+        ("", ", perl sends", SOLARIS_TOOLS),
+        ("-wget", ", no perl, wget sends", (*(tool for tool in SOLARIS_TOOLS if tool != "perl"), "grep", "wget")),
+    )
 )
 # A user without privileges, with the capabilities that its sampler keeps.
 UID: Final = 61198
@@ -84,6 +106,11 @@ class CpuAccount:
     def prefix(self) -> list[str]:
         """The words before a command that put it into the account."""
         return ["/bin/sh", "-c", 'echo $$ >"$0"; exec "$@"', f"{self._folder}/cgroup.procs"] if self._folder else []
+
+    def wrapper(self, program: Path) -> str:
+        """A script that is the program in this account, not in that of the agent that starts it."""
+        joins = f"echo $$ >{self._folder}/cgroup.procs\n" if self._folder else ""
+        return f'#!/bin/sh\n{joins}exec {program} "$@"\n'
 
     def follow(self, pid: int) -> None:
         """Names the first process, for hosts without cgroups."""
@@ -219,13 +246,18 @@ def tool_folder(root: Path, without: frozenset[str]) -> Path:
 class AgentRun:
     """The agent in one variant, and the server that it sends to."""
 
-    def __init__(self, name: str, variant: Variant, agent: Path, folder: Path) -> None:
+    def __init__(self, name: str, variant: Variant, agent: Path, folder: Path, slow: int = 1) -> None:
         self.name, self.variant, self.agent = name, variant, agent
         folder.mkdir()
+        if slow > 1:
+            self.agent = folder / "normstat-agent"
+            self.agent.write_text(agent.read_text().replace(COUNTED, f"used_cs=$((at_total * {slow}))"))
         self.folder = folder
         self.server = FakeServer()
         self.server.start()
         self.account = CpuAccount(folder.name)
+        self.tools = CpuAccount(f"{folder.name}-tools") if variant.solaris else None
+        self.shell = "/bin/sh"
         self.own = folder / "own"
         self.own.mkdir(mode=0o700)
         (self.own / "token").write_text(TOKEN + "\n")
@@ -234,18 +266,48 @@ class AgentRun:
             folder.parent.chmod(0o755)
             for path in (self.own, self.own / "token"):
                 os.chown(path, UID, UID)
-        self.environment = os.environ | {"NORMSTAT_PATH": str(tool_folder(folder / "bin", variant.without))}
+        self.stats = AGENT.parent / "stats.conf.linux"
+        if self.tools:
+            self.environment = os.environ | self._become_solaris(self.tools)
+        else:
+            self.environment = os.environ | {"NORMSTAT_PATH": str(tool_folder(folder / "bin", variant.without))}
         self.process: subprocess.Popen[bytes] | None = None
         self.is_traced = False
 
+    def _become_solaris(self, tools: CpuAccount) -> dict[str, str]:
+        """Makes the host's programs, those of the stat tools in their own account, and returns the environment of its agent."""
+        shell = make_shell(self.variant.shell, self.folder / "shell")
+        if not shell:
+            raise SystemExit(f"{self.variant.shell} is not installed")
+        self.shell, self.stats = str(shell.program), AGENT.parent / "stats.conf.sunos"
+        stand_ins, replayed, programs = self.folder / "stand-ins", self.folder / "replayed", self.folder / "bin"
+        for made in (stand_ins, replayed, programs):
+            made.mkdir()
+        for path in SUNOS.iterdir():
+            if path.is_symlink():
+                (stand_ins / path.name).write_text(tools.wrapper(path))
+                (stand_ins / path.name).chmod(0o755)
+            else:
+                (stand_ins / path.name).symlink_to(path)
+        for name in self.variant.solaris:
+            program = shutil.which(name)
+            if program:
+                (programs / name).symlink_to(program)
+        return {
+            "NORMSTAT_PATH": f"{stand_ins}:{programs}",
+            "NORMSTAT_SHELL": self.shell,
+            "REPLAY_CAPTURES": str(AGENT.parent / "tests" / "captures"),
+            "REPLAY_TRUTH": str(replayed),
+        }
+
     def start(self, prefix: Sequence[str] = ()) -> None:
-        """Starts the agent with the recorded tools of a new Linux host."""
+        """Starts the agent with the recorded tools of a new host."""
         self.is_traced = bool(prefix)
-        stats = AGENT.parent / "stats.conf.linux"
         options = ["--server", self.server.url, "--token-file", f"{self.own}/token", "--spool", f"{self.own}/spool"]
         account = ACCOUNT if self.variant.is_account else ()
         with (self.folder / "log").open("ab") as log:
-            command = ["/bin/sh", str(self.agent), "run", *options, "--stats", str(stats), "--host", "web1", *self.variant.options]
+            own = ["--stats", str(self.stats), "--host", "web1", *self.variant.options]
+            command = [self.shell, str(self.agent), "run", *options, *own]
             words = [*(prefix or self.account.prefix()), *account, *command]
             self.process = subprocess.Popen(words, env=self.environment, stderr=log)
         self.account.follow(self.process.pid)
@@ -261,6 +323,8 @@ class AgentRun:
         if self.process:
             self.process.wait(60)
         self.account.close()
+        if self.tools:
+            self.tools.close()
         self.server.stop()
 
     def sent(self) -> tuple[int, int]:
@@ -343,20 +407,45 @@ def measure(runs: list[AgentRun], exporter: Exporter | None, seconds: float) -> 
         record("", f"agent: {name}: PSS", memory, "MB")
 
 
+def measure_slow(runs: list[AgentRun], slow: int, seconds: float) -> None:
+    """Prints and records the share of a CPU that is `slow` times slower than a core of this machine, for each."""
+    for run in runs:
+        run.start()
+    time.sleep(SLOW_START_S)
+    readings = [(Reading(run.account), Reading(run.tools or run.account), run.sent()) for run in runs]
+    time.sleep(seconds)
+    load = Path("/proc/loadavg").read_text().split()[0]
+    print(f"{seconds:.0f} s, load {load}, a CPU of 1/{slow} of a core, CPU time by {runs[0].account.kind()}")
+    print(
+        f"{'shell':44} {'% of that CPU':>13} {'CPU ms a request':>17} {'requests':>8} {'bytes/s':>8} {'stand-ins, % of a core':>23}"
+    )
+    for run, (own, tools, (n_before, n_bytes_before)) in zip(runs, readings, strict=True):
+        used, of_tools = sum(own.percent()), sum(tools.percent())
+        n_requests, n_bytes = run.sent()[0] - n_before, run.sent()[1] - n_bytes_before
+        cost_ms = 10 * used * seconds / max(1, n_requests)
+        print(
+            f"{run.name:44} {slow * used:13.2f} {cost_ms:17.1f} {n_requests:>8} {n_bytes / seconds:8.0f} {of_tools:23.2f}",
+            flush=True,
+        )
+        record("", f"agent on 1/{slow} of a core: {run.name}: CPU", slow * used, "% of that CPU")
+
+
 def main() -> None:
     """Runs what is wished."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=150)
-    parser.add_argument("--only", default=DEFAULT, help=f"of {','.join(variant.word for variant in VARIANTS)}")
+    parser.add_argument("--only", help=f"of {','.join(variant.word for variant in VARIANTS)}; with --slow of {','.join(SHELLS)}")
+    parser.add_argument("--slow", type=int, default=1, help="a Solaris host whose CPU is this many times slower than a core here")
     parser.add_argument("--old", type=Path, help="another normstat-agent, to run beside this one")
     parser.add_argument("--forks", action="store_true", help="count the processes of a request, by strace")
     parser.add_argument("--processes", type=int, default=0, help="fill the host up to this number with sleeping processes")
     parser.add_argument("--groups", type=int, default=0, help="control groups that hold the sleeping processes")
     options = parser.parse_args()
-    words = options.only.split(",")
-    chosen = [variant for variant in VARIANTS if variant.word in words]
+    known, default = (SLOW_VARIANTS, ",".join(SHELLS)) if options.slow > 1 else (VARIANTS, DEFAULT)
+    words = (options.only or default).split(",")
+    chosen = [variant for variant in known if variant.word in words]
     if len(chosen) != len(words):
-        parser.error(f"--only takes words of {','.join(variant.word for variant in VARIANTS)}")
+        parser.error(f"--only takes words of {','.join(variant.word for variant in known)}")
     if options.forks and not shutil.which("strace"):
         parser.error("--forks needs strace")
     if options.groups and options.processes <= len(_processes()):
@@ -365,11 +454,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, contextlib.closing(Sleepers(n_added, options.groups)):
         agents = {"": AGENT} | ({"old: ": options.old.resolve()} if options.old else {})
         pairs = [(mark + variant.name, variant, agent) for variant in chosen for mark, agent in agents.items()]
-        runs = [AgentRun(name, variant, agent, Path(folder) / f"run{n}") for n, (name, variant, agent) in enumerate(pairs)]
+        runs = [
+            AgentRun(name, variant, agent, Path(folder) / f"run{n}", options.slow) for n, (name, variant, agent) in enumerate(pairs)
+        ]
         program = shutil.which("prometheus-node-exporter") or shutil.which("node_exporter")
-        exporter = Exporter(program) if program else None
+        exporter = Exporter(program) if program and options.slow == 1 else None
         try:
-            measure(runs, exporter, options.seconds)
+            if options.slow > 1:
+                measure_slow(runs, options.slow, options.seconds)
+            else:
+                measure(runs, exporter, options.seconds)
         finally:
             for run in runs:
                 run.end()
