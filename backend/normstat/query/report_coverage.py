@@ -15,7 +15,6 @@ from normstat.db.schema.models import Gap, Stream
 from normstat.db.session import driver_of
 from normstat.query.envelope import GAP_FACTOR, GapFinder
 from normstat.query.sample_counts import count_samples
-from normstat.runtime.arrays import distinct_values
 from normstat.runtime.field_docs import Documented
 from normstat.samples.lookup import StatRef, list_host_stats, require_host
 from normstat.samples.sample_pages import PageQuery, load_sql, read_page
@@ -218,14 +217,13 @@ async def _add_sealed(
 ) -> Int64Array:
     """Return the first and last sample of each step, of rows and of blocks. Shape: (n, 2), ascending"""
     step_us, start_us = step // MICROSECOND, query.window.start_us
-    found = [steps]
-    for block in blocks:
-        ends = np.array([block.first_us, block.last_us])
-        if ends[0] >= start_us and ends[1] < query.window.end_us and len(distinct_values((ends - start_us) // step_us)) == 1:
-            # All of it is in one step, as in a graph of a year.
-            times = ends
-        else:
-            times = await read_report_times(connection, query, block)
+    ends = np.array([(block.first_us, block.last_us) for block in blocks], np.int64)
+    number = (ends - start_us) // step_us
+    # All of it is in one step, as mostly in a graph of a year.
+    is_within = (number[:, 0] == number[:, 1]) & (ends[:, 0] >= start_us) & (ends[:, 1] < query.window.end_us)
+    found = [steps, ends[is_within]]
+    others = [block for block, within in zip(blocks, is_within.tolist(), strict=True) if not within]
+    async for times in read_report_times(connection, query, others):
         at = (times - start_us) // step_us
         firsts = np.flatnonzero(np.diff(at, prepend=-1))
         lasts = np.concatenate([firsts[1:] - 1, [len(times) - 1]]) if len(times) else firsts

@@ -213,15 +213,12 @@ async def _read_reports(
 
     Without the query's `has_lines` the streams are 0.
     """
-    times, streams = [], []
-    for block in blocks:
-        if query.has_lines:
-            rows = await read_block(connection, query, block)
-            times.append(rows.time_us)
-            streams.append(rows.stream_id)
-        else:
-            times.append(await read_report_times(connection, query, block))
-            streams.append(np.zeros(len(times[-1]), np.int64))
+    if query.has_lines:
+        rows = [await read_block(connection, query, block) for block in blocks]
+        times, streams = [own.time_us for own in rows], [own.stream_id for own in rows]
+    else:
+        times = [own async for own in read_report_times(connection, query, blocks)]
+        streams = [np.zeros(len(own), np.int64) for own in times]
     hot = sql.SQL(HOT_REPORTS).format(stream=sql.SQL("stream_id" if query.has_lines else "0"), table=table_of(query.stat))
     asked = {"host_id": query.host_id, "start": query.window.start, "end": query.window.end}
     rows_left = await (await connection.execute(hot, asked, prepare=False)).fetchall()

@@ -73,6 +73,13 @@ READ_PARTS: Final = """
     WHERE b.host_id = %(host_id)s AND s.name = %(stat)s AND b.start_at = %(start)s
     ORDER BY p.number
 """
+READ_BEGINNINGS: Final = """
+    SELECT b.head, substring(b.body FROM 1 FOR %(n_bytes)s)
+    FROM sealed_blocks AS b
+    WHERE b.host_id = %(host_id)s AND b.stat_id = (SELECT id FROM stats WHERE name = %(stat)s)
+      AND b.start_at = ANY (%(starts)s::timestamptz[])
+    ORDER BY b.start_at
+"""
 WRITE: Final = """
     INSERT INTO sealed_blocks (
         host_id, stat_id, start_at, end_at, n_rows, n_values, first_at, last_at, stream_ids, made_at, held_until, head, body
@@ -126,6 +133,8 @@ OLDEST: Final = """
 """
 # Bodies up to this size are read whole: one round trip instead of two.
 WHOLE_UP_TO: Final = 128 * 1024
+# The first part of a body, which says when its rows are, is rarely longer: some hundred bytes where reports come at regular times.
+BEGINNING_BYTES: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +238,16 @@ async def read_directory(
     head, body = row
     assert isinstance(head, bytes)
     return read_head(head), body if isinstance(body, bytes) else None
+
+
+async def read_beginnings(
+    connection: psycopg.AsyncConnection, host_id: int, stat: str, starts_us: Sequence[int]
+) -> list[tuple[bytes, bytes]]:
+    """Return the heads of blocks, in the order of time, and the first BEGINNING_BYTES of their bodies: one query."""
+    asked = {"host_id": host_id, "stat": stat, "starts": [from_us(start) for start in starts_us], "n_bytes": BEGINNING_BYTES}
+    async with connection.cursor(binary=True) as cursor:
+        rows = await (await cursor.execute(READ_BEGINNINGS, asked)).fetchall()
+    return [(head, body) for head, body in rows if isinstance(head, bytes) and isinstance(body, bytes)]
 
 
 async def read_parts(
