@@ -1,15 +1,15 @@
 """Weeks, or a year, of one host with 64 CPUs, through the product, day by day: posted, rolled up, sealed, packed, drawn, compared.
 
-    python -m bench.bench_year [--days 28] [--interval 30] [--cpus 64] [--data FOLDER]
+    python -m bench.bench_year [--days 28] [--interval 30] [--cpus 64] [--looks 7,14] [--data FOLDER]
 
 The host prints mpstat of all CPUs, vmstat, iostat and pidstat (year_text.py). A real `normstat serve` on a real PostgreSQL, as
 `make run` has them, live through the year: their clock is set forward after each day (faked_clock.c; nothing else is faked), so all
 that the product does at a certain age happens at that age. A day has some seconds only, so this process runs the functions of the
 server's jobs at the end of each: rollups, sealing, packing, the note of sizes, and VACUUM for autovacuum.
 
-A look: what the database takes, by part; what the storage page forecasts; how long graphs, comparisons and exports take. The last
-day but one of each look has an incident from 14:00 to 15:00: system time on every CPU, by one process (worker7). Nothing is
-compared with a limit.
+A look: what the database takes, by part; what the storage page forecasts; how long graphs, comparisons and exports take, with the
+server's peak of memory. The last day but one of each look has an incident from 14:00 to 15:00: system time on every CPU,
+by one process (worker7). Nothing is compared with a limit.
 
 A busy day of the first week is the host's baseline, with a stored profile. (Without one the host has a rolling baseline, whose
 profile is made anew each day: a day of some seconds is too short for that.)
@@ -63,7 +63,7 @@ GZIP_LEVEL: Final = 1
 # As an agent's requests after a pause: about a MiB.
 PIECE_BYTES: Final = 1 << 20
 ROUNDS: Final = 7
-LOOKS: Final = (7, 30, 91, 182, 365)
+LOOKS: Final = "7,30,91,182,365"
 MB: Final = 1e6
 
 
@@ -164,7 +164,7 @@ class Year:
             times.append(time.perf_counter())
             asyncio.run(self._end_day())
             times.append(time.perf_counter())
-            if (day + 1) % 7 == 0:
+            if (day + 1) % 7 == 0 or day + 1 in looks:
                 steps = ", ".join(f"{end - begin:.1f}" for begin, end in pairwise(times))
                 print(f"day {day + 1}: {self._sizes()}; sent, vacuumed and worked on in {steps} s", flush=True)
             if (day + 1) in looks or day + 1 == days:
@@ -216,9 +216,10 @@ class Year:
         print(f"\nafter {days} days", flush=True)
         with log_in(self._normstat("login-link").splitlines()[-1]) as client:
             n_values = self._look_at_disk(look)
-            self._draw(look, client)
-            self._compare(look, client)
-            self._export(look, client)
+            for what, measure in (("drawn", self._draw), ("compared", self._compare), ("exported", self._export)):
+                reset_peak(self.rig.process.pid)
+                measure(look, client)
+                look.note(f"peak memory of the server while {what}", peak_bytes(self.rig.process.pid) / MB, "MB")
             look.note("million values so far", n_values / 1e6, "")
 
     def _look_at_disk(self, look: Look) -> int:
@@ -300,17 +301,32 @@ class Year:
         begin = self.sender.host.start + look.days // 2 * DAY
         for name, length in (("CSV of a day of mpstat", DAY), ("CSV of a week of mpstat", min(7, look.days // 2) * DAY)):
             params = {"host": HOST, "stat": "mpstat_linux", "start": begin.isoformat(), "end": (begin + length).isoformat()}
-            began, n_lines = time.perf_counter(), 0
+            began, first_s, n_lines = time.perf_counter(), 0.0, 0
+            ours, theirs = cpu_seconds(self.rig.process.pid), cpu_seconds(self.rig.postmaster)
             with client.stream("GET", "/export.csv", params=params) as answer:
                 answer.raise_for_status()
                 for chunk in answer.iter_bytes():
+                    first_s = first_s or time.perf_counter() - began
                     n_lines += chunk.count(b"\n")
+            used = cpu_seconds(self.rig.process.pid) - ours + cpu_seconds(self.rig.postmaster) - theirs
+            look.note(f"{name}: first byte", first_s, "s")
             look.note(name, time.perf_counter() - began, "s")
+            look.note(f"{name}: CPU of a million lines", 1e6 * used / n_lines, "s")
             look.note(f"{name}: lines", n_lines, "")
 
 
+def reset_peak(pid: int) -> None:
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+
+def peak_bytes(pid: int) -> int:
+    """What the process held resident at most since `reset_peak`."""
+    status = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) << 10
+
+
 def live(options: argparse.Namespace, folder: Path) -> None:
-    looks = tuple(look for look in LOOKS if look < options.days)
+    looks = tuple(look for look in map(int, options.looks.split(",")) if look < options.days)
     today = dt.datetime.now(dt.UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     # Mondays begin a week, and the year ends in the past.
     start = today - (options.days + 14) * DAY
@@ -341,10 +357,11 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=28, help="365: a year, which takes an hour or more")
     parser.add_argument("--interval", type=int, default=30, help="seconds between reports")
     parser.add_argument("--cpus", type=int, default=64)
+    parser.add_argument("--looks", default=LOOKS, help="days after which to look, each at least 3, besides the last")
     parser.add_argument("--data", type=Path, help="keeps the database in this folder")
     options = parser.parse_args()
-    if options.days < 3:
-        parser.error("--days: 3 at least, or no day comes before that of the incident")
+    if min(options.days, *map(int, options.looks.split(","))) < 3:
+        parser.error("--days, --looks: 3 at least, or no day comes before that of the incident")
     if CLOCK_VARIABLE not in os.environ:
         folder = Path(tempfile.mkdtemp(prefix="normstat-clock-"))
         folder.chmod(0o711)

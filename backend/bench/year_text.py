@@ -7,6 +7,7 @@ host. A day is computed by itself, from its number.
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -26,7 +27,9 @@ VMSTAT_HEAD: Final = (
     "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----\n"
     " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC\n"
 )
-MPSTAT_ROW: Final = "%s    %4s" + "%8.2f" * 10 + "\n"
+# How mpstat prints 0.00 to 100.00: a lookup is twenty times faster than to format each number.
+PERCENTAGES: Final = np.array([b"%8.2f" % (number / 100) for number in range(10_001)])
+REPORTS_AT_ONCE: Final = 1000
 IOSTAT_ROW: Final = "%-12s" + "%9.2f" * len(IOSTAT_COLUMNS) + "\n"
 PIDSTAT_ROW: Final = (
     "%s     1000 %9d %7.2f %7.2f    0.00    %4.2f %7.2f %5d %9.2f      %4.2f %7d %7d   %4.2f %9.2f %9.2f      0.00 %7d  %s\n"
@@ -93,7 +96,7 @@ class YearHost:
             begin, end = n * piece // n_pieces, n * (piece + 1) // n_pieces
             found = []
             for spec, command, reports in parts:
-                text = "".join(reports[begin:end])
+                text = "".join(islice(reports, end - begin))
                 if day == 0 and piece == 0:
                     text = (VMSTAT_HEAD if spec == "vmstat_linux" else banner) + text
                 found.append(Piece(spec, command, text.encode()))
@@ -110,7 +113,7 @@ class YearHost:
         load: Floats = np.clip(0.06 + (0.12 if is_weekend else 0.38) * busy + noise, 0.01, 0.95)
         return load
 
-    def _mpstat(self, own: _Day) -> list[str]:
+    def _mpstat(self, own: _Day) -> Iterator[str]:
         rng, load, n, n_cpus = own.rng, own.load, len(own.load), self.n_cpus
         busy = np.clip(100 * load[:, None] * self._weights * rng.gamma(16, 1 / 16, (n, n_cpus)), 0, 96)
         # The incident: system time rises by half of what is idle, on every CPU.
@@ -122,16 +125,22 @@ class YearHost:
         fields = [np.round(field, 2) for field in (usr, zero, sys, waiting, zero, soft, zero, zero, zero)]
         values = np.stack([*fields, np.clip(100 - sum(fields), 0, 100)], axis=2)
         values = np.concatenate([values.mean(axis=1, keepdims=True), values], axis=1)
+        hundredths = np.rint(100 * values).astype(np.int16)
         names = ["all", *map(str, range(n_cpus))]
         head = "     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle\n"
-        found = []
-        for at, rows in enumerate(values.tolist()):
-            clock = own.clocks[at + 1]
-            lines = [MPSTAT_ROW % (clock, name, *row) for name, row in zip(names, rows, strict=True)]
-            found.append(f"\n{own.clocks[at]}{head}{''.join(lines)}")
-        return found
+        for first in range(0, n, REPORTS_AT_ONCE):
+            rows = PERCENTAGES[hundredths[first : first + REPORTS_AT_ONCE]]
+            n_reports, width = len(rows), rows.shape[2] * rows.itemsize
+            printed = rows.tobytes().decode()
+            for at in range(first, first + n_reports):
+                own_rows = printed[(at - first) * len(names) * width : (at - first + 1) * len(names) * width]
+                lines = [
+                    f"{own.clocks[at + 1]}    {name:>4}{own_rows[row * width : (row + 1) * width]}\n"
+                    for row, name in enumerate(names)
+                ]
+                yield f"\n{own.clocks[at]}{head}{''.join(lines)}"
 
-    def _vmstat(self, own: _Day) -> list[str]:
+    def _vmstat(self, own: _Day) -> Iterator[str]:
         rng, load, n = own.rng, own.load, len(own.load)
         us = np.round(80 * load).astype(int)
         sy = np.round(20 * load + 30 * own.is_incident).astype(int)
@@ -151,14 +160,12 @@ class YearHost:
             (100 - us - sy).tolist(),
             strict=True,
         )
-        found = []
         for at, row in enumerate(columns):
             time = own.midnight + dt.timedelta(seconds=(at + 1) * self.interval_s)
             text = "%2d %2d      0 %d %d %d    0    0 %5d %5d %4d %4d %2d %2d %2d  0  0" % row  # noqa: UP031
-            found.append(f"{VMSTAT_HEAD if at and at % 20 == 0 else ''}{text} {time:%Y-%m-%d %H:%M:%S}\n")
-        return found
+            yield f"{VMSTAT_HEAD if at and at % 20 == 0 else ''}{text} {time:%Y-%m-%d %H:%M:%S}\n"
 
-    def _iostat(self, own: _Day) -> list[str]:
+    def _iostat(self, own: _Day) -> Iterator[str]:
         rng, load, n = own.rng, own.load, len(own.load)
         shape = (n, N_DEVICES)
         reads = rng.poisson(5 + 400 * load[:, None] + 3000 * own.is_backup[:, None], shape) / self.interval_s
@@ -178,19 +185,17 @@ class YearHost:
             "aqu-sz": (reads + writes) / 900,
             "%util": np.clip((reads + writes) / 9, 0, 100),
         }
-        values = np.stack([by_column[column] for column in IOSTAT_COLUMNS], axis=2).tolist()
+        values = np.stack([by_column[column] for column in IOSTAT_COLUMNS], axis=2)
         head = f"{'Device':12}" + "".join(f"{column:>9}" for column in IOSTAT_COLUMNS) + "\n"
-        found = []
         for at, rows in enumerate(values):
             time = own.midnight + dt.timedelta(seconds=(at + 1) * self.interval_s)
             usr, kernel = 80 * load[at], 20 * load[at] + 30 * own.is_incident[at]
             cpu = "".join(f"{value:8.2f}" for value in (usr, 0, kernel, 0.25, 0, 99.75 - usr - kernel))
-            lines = [IOSTAT_ROW % (f"nvme{device}n1", *row) for device, row in enumerate(rows)]
+            lines = [IOSTAT_ROW % (f"nvme{device}n1", *row) for device, row in enumerate(rows.tolist())]
             clock = f"\n{time:%Y-%m-%dT%H:%M:%S}+0000\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n        "
-            found.append(f"{clock}{cpu}\n\n{head}{''.join(lines)}\n")
-        return found
+            yield f"{clock}{cpu}\n\n{head}{''.join(lines)}\n"
 
-    def _pidstat(self, own: _Day) -> list[str]:
+    def _pidstat(self, own: _Day) -> Iterator[str]:
         rng, load, n = own.rng, own.load, len(own.load)
         shape = (n, N_PROCESSES)
         usr = 100 * load[:, None] * self._process_weights * rng.gamma(9, 1 / 9, shape)
@@ -217,10 +222,8 @@ class YearHost:
                 rng.poisson(0.2, shape),
             ],
             axis=2,
-        ).tolist()
-        found = []
+        )
         for at, rows in enumerate(columns):
             clock = own.clocks[at + 1]
-            lines = [PIDSTAT_ROW % (clock, 900 + process, *row, f"worker{process}") for process, row in enumerate(rows)]
-            found.append(f"{PIDSTAT_HEAD}{''.join(lines)}\n")
-        return found
+            lines = [PIDSTAT_ROW % (clock, 900 + process, *row, f"worker{process}") for process, row in enumerate(rows.tolist())]
+            yield f"{PIDSTAT_HEAD}{''.join(lines)}\n"
