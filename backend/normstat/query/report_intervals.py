@@ -1,5 +1,6 @@
 """The intervals at which tools report, along a window: what is missing from several reports has a gap there."""
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +37,17 @@ MAX_RATIO: Final = 3
 # Reports in a row whose distances are compared.
 N_REPORTS: Final = 4
 HOT_REPORTS: Final = """
-    SELECT DISTINCT time, {stream} FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s
+    SELECT DISTINCT time, stream_id FROM {table} WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s
+"""
+# A day of a large host at 1 s has millions of rows. Where the streams do not overlap, the first few reports after each start are
+# enough.
+FIRST_HOT_REPORTS: Final = """
+    SELECT DISTINCT report.time, 0
+    FROM unnest(%(starts)s::timestamptz[]) AS start (at)
+    CROSS JOIN LATERAL (
+        SELECT DISTINCT time FROM {table}
+        WHERE host_id = %(host_id)s AND time >= %(start)s AND time < %(end)s AND time >= start.at ORDER BY time LIMIT %(n_reports)s
+    ) AS report
 """
 # Streams whose intervals differ more are distinguished.
 SIMILAR: Final = 1.5
@@ -151,7 +162,10 @@ async def _read_probes(
     """
     blocks = await find_blocks(connection, query.host_id, query.stat, query.window)
     if blocks:
-        return _find_reports(await _read_reports(connection, query, blocks), streams, probes, is_alone=not query.has_lines)
+        # Where the reports begin that are asked for.
+        starts = {max(probe, stream.first_sample_at) for probe in probes for stream in streams if probe <= stream.last_sample_at}
+        reports = await _read_reports(connection, query, blocks, sorted(starts))
+        return _find_reports(reports, streams, probes, is_alone=not query.has_lines)
     own = sql.SQL("stream_id = stream.id" if query.has_lines else "TRUE")
     asked = {
         "host_id": query.host_id,
@@ -207,20 +221,32 @@ def _around(times: Sequence[datetime]) -> list[Window]:
 
 
 async def _read_reports(
-    connection: psycopg.AsyncConnection, query: SealedQuery, blocks: Sequence[BlockSpan]
+    connection: psycopg.AsyncConnection, query: SealedQuery, blocks: Sequence[BlockSpan], starts: Sequence[datetime]
 ) -> tuple[Int64Array, Int64Array]:
-    """Return time and stream of each report of the query's window, some of whose samples are sealed; ascending by time.
+    """Return time and stream of reports of the query's window, some of whose samples are sealed; ascending by time.
 
-    Without the query's `has_lines` the streams are 0.
+    Without the query's `has_lines` the streams are 0, and the first N_REPORTS from each of `starts` on are among the reports, but
+    not all others.
     """
     if query.has_lines:
         rows = [await read_block(connection, query, block) for block in blocks]
         times, streams = [own.time_us for own in rows], [own.stream_id for own in rows]
     else:
-        times = [own async for own in read_report_times(connection, query, blocks)]
+        # Each block has a report at least.
+        lasts = [block.last_us for block in blocks]
+        firsts = {bisect_left(lasts, to_us(start)) for start in starts}
+        near = {at for first in firsts for at in range(first, first + N_REPORTS)}
+        some = [block for at, block in enumerate(blocks) if at in near]
+        times = [own async for own in read_report_times(connection, query, some)]
         streams = [np.zeros(len(own), np.int64) for own in times]
-    hot = sql.SQL(HOT_REPORTS).format(stream=sql.SQL("stream_id" if query.has_lines else "0"), table=table_of(query.stat))
-    asked = {"host_id": query.host_id, "start": query.window.start, "end": query.window.end}
+    hot = sql.SQL(HOT_REPORTS if query.has_lines else FIRST_HOT_REPORTS).format(table=table_of(query.stat))
+    asked = {
+        "host_id": query.host_id,
+        "start": query.window.start,
+        "end": query.window.end,
+        "starts": list(starts),
+        "n_reports": N_REPORTS,
+    }
     rows_left = await (await connection.execute(hot, asked, prepare=False)).fetchall()
     times.append(np.array([to_us(at) for at, _ in rows_left if isinstance(at, datetime)], np.int64))
     streams.append(np.array([int(str(stream_id)) for _, stream_id in rows_left], np.int64))
