@@ -8,6 +8,7 @@ eight of a thousand are read without the others.
              TOGETHER  sum, low, high, first, last; all columns as byte planes, packed together by zstd: suits small groups
              SUMMED    the same, each column by itself
              FEW       the samples of all buckets in the order of time: where none has more than three, they are fewer than five
+             MIXED     the samples of buckets with up to three, and sum, low, high, first, last of the others: short processes
 
 Numbers are kept exactly: as whole numbers of the field's last decimal if they all fit, as float64 otherwise.
 """
@@ -43,7 +44,7 @@ GROUP: Final = np.dtype(
 # The head of any body fits in this many bytes: the size of one piece of a value that PostgreSQL stores outside its row.
 HEAD_BYTES: Final = 1996
 MAX_GROUPS: Final = 64
-TOGETHER, SUMMED, FEW = range(3)
+TOGETHER, SUMMED, FEW, MIXED = range(4)
 # Maximum number of samples that follow from a bucket's sum, lowest, highest, first and last.
 MAX_FEW: Final = 3
 # Kinds of columns.
@@ -57,6 +58,8 @@ FLOAT_CODE: Final = len(INTEGERS)
 N_KEYS: Final = 4
 N_VALUES: Final = 5
 N_VALUES_TO_SUM: Final = 2
+# Of the forms whose columns are packed by themselves.
+N_COLUMNS: Final = {SUMMED: N_VALUES, FEW: 1, MIXED: 1 + N_VALUES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,12 +236,23 @@ def _pack_group(own: Buckets, ids: Int64Array, sizes: Int64Array, first_bucket: 
         values = (total - own.n * low, low, high - low, first - low, last - low)
     head = NOT_SCALED if scaled is None else decimals
     bucket = own.bucket - first_bucket
-    columns = [_pack_column(column) for column in (ids, sizes, bucket, own.n, *(values if samples is None else samples))]
-    lengths = np.array([len(column) for column in columns], "<u4").tobytes()
-    apart = b"".join([bytes([SUMMED if samples is None else FEW, head]), lengths, *columns])
+    keys = [_pack_column(column) for column in (ids, sizes, bucket, own.n)]
+    forms = [_pack_apart(SUMMED, head, keys, values) if samples is None else _pack_apart(FEW, head, keys, samples)]
+    if samples is None and scaled is not None:
+        is_few = own.n <= MAX_FEW
+        is_mixed = is_few.any() and not is_few.all()
+        samples = _to_samples(own.take(is_few), [column[is_few] for column in scaled]) if is_mixed else None
+        forms += [] if samples is None else [_pack_apart(MIXED, head, keys, [*samples, *(column[~is_few] for column in values)])]
     steps = np.diff(bucket, prepend=0) + 2**15
     together = compress(bytes([head]) + b"".join(_pack_planes(column) for column in (ids, sizes, steps, own.n, *values)))
-    return apart if len(apart) <= len(together) else bytes([TOGETHER]) + together
+    return min(*forms, bytes([TOGETHER]) + together, key=len)
+
+
+def _pack_apart(form: int, head: int, keys: Sequence[bytes], values: Sequence[NumberArray]) -> bytes:
+    """Return a group with each column packed by itself."""
+    columns = [*keys, *map(_pack_column, values)]
+    lengths = np.array([len(column) for column in columns], "<u4").tobytes()
+    return b"".join([bytes([form, head]), lengths, *columns])
 
 
 def _to_samples(own: Buckets, scaled: list[Int64Array] | None) -> list[NumberArray] | None:
@@ -359,7 +373,9 @@ def merge_groups(groups: Iterable[Buckets]) -> Buckets:
 
 @dataclass(frozen=True, slots=True)
 class GroupColumns:
-    """The columns of a group. `values`: of FEW the samples, else sum, low, high, first, last, or only the first two, above low."""
+    """The columns of a group. `values`: of FEW the samples, else sum, low, high, first, last, or only the first two, above low;
+    of MIXED these of its buckets with more samples, after the samples of the others.
+    """
 
     decimals: int
     form: int
@@ -369,19 +385,53 @@ class GroupColumns:
     n: Int64Array
     values: Sequence[NumberArray]
 
-    @property
-    def begins(self) -> Int64Array:
-        """Of FEW: where the samples of each bucket begin."""
-        return np.cumsum(self.n) - self.n
+    def total(self) -> NumberArray:
+        """Return the sum of each bucket, scaled."""
+        if self.form == FEW:
+            return _sums(self.values[0], self.n)[0]
+        if self.form == MIXED:
+            is_few = self.n <= MAX_FEW
+            samples, total, low, *_ = self.values
+            return _joined(is_few, _sums(samples, self.n[is_few])[0], cast("NumberArray", total + self.n[~is_few] * low))
+        total, low, *_ = self.values
+        if self.decimals == NOT_SCALED:
+            return total
+        return cast("NumberArray", total + self.n * low)
+
+    def summary(self) -> Sequence[NumberArray]:
+        """Return sum, low, high, first and last of each bucket, scaled."""
+        if self.form == FEW:
+            return _sums(self.values[0], self.n)
+        if self.form == MIXED:
+            is_few = self.n <= MAX_FEW
+            samples, *others = self.values
+            few, many = _sums(samples, self.n[is_few]), _above_low(self.n[~is_few], others)
+            return [_joined(is_few, mine, yours) for mine, yours in zip(few, many, strict=True)]
+        return self.values if self.decimals == NOT_SCALED else _above_low(self.n, self.values)
+
+
+def _sums(samples: NumberArray, n: Int64Array) -> Sequence[NumberArray]:
+    """Return sum, low, high, first and last of buckets with that many samples each."""
+    begins = np.cumsum(n) - n
+    return (*_summed(samples, begins), samples[begins], samples[begins + n - 1])
+
+
+def _above_low(n: Int64Array, values: Sequence[NumberArray]) -> Sequence[NumberArray]:
+    total, low, high, first, last = values
+    return total + n * low, low, low + high, low + first, low + last
+
+
+def _joined(is_few: BoolArray, few: NumberArray, many: NumberArray) -> NumberArray:
+    joined = np.empty(len(is_few), few.dtype)
+    joined[is_few], joined[~is_few] = few, many
+    return cast("NumberArray", joined)
 
 
 def unpack_group(head: Head, group: int, data: bytes, first_bucket: int) -> Buckets:
     """Return the buckets of one group; `data` is its bytes in the body."""
     own = _read_columns(head, group, data, N_VALUES)
-    total, low, high, first, last = own.values if own.form == SUMMED else (*_summed(own.values[0], own.begins), *_ends(own))
+    total, low, high, first, last = own.summary()
     if own.decimals != NOT_SCALED:
-        if own.form == SUMMED:
-            total, high, first, last = total + own.n * low, low + high, low + first, low + last
         power = 10.0**own.decimals
         total, low, high, first, last = total / power, low / power, high / power, first / power, last / power
     return Buckets(
@@ -396,12 +446,6 @@ def unpack_group(head: Head, group: int, data: bytes, first_bucket: int) -> Buck
     )
 
 
-def _ends(own: GroupColumns) -> tuple[NumberArray, NumberArray]:
-    """Of FEW: the first and the last sample of each bucket."""
-    (samples,), begins = own.values, own.begins
-    return samples[begins], samples[begins + own.n - 1]
-
-
 def sum_group(
     head: Head, group: int, data: bytes, first_bucket: int, is_inside: Callable[[Int64Array], BoolArray]
 ) -> tuple[Int64Array, Float64Array, Int64Array]:
@@ -410,10 +454,7 @@ def sum_group(
     Less than half of the work of `unpack_group`, and enough for ranking.
     """
     own = _read_columns(head, group, data, N_VALUES_TO_SUM)
-    if own.form == FEW:
-        totals = np.add.reduceat(own.values[0], own.begins)
-    else:
-        totals = own.values[0] if own.decimals == NOT_SCALED else own.values[0] + own.n * own.values[1]
+    totals = own.total()
     if own.decimals != NOT_SCALED:
         totals = totals / 10.0**own.decimals
     inside = is_inside(own.bucket + first_bucket)
@@ -431,18 +472,22 @@ def _read_columns(head: Head, group: int, data: bytes, n_values: int) -> GroupCo
     form = data[0]
     if form == TOGETHER:
         return _read_together(data[1:], n_instances, n_rows, n_values)
-    n_columns = N_KEYS + (1 if form == FEW else N_VALUES)
+    n_columns = N_KEYS + N_COLUMNS[form]
     lengths = np.frombuffer(data, "<u4", n_columns, 2)
     ends = 2 + 4 * n_columns + np.cumsum(lengths, dtype=np.int64)
-    sizes = (n_instances, n_instances, *[n_rows] * (n_columns - 2)) if form == SUMMED else (
-        n_instances, n_instances, n_rows, n_rows, int(entry["n_samples"]),
-    )  # fmt: skip
-    columns = [
-        _unpack_column(data[end - length : end], n)
-        for end, length, n in list(zip(ends.tolist(), lengths.tolist(), sizes, strict=True))[: N_KEYS + n_values]
-    ]
-    ids, rows, bucket, n = cast("list[Int64Array]", columns[:N_KEYS])
-    return GroupColumns(data[1], form, ids, rows, bucket, n, columns[N_KEYS:])
+    parts = [data[end - length : end] for end, length in zip(ends.tolist(), lengths.tolist(), strict=True)]
+    ids, rows, bucket, n = (
+        cast("Int64Array", _unpack_column(part, size))
+        for part, size in zip(parts[:N_KEYS], (n_instances, n_instances, n_rows, n_rows), strict=True)
+    )
+    wanted = [n_rows] * n_values
+    if form == FEW:
+        wanted = [int(entry["n_samples"])]
+    elif form == MIXED:
+        is_few = n <= MAX_FEW
+        wanted = [int(n[is_few].sum()), *[int((~is_few).sum())] * n_values]
+    values = [_unpack_column(part, size) for part, size in zip(parts[N_KEYS:], wanted, strict=False)]
+    return GroupColumns(data[1], form, ids, rows, bucket, n, values)
 
 
 def _read_together(data: bytes, n_instances: int, n_rows: int, n_values: int) -> GroupColumns:

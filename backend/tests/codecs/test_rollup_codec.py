@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normstat.codecs.rollup_codec import EMPTY, HEAD_BYTES, Buckets, gather, merge, pack, read_head, sum_group, unpack
+from normstat.codecs.rollup_codec import EMPTY, HEAD_BYTES, MIXED, Buckets, gather, merge, pack, read_head, sum_group, unpack
 
 MINUTE_US = 60_000_000
 FIRST = 29_000_000
@@ -121,6 +121,23 @@ def test_few_samples_take_less_than_their_summary() -> None:
     values = np.round(rng.gamma(2, 5, 2880), 2)
     body = pack(gather(np.full(2880, 7), minute, values, np.arange(2880)), first_bucket=FIRST, decimals=2)
     assert len(body) < 1.6 * 2880
+
+
+def test_short_and_long_lives_in_one_group_come_back_as_they_were() -> None:
+    rng = np.random.default_rng(1)
+    n = np.where(np.arange(900) % 10 == 0, 60, 1 + np.arange(900) % 3)
+    instance, minute = np.repeat(np.arange(900) * 7, n), np.repeat(FIRST + np.arange(900) // 30, n)
+    values = np.round(rng.gamma(2, 5, len(instance)), 2)
+    made = gather(instance, minute, values, minute * MINUTE_US + np.arange(len(instance)))
+    body = pack(made, first_bucket=FIRST, decimals=2)
+    head = read_head(body)
+    assert body[head.offsets[0]] == MIXED
+    whole = unpack(body, first_bucket=FIRST)
+    assert_same(whole, made, with_totals=False)
+    ids, sums, numbers = sum_group(head, 0, body[head.offsets[0] :], FIRST, lambda bucket: bucket > FIRST + 9)
+    own = whole.take(whole.bucket > FIRST + 9)
+    assert (ids.tolist(), numbers.tolist()) == (own.instance.tolist(), own.n.tolist())
+    assert np.allclose(sums, own.total)
 
 
 def test_a_body_of_another_version_is_refused() -> None:
