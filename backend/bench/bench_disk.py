@@ -160,6 +160,9 @@ def measure_sealed(url: str, connection: psycopg.Connection[tuple[object, ...]],
         f" {cpu_s:.1f} CPU s of the command, {time.monotonic() - began:.1f} s"
     )
     record(storage, "disk, sealed", n_bytes / n_values, "bytes/value")
+    n_packed = sum(size_of(connection, table) for table in ("packed_instances", "packed_instance_slots"))
+    print(f"  {'instances, packed':24} {n_packed / 1e6:10.1f} MB, {n_packed / n_values:.2f} bytes for each value")
+    record(storage, "disk, packed instances", n_packed / n_values, "bytes/value")
 
 
 def total_of(found: list[StatSize]) -> StatSize:

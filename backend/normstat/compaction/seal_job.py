@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.codecs.sealed_codec import SealedField, SealedRows
+from normstat.compaction.instance_packing import pack_instances
 from normstat.db.hypertables import EmptyParts, allow_large_changes, packs_by_itself, read_storage
 from normstat.db.schema.job_models import JobKind
 from normstat.db.session import driver_of, open_read_session, open_write_session
@@ -135,6 +136,7 @@ class Sealing:
                 with self._turns.turn(host_id, host=names[host_id]):
                     made = await seal_next(self._sessions, host_id, limit_us, now, last=self._last)
                     if made is None:
+                        await pack_instances(self._sessions, host_id, limit_us)
                         self._idle[host_id] = (limit_us, time.monotonic())
                 n_blocks += made is not None
                 n_rows += made or 0

@@ -14,11 +14,13 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.codecs.sealed_codec import SealedRows, find_missing
 from normstat.db.session import driver_of, open_read_session, open_write_session
 from normstat.samples.lookup import find_stats
+from normstat.samples.packed_instances import restore_instances
 from normstat.samples.rollups.rollup_rows import wait_lock
 from normstat.samples.samples import POSTGRES_EPOCH_US, WIRE_TYPES, copy_rows, encode_wire
 from normstat.samples.sealed import sealed_rows
 from normstat.samples.sealed.sealed_reader import joined
 from normstat.samples.stat_tables import StoredStat, read_stored_stats
+from normstat.samples.stream_rows import lock_host_by_id
 from normstat.stats.spec import Field
 from normstat.window import Window, to_us
 
@@ -97,6 +99,9 @@ async def _unseal_block(sessions: Sessions, host_id: int, stat: str, start: date
         [ref] = await find_stats(session, [stat])
         await copy_sealed(connection, stored, ref.fields, host_id, rows)
         await sealed_rows.hold_block(connection, host_id, stat, start_us, until)
+        # Last, because ingest waits for the host's row.
+        await lock_host_by_id(session, host_id)
+        await restore_instances(connection, np.unique(rows.instance_id).tolist())
         return len(rows)
 
 

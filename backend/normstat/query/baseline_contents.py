@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.db.schema.models import Instance
+from normstat.db.schema.models import AnyInstance
 from normstat.query.report_coverage import find_covered, probe, read_steps
 from normstat.query.sample_counts import count_samples
 from normstat.runtime.readable import natural_key
@@ -79,10 +79,10 @@ async def read_instance_changes(
     """
     of_stat, was = await was_present(session, host_id, stat, before)
     _, is_there = await was_present(session, host_id, stat, [recent])
-    n_before = await session.scalar(select(func.count()).select_from(Instance).where(of_stat, was))
+    n_before = await session.scalar(select(func.count()).select_from(AnyInstance).where(of_stat, was))
     counts, names = [], []
     for condition in (was & ~is_there, is_there & ~was):
-        counts.append(await session.scalar(select(func.count()).select_from(Instance).where(of_stat, condition)) or 0)
-        query = select(Instance.name).where(of_stat, condition).order_by(Instance.id).limit(MAX_NAMED)
+        counts.append(await session.scalar(select(func.count()).select_from(AnyInstance).where(of_stat, condition)) or 0)
+        query = select(AnyInstance.name).where(of_stat, condition).order_by(AnyInstance.id).limit(MAX_NAMED)
         names.append(sorted(await session.scalars(query), key=natural_key))
     return InstanceChanges(n_before=n_before or 0, n_gone=counts[0], gone=names[0], n_new=counts[1], new=names[1])

@@ -15,9 +15,9 @@ from normstat.samples.instance_cache import LAST_STEP
 from normstat.window import Window
 
 READ_INSTANCES: Final = """
-    SELECT id, host_id, stat_id, name FROM instances
+    SELECT id, host_id, stat_id, name FROM all_instances
     WHERE host_id = ANY(%(host_ids)s::int8[]) AND stat_id = ANY(%(stat_ids)s::int8[])
-      AND first_sample_at < %(end)s AND last_sample_at >= %(start)s
+      AND first_sample_at < %(end)s AND last_sample_at >= %(start)s AND pack_first_at < %(end)s AND pack_last_at >= %(start)s
 """
 READ_PAST_STREAMS: Final = """
     SELECT host_id, max(last_sample_at) FILTER (WHERE last_sample_at <= %(at)s), count(*) FILTER (WHERE last_sample_at > %(at)s),

@@ -14,7 +14,7 @@ from typing import Final
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.db.schema.models import Instance
+from normstat.db.schema.models import AnyInstance
 from normstat.db.session import driver_of
 from normstat.errors import NotFound, shorten
 from normstat.query.process_list import find_fields, find_kind, list_process_stats
@@ -378,9 +378,11 @@ def _to_place(at: object, stream_id: object, offset: object) -> SamplePlace:
 async def _find_by_pid(session: AsyncSession, host_id: int, stat: StatRef, pid: int) -> list[InstanceRef]:
     """Return the instances of a PID."""
     rows = await session.execute(
-        select(Instance.id, Instance.name, Instance.first_sample_at, Instance.last_sample_at)
-        .where(Instance.host_id == host_id, Instance.stat_id == stat.id, Instance.name.startswith(f"{pid}/", autoescape=True))
-        .order_by(Instance.first_sample_at, Instance.id)
+        select(AnyInstance.id, AnyInstance.name, AnyInstance.first_sample_at, AnyInstance.last_sample_at)
+        .where(
+            AnyInstance.host_id == host_id, AnyInstance.stat_id == stat.id, AnyInstance.name.startswith(f"{pid}/", autoescape=True)
+        )
+        .order_by(AnyInstance.first_sample_at, AnyInstance.id)
         .limit(MAX_NAMES)
     )
     return [InstanceRef(*row) for row in rows]

@@ -25,6 +25,8 @@ from normstat.db.schema.models import (
     Host,
     Instance,
     PackedChunk,
+    PackedInstances,
+    PackedInstanceSlot,
     Rollup,
     RollupMark,
     StatTable,
@@ -115,7 +117,11 @@ async def delete_host(sessions: async_sessionmaker[AsyncSession], claim: Claim) 
     """
     async with open_write_session(sessions) as session:
         host_id = (await session.scalars(select(HostDeletionRow.host_id).where(HostDeletionRow.job_id == claim.id))).one()
-        of_host = select(Instance.stat_id).where(Instance.host_id == host_id).distinct()
+        of_host = (
+            select(Instance.stat_id)
+            .where(Instance.host_id == host_id)
+            .union(select(PackedInstances.stat_id).where(PackedInstances.host_id == host_id))
+        )
         stats = (await session.execute(select(StatTable.id, StatTable.name).where(StatTable.id.in_(of_host)))).all()
 
     async def note(session: WriteSession, n_samples: int) -> None:
@@ -127,6 +133,9 @@ async def delete_host(sessions: async_sessionmaker[AsyncSession], claim: Claim) 
         of_stat = (Instance.host_id == host_id) & (Instance.stat_id == stat_id)
         while await _delete_some(sessions, Instance.id, of_stat):
             pass
+        async with open_write_session(sessions) as session:
+            for model in (PackedInstances, PackedInstanceSlot):
+                await session.execute(delete(model).where(model.host_id == host_id, model.stat_id == stat_id))
     for stream_id in await _stream_ids(sessions, host_id):
         for column, of_stream in (
             (Chunk.start_offset, and_(Chunk.stream_id == stream_id, *on_shard(host_id))),

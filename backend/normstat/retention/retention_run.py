@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.db.hypertables import drop_oldest_part
-from normstat.db.schema.models import Instance, StatTable, Stream
+from normstat.db.schema.models import Instance, PackedInstances, StatTable, Stream
 from normstat.db.schema.retention_models import RetentionMark
 from normstat.db.session import WriteSession, driver_of, open_write_session
 from normstat.db.turns import Failures
@@ -27,6 +27,7 @@ from normstat.retention.result_removal import remove_results
 from normstat.retention.retention_rules import Removed, RetentionRun, Rules
 from normstat.retention.sample_removal import delete_samples
 from normstat.samples.instance_cache import LAST_STEP, forget_instances
+from normstat.samples.packed_instances import remove_ended
 from normstat.samples.profile_marks import forget_profiles_before
 from normstat.samples.rollups import rollup_rows
 from normstat.samples.rollups.rollup_rows import Place
@@ -129,7 +130,8 @@ class _Removal:
             pass
         async with open_write_session(self._sessions) as session:
             old = select(Instance.host_id).where(Instance.stat_id == self._stat_id, Instance.first_sample_at < self._before)
-            host_ids = list(await session.scalars(old.distinct().order_by(Instance.host_id)))
+            of_packs = PackedInstances.stat_id == self._stat_id, PackedInstances.first_at < self._before
+            host_ids = sorted(await session.scalars(old.union(select(PackedInstances.host_id).where(*of_packs))))
         for host_id in host_ids:
             with failures.keep(f"{self._name} of host {host_id}"):
                 await delete_samples(self._sessions, self._name, host_id, before=self._before, note=self._note)
@@ -168,9 +170,12 @@ class _Removal:
         of_stat = (Instance.host_id == host_id) & (Instance.stat_id == self._stat_id)
         # What is stored of the last sample may be behind.
         ended = Instance.last_sample_at < self._before - LAST_STEP
+        n_packed = await remove_ended(
+            connection, (host_id, self._stat_id), before=self._before, ended_before=self._before - LAST_STEP
+        )
         gone = await session.scalars(delete(Instance).where(of_stat, ended).returning(Instance.id))
         await forget_instances(connection, host_id)
-        await retention_rules.note_removed(session, self._run_id, Removed(n_instances=len(gone.all())))
+        await retention_rules.note_removed(session, self._run_id, Removed(n_instances=n_packed + len(gone.all())))
         await self._narrow_instances(session, connection, host_id)
         await rollup_rows.forget_rollups_before(session, Place(host_id, self._stat_id), self._before)
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import psycopg
 
+from normstat.samples.packed_instances import restore_named
 from normstat.window import LATEST_US, from_us, to_us
 
 LAST_STEP: Final = timedelta(minutes=5)
@@ -30,6 +31,8 @@ Key = tuple[int, int]
 Spans = Mapping[str, tuple[int, int]]
 # Id, first and last sample, and the last one as stored.
 StoredInstance = tuple[int, int, int, int]
+Names = Sequence[tuple[Key, str]]
+FoundInstance = tuple[Key, str, StoredInstance]
 
 # Existing ones first: an insert that ends in a conflict would use up an id every time, and ids are int4 in the samples.
 FIND: Final = """
@@ -174,14 +177,14 @@ class InstanceCache:
             if usual is None:
                 fresh.append(learned.by_key[key])
                 unknown += [(key, name) for name in seen if name not in before.ids]
-        for statement in (FIND, INSERT):
+        for look_up in (_find, _restore, _create):
             missing = [(key, name) for key, name in unknown if name not in learned.by_key[key].ids]
-            if statement == INSERT:
+            if look_up is _create:
                 self._count_new(learned, missing, spans, max_new)
                 if learned.refused:
                     return learned
             if missing:
-                for key, name, own in await _look_up(connection, statement, missing, spans):
+                for key, name, own in await look_up(connection, missing, spans):
                     _add(learned.by_key[key], name, own, spans[key][name], changed)
         for known in fresh:
             known.set_limits()
@@ -233,9 +236,25 @@ def _add(known: KnownInstances, name: str, own: StoredInstance, span: tuple[int,
     known.written_us.append(written)
 
 
+async def _find(connection: psycopg.AsyncConnection, names: Names, spans: Mapping[Key, Spans]) -> list[FoundInstance]:
+    """Return those of the instances that have rows."""
+    return await _look_up(connection, FIND, names, spans)
+
+
+async def _create(connection: psycopg.AsyncConnection, names: Names, spans: Mapping[Key, Spans]) -> list[FoundInstance]:
+    """Return the instances, which are new."""
+    return await _look_up(connection, INSERT, names, spans)
+
+
+async def _restore(connection: psycopg.AsyncConnection, names: Names, _: Mapping[Key, Spans]) -> list[FoundInstance]:
+    """Return those of the instances that were packed; they are rows again."""
+    found = await restore_named(connection, [(*key, name) for key, name in names])
+    return [((own.host_id, own.stat_id), own.name, (own.id, own.first_us, own.last_us, own.last_us)) for own in found]
+
+
 async def _look_up(
-    connection: psycopg.AsyncConnection, statement: str, names: Sequence[tuple[Key, str]], spans: Mapping[Key, Spans]
-) -> list[tuple[Key, str, StoredInstance]]:
+    connection: psycopg.AsyncConnection, statement: str, names: Names, spans: Mapping[Key, Spans]
+) -> list[FoundInstance]:
     """Return the instances that the statement finds or creates."""
     wanted = [(*key, name, *spans[key][name]) for key, name in names]
     arguments: dict[str, object] = {

@@ -11,11 +11,12 @@ from sqlalchemy import BigInteger, ColumnElement, Text, Uuid, and_, cast, func, 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.db.limited_session import limited_account
-from normstat.db.schema.models import Host, Instance, StatField, StatTable
+from normstat.db.schema.models import AnyInstance, Host, Instance, PackedInstances, StatField, StatTable
 from normstat.db.session import driver_of
 from normstat.errors import NotFound, shorten
 from normstat.runtime.readable import natural_key
 from normstat.samples.instance_cache import LAST_STEP
+from normstat.samples.packed_instances import PackedInstance, find_packed, read_packed
 from normstat.samples.sample_pages import load_sql
 from normstat.samples.sample_source import open_source
 from normstat.samples.sealed.sealed_reader import SealedQuery
@@ -23,7 +24,7 @@ from normstat.samples.stat_tables import earlier_types
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.spec import Field, Kind, Semantics, Storage, Worse
 from normstat.stats.spec_defaults import usual_semantics
-from normstat.window import MICROSECOND, Window
+from normstat.window import MICROSECOND, Window, from_us
 
 # Maximum number of instances in one list.
 MAX_LISTED: Final = 10_000
@@ -110,10 +111,19 @@ async def find_hosts(session: AsyncSession, names: Sequence[str]) -> dict[str, i
     return {name: host_id for name, host_id in rows}  # noqa: C416 (rows are no pairs to the type checker)
 
 
+def has_samples() -> ColumnElement[bool]:
+    """Return the condition that a host has sent samples of a stat."""
+    return or_(
+        *(
+            select(model.host_id).where(model.host_id == Host.id, model.stat_id == StatTable.id).exists()
+            for model in (Instance, PackedInstances)
+        )
+    )
+
+
 async def list_stats_of_hosts(session: AsyncSession, host_ids: Sequence[int]) -> dict[int, list[str]]:
     """Return the names of the stats with samples, by host: one lookup in the index for each host and stat."""
-    has_samples = select(Instance.id).where(Instance.host_id == Host.id, Instance.stat_id == StatTable.id).exists()
-    statement = select(Host.id, StatTable.name).join(StatTable, has_samples).where(Host.id.in_(host_ids)).order_by(StatTable.name)
+    statement = select(Host.id, StatTable.name).join(StatTable, has_samples()).where(Host.id.in_(host_ids)).order_by(StatTable.name)
     names: dict[int, list[str]] = {}
     for host_id, stat in await session.execute(statement):
         names.setdefault(host_id, []).append(stat)
@@ -123,8 +133,8 @@ async def list_stats_of_hosts(session: AsyncSession, host_ids: Sequence[int]) ->
 async def list_host_stats(session: AsyncSession, host_id: int) -> list[StatRef]:
     """Return the stats with samples of the host, by name."""
     # One lookup in the index of instances per stat, however many instances the host has had.
-    has_instances = select(Instance.id).where(Instance.host_id == host_id, Instance.stat_id == StatTable.id).exists()
-    names = (await session.scalars(select(StatTable.name).where(has_instances))).all()
+    statement = select(StatTable.name).join(Host, has_samples()).where(Host.id == host_id)
+    names = (await session.scalars(statement)).all()
     return await _read_stats(session, names)
 
 
@@ -137,15 +147,22 @@ async def find_instances(session: AsyncSession, host_id: int, stat_id: int, name
         Instance.name.in_(names),
         cast(func.md5(Instance.name), Uuid).in_([cast(func.md5(name), Uuid) for name in names]),
     )
-    rows = await session.execute(statement)
-    return sorted((InstanceRef(*row) for row in rows), key=lambda instance: natural_key(instance.name))
+    found = [InstanceRef(*row) for row in await session.execute(statement)]
+    missing = set(names) - {instance.name for instance in found}
+    packed = await find_packed(await driver_of(session), [(host_id, stat_id, name) for name in missing])
+    return sorted([*found, *map(_to_ref, packed)], key=lambda instance: natural_key(instance.name))
 
 
 async def list_instances_by_id(session: AsyncSession, ids: Sequence[int]) -> list[InstanceRef]:
     """Return these instances in the order of the ids."""
     columns = (Instance.id, Instance.name, Instance.first_sample_at, Instance.last_sample_at)
     found = {row[0]: InstanceRef(*row) for row in await session.execute(select(*columns).where(Instance.id.in_(ids)))}
+    found |= {own.id: _to_ref(own) for own in await read_packed(await driver_of(session), set(ids) - found.keys())}
     return [found[id_] for id_ in ids if id_ in found]
+
+
+def _to_ref(own: PackedInstance) -> InstanceRef:
+    return InstanceRef(own.id, own.name, from_us(own.first_us), from_us(own.last_us))
 
 
 async def list_latest_instances(
@@ -157,9 +174,9 @@ async def list_latest_instances(
     stacks).
     """
     statement = (
-        select(Instance.id, Instance.name, Instance.first_sample_at, Instance.last_sample_at, func.count().over())
+        select(AnyInstance.id, AnyInstance.name, AnyInstance.first_sample_at, AnyInstance.last_sample_at, func.count().over())
         .where(*await was_present(session, host_id, stat, [window]))
-        .order_by(Instance.last_sample_at.desc(), Instance.id)
+        .order_by(AnyInstance.last_sample_at.desc(), AnyInstance.id)
         .limit(limit)
     )
     rows = (await session.execute(statement)).all()
@@ -171,27 +188,23 @@ async def list_latest_instances_of_hosts(
     session: AsyncSession, host_ids: Sequence[int], stat: StatRef, window: Window, *, limit: int = MAX_LISTED
 ) -> dict[int, tuple[list[InstanceRef], int]]:
     """Return what `list_latest_instances` returns, for several hosts at once. Missing: no entry for a host without instances"""
-    own = and_(Instance.host_id.in_(host_ids), Instance.stat_id == stat.id)
+    own = and_(AnyInstance.host_id.in_(host_ids), AnyInstance.stat_id == stat.id)
     sure = _is_sure([window])
-    ended = await session.execute(
-        select(Instance.host_id, Instance.id).where(
-            own, ~sure, Instance.last_sample_at >= window.start - LAST_STEP, Instance.last_sample_at < window.start
-        )
-    )
+    ended = await session.execute(select(AnyInstance.host_id, AnyInstance.id).where(own, ~sure, _just_ended(window)))
     candidates: dict[int, list[int]] = {}
     for host_id, id_ in ended:
         candidates.setdefault(host_id, []).append(id_)
     late: set[int] = set()
     for host_id, ids in candidates.items():
         late |= await _find_late(session, host_id, stat, window, ids)
-    newest = (Instance.last_sample_at.desc(), Instance.id)
+    newest = (AnyInstance.last_sample_at.desc(), AnyInstance.id)
     rows = (
         select(
-            Instance.host_id, Instance.id, Instance.name, Instance.first_sample_at, Instance.last_sample_at,
-            func.count().over(partition_by=Instance.host_id).label("n_all"),
-            func.row_number().over(partition_by=Instance.host_id, order_by=newest).label("place"),
+            AnyInstance.host_id, AnyInstance.id, AnyInstance.name, AnyInstance.first_sample_at, AnyInstance.last_sample_at,
+            func.count().over(partition_by=AnyInstance.host_id).label("n_all"),
+            func.row_number().over(partition_by=AnyInstance.host_id, order_by=newest).label("place"),
         )
-        .where(own, or_(sure, Instance.id.in_(late)) if late else sure)
+        .where(own, or_(sure, AnyInstance.id.in_(late)) if late else sure)
         .subquery()
     )  # fmt: skip
     found: dict[int, tuple[list[InstanceRef], int]] = {}
@@ -205,7 +218,27 @@ async def list_latest_instances_of_hosts(
 
 def _is_sure(windows: Sequence[Window]) -> ColumnElement[bool]:
     """Return the condition that an instance has samples before the end of a window, and in it or after it."""
-    return or_(*(and_(Instance.first_sample_at < window.end, Instance.last_sample_at >= window.start) for window in windows))
+    return or_(
+        *(
+            and_(
+                AnyInstance.first_sample_at < window.end,
+                AnyInstance.last_sample_at >= window.start,
+                *_in_pack(window.start, window.end),
+            )
+            for window in windows
+        )
+    )
+
+
+def _in_pack(start: datetime, end: datetime) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """Return the conditions of the packs in which an instance with samples in [start, end) may be."""
+    return AnyInstance.pack_first_at < end, AnyInstance.pack_last_at >= start
+
+
+def _just_ended(window: Window) -> ColumnElement[bool]:
+    """Return the condition that the last sample of an instance is before the window by the rows, which may be behind."""
+    start = window.start - LAST_STEP
+    return and_(AnyInstance.last_sample_at >= start, AnyInstance.last_sample_at < window.start, *_in_pack(start, window.start))
 
 
 async def was_present(
@@ -216,18 +249,16 @@ async def was_present(
     An instance is present from its first to its last sample. Where its row leaves the last one open, the samples decide.
     """
     sure = _is_sure(windows)
-    own = and_(Instance.host_id == host_id, Instance.stat_id == stat.id)
-    just_ended = or_(
-        *(and_(Instance.last_sample_at >= window.start - LAST_STEP, Instance.last_sample_at < window.start) for window in windows)
-    )
+    own = and_(AnyInstance.host_id == host_id, AnyInstance.stat_id == stat.id)
+    just_ended = or_(*map(_just_ended, windows))
     # One question for all windows: a baseline may have hundreds, and nearly always none of them has such an instance.
-    ended = (await session.execute(select(Instance.id, Instance.last_sample_at).where(own, ~sure, just_ended))).all()
+    ended = (await session.execute(select(AnyInstance.id, AnyInstance.last_sample_at).where(own, ~sure, just_ended))).all()
     late: set[int] = set()
     for window in windows:
         candidates = [id_ for id_, last in ended if window.start - LAST_STEP <= last < window.start]
         if candidates:
             late |= await _find_late(session, host_id, stat, window, candidates)
-    return own, or_(sure, Instance.id.in_(late)) if late else sure
+    return own, or_(sure, AnyInstance.id.in_(late)) if late else sure
 
 
 async def _find_late(session: AsyncSession, host_id: int, stat: StatRef, window: Window, candidates: Sequence[int]) -> set[int]:
@@ -248,11 +279,12 @@ async def read_possible_window(session: AsyncSession, host_id: int, stat_id: int
     # The last sample of an active instance may be LAST_STEP later than its row says.
     first, last, n = (
         await session.execute(
-            select(func.min(Instance.first_sample_at), func.max(Instance.last_sample_at), func.count()).where(
-                Instance.host_id == host_id,
-                Instance.stat_id == stat_id,
-                Instance.first_sample_at < window.end,
-                Instance.last_sample_at >= window.start - LAST_STEP,
+            select(func.min(AnyInstance.first_sample_at), func.max(AnyInstance.last_sample_at), func.count()).where(
+                AnyInstance.host_id == host_id,
+                AnyInstance.stat_id == stat_id,
+                AnyInstance.first_sample_at < window.end,
+                AnyInstance.last_sample_at >= window.start - LAST_STEP,
+                *_in_pack(window.start - LAST_STEP, window.end),
             )
         )
     ).one()
@@ -272,6 +304,7 @@ async def read_instance_names(session: AsyncSession, ids: Sequence[int]) -> dict
             "SELECT id, name FROM instances WHERE id = ANY(%(ids)s::int8[])", {"ids": list(ids[start : start + NAMES_AT_ONCE])}
         )
         names.update((int(str(id_)), str(name)) for id_, name in await cursor.fetchall())
+    names |= {own.id: own.name for own in await read_packed(connection, set(ids) - names.keys())}
     return names
 
 

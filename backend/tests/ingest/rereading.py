@@ -48,7 +48,7 @@ def books(url: str, host: str = "alpha", *, without: frozenset[str] = frozenset(
         ),
         "instances": rows_of(
             url,
-            "SELECT stats.name AS stat, instances.name, first_sample_at, last_sample_at FROM instances"
+            "SELECT stats.name AS stat, instances.name, first_sample_at, last_sample_at FROM all_instances AS instances"
             f" JOIN stats ON stats.id = stat_id {of_host.format('instances')} ORDER BY 1, 2",
             without=set(),
         ),

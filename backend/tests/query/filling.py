@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import select
 
+from normstat.compaction.instance_packing import pack_instances
 from normstat.compaction.seal_job import seal_next
 from normstat.db.schema.models import Stream
 from normstat.db.session import WriteSession, driver_of
@@ -128,11 +129,12 @@ SEALED: Final = "NORMSTAT_TEST_SEALED"
 
 
 async def seal_all(sessions: Sessions, host: str) -> int:
-    """Seals everything that a host has; the number of samples."""
+    """Seals everything that a host has, and packs its instances; the number of samples."""
     async with sessions() as session:
         host_id = await require_host(session, host)
     n_rows = 0
     while (made := await seal_next(sessions, host_id, to_us(LATEST), datetime.now(UTC))) is not None:
         assert made, "nobody else works on the host"
         n_rows += made
+    await pack_instances(sessions, host_id, to_us(LATEST), min_packed=1)
     return n_rows

@@ -9,6 +9,7 @@ from typing import Final
 
 from sqlalchemy import (
     BigInteger,
+    Column,
     DateTime,
     Float,
     ForeignKey,
@@ -18,6 +19,7 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     SmallInteger,
+    Table,
     Text,
     UniqueConstraint,
     text,
@@ -129,7 +131,8 @@ class StatField(Base):
 class Instance(Base):
     """An instance of a stat on one host; the name is "" for one-row stats.
 
-    A folded stack may be longer than an index entry can be, hence the index over its hash: look a name up by both.
+    A folded stack may be longer than an index entry can be, hence the index over its hash: look a name up by both. Every row of
+    a wide table has its instance here; those that have sealed samples only may be in `packed_instances`.
     """
 
     __tablename__ = "instances"
@@ -142,6 +145,72 @@ class Instance(Base):
     name: Mapped[str]
     first_sample_at: Mapped[datetime]
     last_sample_at: Mapped[datetime]
+
+
+class PackedInstances(Base):
+    """Instances of a stat on one host that ended, and whose samples are all sealed: no longer rows of `instances`.
+
+    Arrays in the order of their ids: names; `id_steps`, the id minus `min_id` and the place in the array; `first_steps`, the
+    first sample minus `first_at`, and `lived_steps`, the last minus the first one, in units of `unit_us` microseconds.
+    """
+
+    __tablename__ = "packed_instances"
+    __table_args__ = (Index("ix_packed_instances__max_id", "max_id"),)
+    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True)
+    stat_id: Mapped[int] = mapped_column(ForeignKey("stats.id", ondelete="CASCADE"), primary_key=True)
+    min_id: Mapped[int] = mapped_column(primary_key=True)
+    max_id: Mapped[int]
+    n_instances: Mapped[int] = mapped_column(Integer)
+    first_at: Mapped[datetime]
+    last_at: Mapped[datetime]
+    unit_us: Mapped[int]
+    names: Mapped[list[str]] = mapped_column(ARRAY(Text()))
+    id_steps: Mapped[list[int]] = mapped_column(ARRAY(Integer))
+    first_steps: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    lived_steps: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+
+
+class PackedInstanceSlot(Base):
+    """Where a packed instance is found by its name: the hashes of the names that fall into this slot, and the ids.
+
+    Slot 0 knows the number of slots. Ids that are packed no longer may stay: code that finds one compares its name.
+    """
+
+    __tablename__ = "packed_instance_slots"
+    host_id: Mapped[int] = mapped_column(ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True)
+    stat_id: Mapped[int] = mapped_column(ForeignKey("stats.id", ondelete="CASCADE"), primary_key=True)
+    slot: Mapped[int] = mapped_column(Integer, primary_key=True)
+    n_slots: Mapped[int] = mapped_column(Integer)
+    hashes: Mapped[list[int]] = mapped_column(ARRAY(Integer))
+    ids: Mapped[list[int]] = mapped_column(ARRAY(Integer))
+
+
+class AnyInstance(Base):
+    """An instance, packed or not, by the view `all_instances`. `pack_*` are the bounds of its pack, or its own: a statement that
+    also limits these does not unpack what it cannot need.
+    """
+
+    # Not a table: migrations make the view.
+    __table__ = Table(
+        "all_instances",
+        MetaData(),
+        Column("id", BigInteger, primary_key=True),
+        Column("host_id", BigInteger, nullable=False),
+        Column("stat_id", BigInteger, nullable=False),
+        Column("name", Text, nullable=False),
+        Column("first_sample_at", DateTime(timezone=True), nullable=False),
+        Column("last_sample_at", DateTime(timezone=True), nullable=False),
+        Column("pack_first_at", DateTime(timezone=True), nullable=False),
+        Column("pack_last_at", DateTime(timezone=True), nullable=False),
+    )
+    id: Mapped[int]
+    host_id: Mapped[int]
+    stat_id: Mapped[int]
+    name: Mapped[str]
+    first_sample_at: Mapped[datetime]
+    last_sample_at: Mapped[datetime]
+    pack_first_at: Mapped[datetime]
+    pack_last_at: Mapped[datetime]
 
 
 class Stream(Base):

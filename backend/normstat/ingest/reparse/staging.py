@@ -20,6 +20,7 @@ from psycopg import sql
 from normstat.db.hypertables import make_chunks_for
 from normstat.db.session import WriteSession, driver_of
 from normstat.samples.instance_cache import forget_instances
+from normstat.samples.packed_instances import find_packed, restore_instances, restore_named
 from normstat.samples.profile_marks import Changed, mark_profiles
 from normstat.samples.rollups.rollup_marks import hours_of, mark_changed
 from normstat.samples.rollups.rollup_rows import HOUR_US
@@ -183,8 +184,7 @@ class Staging:
             if len(unknown) + max(n_new.values(), default=0) <= max_new:
                 continue
             if name in stored:
-                arguments = {"host_id": self._host_id, "stat_id": stored[name].id, "names": sorted(unknown)}
-                unknown -= {str(known) for known, _ in await (await connection.execute(FIND_INSTANCES, arguments)).fetchall()}
+                unknown -= (await self._find(connection, stored[name].id, sorted(unknown))).keys()
             firsts = {instance: first for instance, (first, _) in instance_spans(own).items() if instance in unknown}
             too_many = set()
             for instance, first in sorted(firsts.items(), key=lambda item: item[1]):
@@ -263,6 +263,8 @@ class Staging:
         """Make the instances fit the stored rows; the host's row must be locked."""
         connection = await driver_of(session)
         await forget_instances(connection, self._host_id)
+        touched = {id_ for staged in self._stats.values() for id_ in staged.ids.values()}
+        await restore_instances(connection, touched.union(*self._old.values()))
         spans: dict[str, dict[int, Span]] = {}
         for name, staged in self._stats.items():
             ids = await self._add_instances(connection, staged)
@@ -341,9 +343,7 @@ class Staging:
         names = [name for name in spans if name not in staged.ids]
         if not names:
             return
-        arguments: dict[str, object] = {"host_id": self._host_id, "stat_id": staged.stored.id, "names": names}
-        cursor = await connection.execute(FIND_INSTANCES, arguments)
-        staged.ids |= {str(name): int(str(id_)) for name, id_ in await cursor.fetchall()}
+        staged.ids |= await self._find(connection, staged.stored.id, names)
         new = [name for name in names if name not in staged.ids]
         if new:
             cursor = await connection.execute(RESERVE_IDS, {"n": len(new)})
@@ -360,17 +360,24 @@ class Staging:
         if not names:
             return ids
         arguments = {"host_id": self._host_id, "stat_id": staged.stored.id, "names": names}
+        await restore_named(connection, [(self._host_id, staged.stored.id, name) for name in names])
         cursor = await connection.execute(ADD_INSTANCES, _spans(ids, {name: staged.spans[name] for name in names}) | arguments)
         added = {str(name) for (name,) in await cursor.fetchall()}
         taken = [name for name in names if name not in added]
         if taken:
             move = sql.SQL("UPDATE {} SET instance_id = %(id)s WHERE host_id = %(host_id)s AND instance_id = %(reserved)s")
-            cursor = await connection.execute(FIND_INSTANCES, arguments | {"names": taken})
-            for name, id_ in await cursor.fetchall():
-                moved = {"id": id_, "host_id": self._host_id, "reserved": ids[str(name)]}
+            for name, id_ in (await self._find(connection, staged.stored.id, taken)).items():
+                moved = {"id": id_, "host_id": self._host_id, "reserved": ids[name]}
                 await connection.execute(move.format(staged.stored.table), moved)
-                ids[str(name)] = int(str(id_))
+                ids[name] = id_
         return ids
+
+    async def _find(self, connection: psycopg.AsyncConnection, stat_id: int, names: Sequence[str]) -> dict[str, int]:
+        """Return the numbers of those of the instances that exist, packed ones too."""
+        cursor = await connection.execute(FIND_INSTANCES, {"host_id": self._host_id, "stat_id": stat_id, "names": list(names)})
+        found = {str(name): int(str(id_)) for name, id_ in await cursor.fetchall()}
+        packed = await find_packed(connection, [(self._host_id, stat_id, name) for name in names if name not in found])
+        return found | {own.name: own.id for own in packed}
 
 
 def _spans(ids: Mapping[str, int], spans: Mapping[str, tuple[int, int]]) -> dict[str, object]:

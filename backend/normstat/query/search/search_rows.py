@@ -9,9 +9,10 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.db.schema.baseline_models import Baseline, SavedComparisonRow
-from normstat.db.schema.models import Host, Instance, StatTable
+from normstat.db.schema.models import AnyInstance, Host, StatTable
 from normstat.db.schema.retention_models import HostDeletionRow
 from normstat.records.host_tag_rows import sort_tags
+from normstat.samples.lookup import has_samples
 
 # Maximum number of instances in one search, the latest. With more, the words are too unspecific.
 MAX_INSTANCES: Final = 2000
@@ -70,11 +71,10 @@ async def find_senders(session: AsyncSession, stats: Sequence[str]) -> dict[str,
     """Return the hosts that send each of these stats. Missing: stats that no host sends."""
     if not stats:
         return {}
-    is_sent = select(Instance.id).where(Instance.host_id == Host.id, Instance.stat_id == StatTable.id).exists()
     names = func.array_agg(Host.name.op("ORDER BY")(func.coalesce(Host.last_seen_at, Host.created_at).desc()))
     statement = (
         select(StatTable.name, func.count(), names)
-        .join(Host, is_sent)
+        .join(Host, has_samples())
         .where(StatTable.name.in_(stats), Host.id.not_in(select(HostDeletionRow.host_id)))
         .group_by(StatTable.name)
     )
@@ -92,14 +92,14 @@ async def find_instance_rows(
         return [], 0
     names = {host.id: host.name for host in hosts}
     statement = (
-        select(Instance.host_id, StatTable.name, Instance.name, Instance.last_sample_at, func.count().over())
-        .join(StatTable, StatTable.id == Instance.stat_id)
+        select(AnyInstance.host_id, StatTable.name, AnyInstance.name, AnyInstance.last_sample_at, func.count().over())
+        .join(StatTable, StatTable.id == AnyInstance.stat_id)
         .where(
-            Instance.host_id.in_(names),
+            AnyInstance.host_id.in_(names),
             StatTable.name.in_(stats),
-            or_(*(Instance.name.icontains(word, autoescape=True) for word in words)),
+            or_(*(AnyInstance.name.icontains(word, autoescape=True) for word in words)),
         )
-        .order_by(Instance.last_sample_at.desc(), Instance.id)
+        .order_by(AnyInstance.last_sample_at.desc(), AnyInstance.id)
         .limit(MAX_INSTANCES)
     )
     rows = (await session.execute(statement)).all()

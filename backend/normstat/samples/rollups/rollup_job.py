@@ -46,7 +46,8 @@ HOSTS_TO_DO: Final = """
       AND (%(host)s::text IS NULL OR h.name = %(host)s::text)
       AND (h.rolled_until < %(limit)s
            OR h.rolled_until IS NULL
-              AND EXISTS (SELECT FROM instances AS i WHERE i.host_id = h.id AND i.first_sample_at < %(limit)s)
+              AND (EXISTS (SELECT FROM instances AS i WHERE i.host_id = h.id AND i.first_sample_at < %(limit)s)
+                   OR EXISTS (SELECT FROM packed_instances AS p WHERE p.host_id = h.id))
            OR EXISTS (SELECT FROM rollup_marks AS m WHERE m.host_id = h.id))
     ORDER BY h.id
 """
@@ -57,7 +58,8 @@ HOSTS_OF_CLUSTER: Final = HOSTS_TO_DO.replace(
 )
 LOCK_HOST: Final = """
     SELECT rolled_until, CASE WHEN rolled_until IS NULL THEN
-        (SELECT min(i.first_sample_at) FROM instances AS i WHERE i.host_id = h.id) END
+        least((SELECT min(i.first_sample_at) FROM instances AS i WHERE i.host_id = h.id),
+            (SELECT min(p.first_at) FROM packed_instances AS p WHERE p.host_id = h.id)) END
     FROM hosts AS h WHERE id = %(host_id)s FOR NO KEY UPDATE OF h
 """
 READ_UNTIL: Final = "SELECT rolled_until FROM hosts WHERE id = %(host_id)s"
