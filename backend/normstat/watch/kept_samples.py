@@ -105,7 +105,9 @@ class KeptSamples:
         sides: dict[int, dict[str, StatSide]] = {}
         for some in alike.values():
             pages = await self._read_pages(session, some, streams, max_rows)
-            ids = distinct_values(np.concatenate([np.empty(0, np.int64), *(page.instance_id for page in pages if page is not None)]))
+            ids = distinct_values(
+                np.concatenate([np.empty(0, np.int64), *(page.instance_id for page in pages if page is not None)])
+            )
             known = await names.of(session, ids.tolist())
             for (one, _), page in zip(some, pages, strict=True):
                 if page is not None:
