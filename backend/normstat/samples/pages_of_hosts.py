@@ -60,8 +60,15 @@ async def read_pages_of_hosts(session: AsyncSession, queries: Sequence[PageQuery
                     yield number, page
 
 
+async def plan_plainly(session: AsyncSession) -> None:
+    """Make PostgreSQL choose plans for short windows in the rest of the transaction."""
+    await (await driver_of(session)).execute(PLAIN_PLANS)
+
+
 async def read_short_pages(session: AsyncSession, queries: Sequence[PageQuery], *, max_rows: int) -> list[Page | None]:
     """Return the samples of queries of one stat and the same fields, each of all instances of one host: one statement for all.
+
+    Several stats of a transaction are read faster after `plan_plainly`.
 
     Missing: None for a query with sealed samples or with more than `max_rows` rows, which `read_pages` reads
     """
@@ -74,7 +81,6 @@ async def read_short_pages(session: AsyncSession, queries: Sequence[PageQuery], 
     found: list[Page | None] = [None] * len(queries)
     places = [place for place, query in enumerate(queries) if query.host_id not in sealed]
     if places:
-        await connection.execute(PLAIN_PLANS)
         spans = [(queries[place].host_id, queries[place].window) for place in places]
         pages = await PageReader(connection, queries[0]).fetch_of_hosts(spans, max_rows + 1)
         for place, page in zip(places, pages, strict=True):

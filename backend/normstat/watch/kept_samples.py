@@ -16,7 +16,7 @@ from normstat.comparison.read_side import StatSide, side_of_page
 from normstat.runtime.arrays import distinct_values
 from normstat.runtime.units import MIB
 from normstat.samples.lookup import InstanceNames, StatRef
-from normstat.samples.pages_of_hosts import read_short_pages
+from normstat.samples.pages_of_hosts import plan_plainly, read_short_pages
 from normstat.samples.sample_pages import Page, PageQuery, merge_pages
 from normstat.stats.spec import Field
 from normstat.watch.watched_stream_rows import NO_STREAMS, HostStreams, StreamMark, read_removed
@@ -103,6 +103,7 @@ class KeptSamples:
             kept = before[one.host_id].get(one.stat.name)
             alike.setdefault((one.stat.name, tuple(field.key for field in one.fields)), []).append((one, kept))
         sides: dict[int, dict[str, StatSide]] = {}
+        await plan_plainly(session)
         for some in alike.values():
             pages = await self._read_pages(session, some, streams, max_rows)
             ids = distinct_values(

@@ -49,7 +49,7 @@ def test_the_counts_of_loss_can_be_read_at_any_moment(host: Host) -> None:
     host.wait_for(lambda: list(host.spool.glob("refused/odd_linux.*")), "bytes set aside")
     host.wait_for(lambda: "refused_chunks=0" not in state(host), "the count")
     seen = {state(host) for _ in range(20_000)}
-    assert all(text.endswith("bad_lines=0\nio_note=\n") for text in seen), seen
+    assert all(text.endswith("bad_lines=0\npace=1\nio_note=\n") for text in seen), seen
     host.stop()
 
 
