@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.codecs.sealed_codec import SealedRows, find_missing
 from normstat.db.session import driver_of, open_read_session, open_write_session
+from normstat.runtime.arrays import distinct_values
 from normstat.samples.lookup import find_stats
 from normstat.samples.packed_instances import restore_instances
 from normstat.samples.rollups.rollup_rows import wait_lock
@@ -101,7 +102,7 @@ async def _unseal_block(sessions: Sessions, host_id: int, stat: str, start: date
         await sealed_rows.hold_block(connection, host_id, stat, start_us, until)
         # Last, because ingest waits for the host's row.
         await lock_host_by_id(session, host_id)
-        await restore_instances(connection, np.unique(rows.instance_id).tolist())
+        await restore_instances(connection, distinct_values(rows.instance_id).tolist())
         return len(rows)
 
 

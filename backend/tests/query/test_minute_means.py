@@ -37,7 +37,7 @@ async def read(session: AsyncSession) -> tuple[MinuteMeans, SpanSamples]:
     assert stat is not None
     fields = [field for field in stat.fields if field.key in ("usr_pct", "sys_pct")]
     ids = [await require_host(session, host) for host in HOSTS]
-    cursor = await (await driver_of(session)).execute("SELECT id FROM instances ORDER BY id")
+    cursor = await (await driver_of(session)).execute("SELECT id FROM all_instances ORDER BY id")
     instances = [int(str(number)) for (number,) in await cursor.fetchall()]
     means = await read_minute_means(session, stat, fields, host_ids=ids, instance_ids=instances, window=WINDOW)
     spans = [(host_id, Window(WINDOW.start, WINDOW.end - timedelta(minutes=number))) for number, host_id in enumerate(ids)]

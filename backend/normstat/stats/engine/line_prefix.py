@@ -16,7 +16,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from functools import cache
 from typing import Final
 
 from normstat.stats.engine.hosts import BANNERS
@@ -30,6 +29,7 @@ from normstat.stats.engine.times.timestamps import (
     parse_clock,
     take_clock,
 )
+from normstat.stats.pattern import compile_once
 
 # Lines that are looked at for a prefix to begin, and those that must then have it.
 MAX_BEFORE: Final = 64
@@ -86,13 +86,8 @@ class PrefixForm:
 
     def match(self, line: bytes) -> re.Match[str] | None:
         """Return the prefix of a line. Missing: None for a line without."""
-        return _compile(self.pattern).match(line[:MAX_LENGTH].decode("latin-1"))
-
-
-@cache
-def _compile(pattern: str) -> re.Pattern[str]:
-    # All of them take 20 ms: only streams that are read need them, not every process that loads the specs.
-    return re.compile(pattern, re.ASCII)
+        # Not compiled before: all of them take 20 ms, and few processes that load the specs read a stream.
+        return compile_once(self.pattern, re.ASCII).match(line[:MAX_LENGTH].decode("latin-1"))
 
 
 FORMS: Final = (
