@@ -35,6 +35,8 @@ PR_SET_CHILD_SUBREAPER: Final = 36
 # Arguments and environment.
 MAX_MESSAGE: Final = 1 << 20
 POLL_S: Final = 0.01
+READY: Final = b"ready"
+IMPORT_S: Final = 300
 
 
 class ForkedProcess:
@@ -97,6 +99,8 @@ class ForkServer:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.fork_server", str(theirs.fileno())], pass_fds=[theirs.fileno()], cwd=BACKEND
             )
+        with _importing():
+            assert self._channel.recv(64) == READY, f"the fork server has ended: {self._process.wait()}"
 
     def start(self, words: Sequence[str], environment: Mapping[str, str], outputs: tuple[IO[bytes], IO[bytes]]) -> ForkedProcess:
         message = json.dumps([words, dict(environment)]).encode()
@@ -123,6 +127,17 @@ def _fork_server() -> ForkServer:
     server = ForkServer()
     atexit.register(server.stop)
     return server
+
+
+@contextlib.contextmanager
+def _importing() -> Iterator[None]:
+    """Give the test another time limit meanwhile: to import everything takes a minute on a slow machine, and is of no one test."""
+    left_s, _ = signal.getitimer(signal.ITIMER_REAL)
+    signal.setitimer(signal.ITIMER_REAL, IMPORT_S if left_s else 0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, left_s)
 
 
 @contextlib.contextmanager
@@ -182,7 +197,9 @@ def main() -> None:
             route.prepare()
         assert dict(load_catalogue().stats)
     gc.freeze()
-    words = _serve(socket.socket(fileno=int(sys.argv[1])))
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    channel.send(READY)
+    words = _serve(channel)
     if words is not None:
         sys.argv = words
         runpy.run_module(words[0], run_name="__main__", alter_sys=True)
