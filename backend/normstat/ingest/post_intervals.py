@@ -22,6 +22,8 @@ JUDGED_EVERY_S: Final = 10.0
 BUSY: Final = 0.7
 IDLE: Final = 0.4
 STEP: Final = 1.5
+# With fewer, it is not the posts that keep ingest busy but a slow disk, and their rhythm must not change with an incident.
+MIN_POSTS_PER_S: Final = 10
 
 
 class PostIntervals:
@@ -37,6 +39,7 @@ class PostIntervals:
         # Time with work in the present stretch, up to the last change.
         self._busy_s = 0.0
         self._changed_s = self._since_s
+        self._n_posts = 0
         self._asked_s = float(CALM_S)
 
     @contextmanager
@@ -53,15 +56,16 @@ class PostIntervals:
     def of_host(self, *, is_urgent: bool) -> int:
         """Return the pause to ask for, in whole seconds."""
         self._advance()
+        self._n_posts += 1
         now_s = self._changed_s
         length_s = now_s - self._since_s
         if length_s >= JUDGED_EVERY_S:
             share = self._busy_s / length_s
-            if share > BUSY:
+            if share > BUSY and self._n_posts >= MIN_POSTS_PER_S * length_s:
                 self._asked_s = min(MAX_S, self._asked_s * STEP)
             elif share < IDLE:
                 self._asked_s = max(CALM_S, self._asked_s / STEP)
-            self._since_s, self._busy_s = now_s, 0.0
+            self._since_s, self._busy_s, self._n_posts = now_s, 0.0, 0
             metrics.INGEST_POST_INTERVAL.set(self._asked_s)
         return URGENT_S if is_urgent else round(self._asked_s)
 

@@ -14,8 +14,10 @@ class Load:
         self.now_s = 0.0
         self.intervals = PostIntervals(lambda: self.now_s)
 
-    def run(self, share: float) -> int:
-        """Work for this share of a stretch, and return what is asked then."""
+    def run(self, share: float, n_posts: int = 200) -> int:
+        """Take that many posts and work for this share of a stretch, and return what is asked then."""
+        for _ in range(n_posts):
+            self.intervals.of_host(is_urgent=False)
         with self.intervals.working(), self.intervals.working():
             self.now_s += share * JUDGED_EVERY_S
         self.now_s += (1 - share) * JUDGED_EVERY_S
@@ -31,10 +33,15 @@ def test_the_busier_ingest_is_the_longer_agents_wait() -> None:
     assert [load.run(0.1) for _ in range(3)] == [13, CALM_S, CALM_S]
 
 
+def test_few_posts_on_a_slow_disk_keep_their_rhythm() -> None:
+    load = Load()
+    assert [load.run(1.0, n_posts=9) for _ in range(3)] == [CALM_S] * 3
+
+
 def test_a_batch_that_lasts_counts_while_it_lasts() -> None:
     load = Load()
     with load.intervals.working():
-        load.now_s += JUDGED_EVERY_S
+        assert load.run(0.0) > CALM_S
         assert load.intervals.of_host(is_urgent=False) > CALM_S
 
 
