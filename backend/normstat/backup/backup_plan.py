@@ -22,7 +22,7 @@ from typing import Final
 from psycopg import sql
 
 from normstat.backup.backup_files import Connection
-from normstat.db.distribution import is_citus
+from normstat.db.connecting import is_citus
 from normstat.db.schema.account_models import LoginAttempt
 from normstat.db.schema.all_models import Base
 from normstat.db.schema.artefact_models import ArtefactBytes, ArtefactPartRow

@@ -28,8 +28,7 @@ from normstat.backup.damage import NO_CHECKS, CheckSource, RowChecks, RowInspect
 from normstat.backup.journal import Journal, locked_folder
 from normstat.backup.manifest import FORMAT, BackupPiece, Manifest, write_manifest
 from normstat.backup.salvage import Salvage
-from normstat.db.connecting import connect_arguments
-from normstat.db.distribution import is_citus
+from normstat.db.connecting import connect_arguments, is_citus
 from normstat.db.hypertables import TableFile, read_edition, read_files
 from normstat.db.unreadable import UNREADABLE
 from normstat.errors import Conflict

@@ -18,7 +18,7 @@ from normstat.backup.dump import Progress, Watch, connect
 from normstat.backup.manifest import BackupPiece, Manifest, read_manifest
 from normstat.backup.target import RestoreTarget
 from normstat.db.cluster_layout import OF_STREAMS
-from normstat.db.distribution import is_citus
+from normstat.db.connecting import is_citus
 from normstat.db.session import make_engine, make_sessions, open_write_session
 from normstat.errors import BadRequest
 from normstat.samples.stat_tables import SCHEMA, make_missing_tables

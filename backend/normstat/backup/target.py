@@ -18,7 +18,7 @@ from normstat.backup.backup_files import Connection
 from normstat.backup.backup_plan import LEFT_OUT, PUBLIC
 from normstat.backup.manifest import BackupPiece, Manifest
 from normstat.db.cluster_layout import is_laid_out, lay_out
-from normstat.db.distribution import is_citus
+from normstat.db.connecting import is_citus
 from normstat.db.leader import LEADER_LOCK_HALVES
 from normstat.db.migrations import downgrade, make_config, upgrade
 from normstat.db.schema.all_models import Base

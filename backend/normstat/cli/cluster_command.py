@@ -10,8 +10,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from normstat.cli.db_session import exit_with, print_table, to_printable
 from normstat.db import cluster_layout, cluster_nodes
 from normstat.db.cluster_layout import Connection
-from normstat.db.connecting import connect_arguments
-from normstat.db.distribution import is_citus
+from normstat.db.connecting import connect_arguments, is_citus
 from normstat.db.schema_version import require_current_schema
 from normstat.errors import Conflict, DatabaseAway, NormstatError
 from normstat.runtime.readable import count_of, format_bytes

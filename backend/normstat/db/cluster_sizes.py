@@ -7,7 +7,7 @@ from typing import Final
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.db.distribution import is_citus
+from normstat.db.connecting import is_citus
 
 # Each worker adds up its shards, whose names end in a number. A worker that is away is left out.
 SIZES: Final = text("""

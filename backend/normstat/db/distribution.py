@@ -16,8 +16,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.db.connecting import is_citus
 from normstat.db.schema.models import Stream
 
-__all__ = ["is_citus"]
-
 # All distributed tables of samples are colocated with this one.
 FIRST_TABLE: Final = "public.rollups"
 HOST_ID: Final = "host_id"

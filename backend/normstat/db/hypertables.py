@@ -16,7 +16,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.db.cluster_sizes import read_shard_sizes
-from normstat.db.distribution import is_citus
+from normstat.db.connecting import is_citus
 from normstat.db.session import driver_of, open_read_session, open_write_session
 from normstat.db.turns import Failures
 from normstat.window import Window

@@ -13,7 +13,8 @@ from sqlalchemy import Select, and_, delete, func, insert, or_, select, tuple_, 
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.db.distribution import find_owner, is_citus, on_shard
+from normstat.db.connecting import is_citus
+from normstat.db.distribution import find_owner, on_shard
 from normstat.db.row_records import to_record
 from normstat.db.schema.job_models import OPEN_STATES, ImportedFileRow, ImportRow, Job, JobKind, JobState
 from normstat.db.schema.models import Chunk, Host, Load, PackedChunk, StoredRejectedLine, Stream

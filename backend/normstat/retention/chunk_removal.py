@@ -10,7 +10,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from sqlalchemy.orm import InstrumentedAttribute
 
-from normstat.db.distribution import HOST_ID, is_citus, on_shard
+from normstat.db.connecting import is_citus
+from normstat.db.distribution import HOST_ID, on_shard
 from normstat.db.schema.models import Chunk, PackedChunk, Stream
 from normstat.db.schema.retention_models import StreamChange
 from normstat.db.session import WriteSession, open_write_session

@@ -18,7 +18,8 @@ from sqlalchemy import ScalarSelect, TextClause, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.codecs.pack_codec import FramePlace, StoredChunk, cut_frame, read_directory, unpack_frame
-from normstat.db.distribution import find_owner, is_citus, on_shard
+from normstat.db.connecting import is_citus
+from normstat.db.distribution import find_owner, on_shard
 from normstat.db.schema.models import Chunk, PackedChunk, Stream
 from normstat.errors import DamagedChunk
 from normstat.runtime.bounded_decoding import unpack_zstd

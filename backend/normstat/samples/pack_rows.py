@@ -9,7 +9,8 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.codecs.pack_codec import Pack, StoredChunk
-from normstat.db.distribution import HOST_ID, is_citus
+from normstat.db.connecting import is_citus
+from normstat.db.distribution import HOST_ID
 from normstat.db.schema.models import PackedChunk
 from normstat.db.schema.retention_models import StreamChange
 from normstat.db.session import WriteSession

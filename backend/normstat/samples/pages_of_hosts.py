@@ -7,7 +7,7 @@ from typing import Final
 from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.db.distribution import is_citus
+from normstat.db.connecting import is_citus
 from normstat.db.session import driver_of
 from normstat.samples.sample_pages import Page, PageQuery, PageReader, in_pages, read_pages, to_page
 from normstat.samples.sealed.sealed_reader import SealedQuery, read_found_block

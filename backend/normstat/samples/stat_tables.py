@@ -24,7 +24,8 @@ from psycopg import sql
 from sqlalchemy import delete, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.db.distribution import ONE_BY_ONE, distribute_samples, is_citus
+from normstat.db.connecting import is_citus
+from normstat.db.distribution import ONE_BY_ONE, distribute_samples
 from normstat.db.hypertables import make_hypertable
 from normstat.db.schema.models import StatField, StatTable
 from normstat.db.session import WriteSession, driver_of

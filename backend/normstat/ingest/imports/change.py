@@ -11,7 +11,7 @@ from typing import Final
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.db.distribution import is_citus
+from normstat.db.connecting import is_citus
 from normstat.db.schema.job_models import ImportRow, Job, JobState
 from normstat.db.schema.models import BUNDLE_KEY, IMPORT_KEY, Stream
 from normstat.db.session import WriteSession, driver_of, open_write_session

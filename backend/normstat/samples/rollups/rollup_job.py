@@ -20,7 +20,7 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.codecs.rollup_codec import Buckets, merge, reduce_sorted, unpack
-from normstat.db.distribution import is_citus
+from normstat.db.connecting import is_citus
 from normstat.db.schema.job_models import JobKind
 from normstat.db.session import WriteSession, driver_of, open_read_session, open_write_session
 from normstat.db.turns import Turns

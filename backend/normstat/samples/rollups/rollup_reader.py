@@ -16,7 +16,7 @@ import numpy as np
 import psycopg
 
 from normstat.codecs.rollup_codec import HEAD_BYTES, Buckets, Head, merge, merge_groups, read_head, unpack_group
-from normstat.db.distribution import is_citus
+from normstat.db.connecting import is_citus
 from normstat.samples.rollups.rollup_rows import FRESH, HOUR_US, HOURS, MINUTE_US, MINUTES, Level, Place
 from normstat.stats.records import Int64Array
 from normstat.window import Window, from_us, to_us

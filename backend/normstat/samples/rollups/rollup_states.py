@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.db.distribution import is_citus
+from normstat.db.connecting import is_citus
 from normstat.db.session import WriteSession, driver_of, open_read_session
 from normstat.samples.lookup import require_host
 from normstat.samples.rollups.rollup_rows import forget_rollups

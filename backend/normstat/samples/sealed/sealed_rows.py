@@ -15,7 +15,7 @@ import numpy as np
 import psycopg
 
 from normstat.codecs.sealed_codec import DAMAGE, Directory, Part, SealedRows, pack, read_head, unpack
-from normstat.db.distribution import is_citus
+from normstat.db.connecting import is_citus
 from normstat.db.unreadable import UNREADABLE
 from normstat.errors import DamagedSamples
 from normstat.runtime.metrics import DAMAGED_BLOCKS
