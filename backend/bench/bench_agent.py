@@ -57,7 +57,7 @@ class Variant:
     without: frozenset[str] = frozenset()
     options: tuple[str, ...] = ()
     is_account: bool = False
-    # Of SHELLS; with the programs of Solaris 10 and these.
+    # One of SHELLS, on a host with the stand-ins for Solaris 10 and these programs.
     shell: str = ""
     solaris: tuple[str, ...] = ()
 

@@ -51,7 +51,7 @@ class Tally:
 
 
 async def deliver(poster: Poster, body: Body, tally: Tally) -> float:
-    """Sends the body until it is taken, as an agent does: it waits as long as it is told to.
+    """Sends the body until the server takes it, as an agent does, which waits between tries for as long as the server says.
 
     Returns the seconds that the server asks it to wait until the next post.
     """

@@ -58,7 +58,7 @@ FLOAT_CODE: Final = len(INTEGERS)
 N_KEYS: Final = 4
 N_VALUES: Final = 5
 N_VALUES_TO_SUM: Final = 2
-# Of the forms whose columns are packed by themselves.
+# The number of columns with values, in the forms that pack each column separately.
 N_COLUMNS: Final = {SUMMED: N_VALUES, FEW: 1, MIXED: 1 + N_VALUES}
 
 

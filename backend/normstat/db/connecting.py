@@ -16,7 +16,7 @@ IS_DISTRIBUTED: Final = (
     "EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('public.chunks') AND attname = 'host_id' AND NOT attisdropped)"
 )
 CONNECT_TIMEOUT_S = 10
-# Of all that import this module; a process that is forked off has the same, and another number.
+# Drawn when this module is imported. A forked process has the same one, but another process id.
 _IMPORT_ID: Final = secrets.token_hex(4)
 # A database whose machine silently vanished is noticed after about a minute, whether something was asked of it or not.
 KEEPALIVES: Final[dict[str, str | int]] = {

@@ -30,7 +30,7 @@ WATCHED_CHANNEL: Final = "normstat_watched"
 # Server processes tell each other this often which hosts are watched, and believe it somewhat longer.
 WATCHED_EVERY_S: Final = 20.0
 WATCHED_FOR_S: Final = 45.0
-# Of a notification, which has at most 8000 bytes; a name has at most 200.
+# Names in one notification, which PostgreSQL limits to 8000 bytes; a name has at most 200.
 NAMES_AT_ONCE: Final = 35
 # One entry per host and spec; a reader that follows more of them misses some events, never the newest.
 MAX_WAITING: Final = 1000

@@ -18,9 +18,9 @@ import psycopg
 
 from normstat.window import from_us, to_us
 
-# Of one pack: about 10 kB, unpacked in less than a millisecond.
+# Instances in a pack: about 10 kB, unpacked in less than a millisecond.
 MAX_PACKED: Final = 1024
-# Of one slot, on average at most; a look-up reads one of them.
+# Instances in a slot, on average at most; a look-up reads one slot.
 MAX_SLOT: Final = 1024
 Key = tuple[int, int]
 NamedKey = tuple[int, int, str]

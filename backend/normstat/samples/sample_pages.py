@@ -251,8 +251,7 @@ def merge_pages(parts: Sequence[Page]) -> Page:
     if len(parts) == 1:
         return parts[0]
     time_us = np.concatenate([part.time_us for part in parts])
-    is_sorted = bool((np.diff(time_us) >= 0).all())
-    order = np.arange(len(time_us)) if is_sorted else np.argsort(time_us, kind="stable")
+    order = np.argsort(time_us, kind="stable")
     starts = np.cumsum([0, *(len(part) for part in parts)])
     words = {start + row: text for start, part in zip(starts.tolist(), parts, strict=False) for row, text in part.printed.items()}
     return Page(

@@ -468,7 +468,7 @@ class JudgedTogether:
             try:
                 self._run(items, timelines)
             except (RuleStopped, TooLarge):
-                # Of which host it is too much is known when each is judged alone.
+                # Judged alone, each host shows whether it is the one that exceeds the limit.
                 for item in items:
                     with item[0].stopping():
                         self._run([item], timelines)

@@ -67,7 +67,7 @@ def test_no_text_breaks_the_html_of_telegram(text: str, n_parts: int) -> None:
 
 
 async def test_what_fires_and_ends_opens_and_closes_one_incident(sessions: Sessions, http: HttpReceiver) -> None:
-    """Even if the route tells nobody that alerts end: an incident left open pages people again."""
+    """Even on a route that sends no message when an alert ends: the service would page people again about an incident left open."""
     pager = PagerDuty()
     http.answer = pager.answer
     channel = await add_channel(sessions, "pager", service("pagerduty", http.url))

@@ -96,7 +96,7 @@ def mean_of_span(reports: Timeline, values: FloatArray, span_s: float) -> FloatA
     """
     start, is_covered = reports.find_span(span_s)
     is_missing = np.isnan(values)
-    n_reports = _count(reports, start)
+    n_reports = (np.arange(len(reports)) - start + 1)[:, None]
     if not is_missing.any():
         with np.errstate(all="ignore"):
             return np.where(is_covered[:, None], _sums(reports, values, start) / n_reports, np.nan)
@@ -147,12 +147,6 @@ def usual_distance(times_s: FloatArray) -> float:
     distances = np.sort(np.diff(times_s))
     middle = len(distances) // 2
     return float(distances[middle] if len(distances) % 2 else (distances[middle - 1] + distances[middle]) / 2)
-
-
-def _count(reports: Timeline, start: IntArray) -> IntArray:
-    """Return the number of reports of each report's span. Shape: (n_reports,) -> (n_reports, 1)"""
-    counts: IntArray = (np.arange(len(reports)) - start + 1)[:, None]
-    return counts
 
 
 def _has(holds: np.ndarray, start: IntArray) -> np.ndarray:

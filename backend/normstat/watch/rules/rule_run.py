@@ -41,15 +41,12 @@ class RuleRun:
         colours = self.colours()
         return colours.max(axis=1, initial=UNKNOWN) if colours.size else np.full(len(self.times_s), UNKNOWN)
 
-    def part(self, reports: slice) -> "RuleRun":
-        """Return some of the reports."""
-        values = {name: column[reports] for name, column in self.values.items()}
-        return RuleRun(self.rule, self.times_s[reports], self.instances, self.states[reports], values)
-
 
 def without_reports_before(run: RuleRun, time_s: float) -> RuleRun:
     """Return the run without the reports before a time, which were only looked back on."""
-    return run.part(slice(int(np.searchsorted(run.times_s, time_s)), None))
+    own = slice(int(np.searchsorted(run.times_s, time_s)), None)
+    values = {name: column[own] for name, column in run.values.items()}
+    return RuleRun(run.rule, run.times_s[own], run.instances, run.states[own], values)
 
 
 def run_rule(rule: WatchRule, frame: RuleFrame) -> RuleRun:
