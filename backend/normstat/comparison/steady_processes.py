@@ -1,7 +1,6 @@
-"""Processes that are always there, where others have the same command: what one of them does is lost in the sum of all.
+"""Processes that are always there: a server that stalls or stops matters, and is lost in the sum of a command's processes.
 
-Short processes would be thousands of series, so their commands are compared instead. A server among scripts of the same interpreter
-that stalls or stops hardly moves the sum.
+Short processes would be thousands of series, so their commands are compared instead.
 """
 
 from collections import Counter
@@ -17,6 +16,7 @@ from normstat.comparison.ledger.sources import CPU_USERS, READERS, WRITERS
 from normstat.comparison.read_side import StatSide
 from normstat.comparison.score import StatPair
 from normstat.profiles.stored_profile import LoadedProfile
+from normstat.stats.catalogue import load_catalogue
 
 # In this share of the baseline's reports.
 STEADY: Final = 0.98
@@ -42,12 +42,35 @@ def keep_steady(
         if name not in summarised or name not in STEADY_STATS or not pair.incident.n_rows:
             continue
         steady = _steady_of_profile(profile, name) if pair.baseline is None else _steady_of_samples(pair.baseline)
-        chosen = _among_others(steady, [side for side in (pair.baseline, pair.incident) if side is not None])
+        chosen = steady[:MAX_PROCESSES]
         if chosen:
             fields = {key: field for key, field in pair.fields.items() if key in RATES[name]}
             baseline, before = (None if side is None else _only(side, chosen, fields) for side in (pair.baseline, pair.before))
             found[name] = StatPair(fields, baseline, _only(pair.incident, chosen, fields), before)
     return found
+
+
+def find_doubles(
+    stats: Sequence[StatPair], steady: Mapping[str, StatPair], profile: LoadedProfile | None
+) -> set[tuple[str, str, str]]:
+    """Return the series of commands that say again what a steady process does: it is the only one of its command.
+
+    As stat, command and field. `steady`: of `keep_steady`
+    """
+    known = load_catalogue().stats
+    commands = {known[name][1].summary_of: name for pair in stats if (name := pair.incident.stat.name) in known}
+    doubles = set()
+    for pair in stats:
+        stat = pair.incident.stat.name
+        if stat not in steady or stat not in commands:
+            continue
+        names = {name for side in (pair.baseline, pair.incident) if side is not None for name in side.names}
+        if profile is not None:
+            names |= {key.instance for key in profile.series if key.stat == stat}
+        n_of = Counter(map(command_of, names))
+        alone = [command for name in steady[stat].incident.names if n_of[command := command_of(name)] == 1]
+        doubles |= {(commands[stat], command, field) for command in alone for field in steady[stat].fields}
+    return doubles
 
 
 def _steady_of_samples(side: StatSide) -> list[str]:
@@ -66,13 +89,6 @@ def _steady_of_profile(profile: LoadedProfile | None, stat: str) -> list[str]:
         if key.stat == stat
     }
     return sorted((name for name, share in shares.items() if share >= STEADY), key=lambda name: -shares[name])
-
-
-def _among_others(names: Sequence[str], sides: Sequence[StatSide]) -> list[str]:
-    """Return the processes whose command has others."""
-    everybody = {name for side in sides for name in side.names} | set(names)
-    n_of = Counter(map(command_of, everybody))
-    return [name for name in names if n_of[command_of(name)] > 1][:MAX_PROCESSES]
 
 
 def _only(side: StatSide, names: Sequence[str], fields: Mapping[str, object]) -> StatSide:

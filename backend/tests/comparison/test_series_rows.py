@@ -102,10 +102,11 @@ def test_words_of_the_search_are_all_needed_and_found_anywhere() -> None:
 
 def test_a_process_is_found_by_its_id_where_its_command_is_compared() -> None:
     side = {(name, "cpu_pct"): normal(3, N, 20, 1) for name in ("python3", "java")}
-    processes = {(name, "cpu_pct"): normal(4, N, 20, 1) for name in ("21866/python3", "7/java")}
+    # A process that is always there is compared itself; these are there for a moment.
+    processes = {(name, "cpu_pct"): normal(4, n, 20, 1) for name, n in (("21866/python3", 9), ("7/java", 9), ("1/init", N))}
     found = compare_values({"linux_command": (side, side), "linux_process": (processes, processes)})
     assert {one.instance for one in ask(found, "21866")} == {"python3"}
-    assert {one.instance for one in ask(found, "-21866")} == {"java"}
+    assert {one.instance for one in ask(found, "-21866")} == {"java", "1/init"}
     assert ask(found, "2186") == []
 
 

@@ -54,6 +54,24 @@ def test_a_service_that_goes_on_is_nothing() -> None:
     assert "cpu_pct" in series
 
 
-def test_the_only_process_of_a_command_is_the_command() -> None:
+def test_the_only_process_of_a_command_stands_for_it() -> None:
     found = compare(np.zeros(M), has_others=False)
-    assert "linux_process" not in {group.stat for group in found.groups}
+    assert {(group.stat, group.field) for group in found.groups} >= {("linux_process", "cpu_pct")}
+    assert "linux_command" not in {group.stat for group in found.groups}
+
+
+def test_what_a_process_reads_beside_its_work_hides_no_service_that_does_less() -> None:
+    given: dict[str, tuple[Side, Side]] = {name: ({}, {}) for name in ("linux_cpu", "linux_command", "linux_process")}
+    # A server works a little more than ever and reads a few pages, while the service beside it stalls: their sum is as normal.
+    for side, n in ((0, N), (1, M)):
+        at = np.arange(n)
+        server = np.where((at < 6) & bool(side), 14.0, np.round(2 + np.random.default_rng(5 + side).normal(0, 0.1, n), 1))
+        stalling = np.where((at % 12 < 4) & bool(side), 2.0, service(n, seed=1 + side))
+        for cpu in ("0", "1", "all"):
+            given["linux_cpu"][side][cpu, "idle_pct"] = 100 - (server + stalling) / 2
+        for stat, names in (("linux_command", ("python", "java")), ("linux_process", ("45/python", "812/java"))):
+            for name, used in zip(names, (server, stalling), strict=True):
+                given[stat][side][name, "cpu_pct"] = used
+            given[stat][side][names[0], "kb_rd_per_s"] = np.where((at == 7) & bool(side), 900.0, 0.0)
+    [story] = compare_values(given).stories
+    assert "java (812) used 8.1 % of a CPU (down to 2.0 %; normally 10 to 13 %)" in story.story.sentence

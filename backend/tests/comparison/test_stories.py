@@ -589,7 +589,8 @@ def test_too_few_page_faults_lead_no_story() -> None:
     # They never happened before, and are rarer than one in five seconds.
     sides[COMMANDS][0]["java", "majflt_per_s"] = np.zeros(N)
     sides[COMMANDS][1]["java", "majflt_per_s"] = np.where(np.arange(M) % 15 < 2, 1.2, 0.0)
-    sides[COMMANDS][1]["java", "cpu_pct"] = noise(60, M)
+    for stat, name in ((COMMANDS, "java"), (PIDS, "815/java")):
+        sides[stat][1][name, "cpu_pct"] = noise(60, M)
     [story] = compare(sides)
     assert (story.topic, [process.sentence for process in story.processes]) == (
         "cpu",

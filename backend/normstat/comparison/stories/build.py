@@ -17,6 +17,7 @@ from normstat.comparison.stories.story_table import StoryPlace, title_of
 from normstat.comparison.stories.story_words import (
     column_with_tool,
     describe_clause,
+    is_amount_that_matters,
     is_usual,
     join_clauses,
     lower_starter,
@@ -201,8 +202,9 @@ def _build(
 ) -> HostStory:
     """Return the story of a topic. `groups`: its own, and those of other topics that it may name"""
     placed, elsewhere = groups
-    # The size of a story is that of what its sentence tells.
+    # The size of a story is that of what its sentence tells: not of the little that a process read beside its work.
     chief = [item for item in placed if item[2].role != "detail"] or placed
+    chief = [item for item in chief if not is_process_stat(item[1].stat) or is_amount_that_matters(item[1])] or chief
     impact = max((group.impact for _, group, _ in chief), default=0.0)
     # Processes only take the lead with a finding that is no detail.
     moved = max((_bytes_moved(group, member) for _, group, _ in placed for member in group.members[:1]), default=0.0)
