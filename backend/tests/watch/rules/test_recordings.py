@@ -31,6 +31,13 @@ FOUND: Final[Mapping[str, Mapping[str, Colour]]] = {
     "netdata/1.37--prometheus": {"steal": Colour.AMBER, "run-queue-linux": Colour.RED},
     # On two CPUs on which tests ran.
     "atop/2.8.1--P-ALL": {"pressure-cpu": Colour.AMBER},
+    # Made to show what they are named after.
+    "haproxy_stat/2.6.12--errors": {"haproxy-servers": Colour.RED},
+    "nvidia_smi_query/535--loops": {"gpu-errors": Colour.RED, "gpu-slowed": Colour.AMBER},
+    "oracle/19--blocked": {"database-blocked": Colour.AMBER},
+    "postgresql/9.6--cases": {"postgresql-checkpoints": Colour.RED},
+    "proc_pid_linux/linux-6.1--cgroup-v2-limits": {"unit-memory": Colour.BLACK},
+    "redis_info/7.0.15--evictions": {"redis-memory": Colour.RED},
 }
 
 
