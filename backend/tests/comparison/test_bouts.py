@@ -82,6 +82,13 @@ def test_bursts_are_told_as_stops_are(seed: int) -> None:
     assert sentence.startswith("Every 20 s sd3 was busy 98 % of the time (normally 5.0 %), for 4 s")
 
 
+@pytest.mark.parametrize(("n_started", "is_told"), [(7, False), (60, True)])
+def test_the_few_processes_that_an_agent_starts_for_a_request_lead_no_story(n_started: int, is_told: bool) -> None:
+    starts = [np.where(np.arange(n) % 15 < 1, n_started * side, 0.0) for side, n in ((0, N), (1, M))]
+    stories = compare_values({"linux_kernel": ({("", "forks_per_s"): starts[0]}, {("", "forks_per_s"): starts[1]})}).stories
+    assert any("new processes/s" in item.story.sentence for item in stories) == is_told
+
+
 def test_a_level_whose_median_hardly_moved_is_told_by_its_mean() -> None:
     """A fifth of the requests take half a second: the median went from 5.0 to 5.1 ms, which says nothing."""
     sides = disk_that_stops(range(0), 5)
