@@ -1,17 +1,18 @@
 """Hosts, their streams, instances and rejected lines."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import anyio.to_thread
-from sqlalchemy import exists, func, select, text, tuple_
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import aliased
 
 from normstat.db.host_limits import read_visible_names
 from normstat.db.limited_session import limited_account
@@ -19,8 +20,9 @@ from normstat.db.schema.models import StoredRejectedLine, Stream
 from normstat.db.session import driver_of
 from normstat.errors import NotFound
 from normstat.query.fact_history import read_snapshots
+from normstat.query.host_numbers import NO_TIME, STATES, HostNumbers, StreamState, read_numbers, to_state
 from normstat.query.instance_labels import find_processor_sets, is_of_cpus, label_cpu
-from normstat.query.reject_rise import NO_REJECTS, RejectCounts, read_reject_counts
+from normstat.query.reject_rise import RejectCounts
 from normstat.query.stream_ends import StreamEnd, ToolEnd, read_tool_ends
 from normstat.records.host_tag_rows import sort_tags
 from normstat.runtime.field_docs import Documented
@@ -28,35 +30,14 @@ from normstat.runtime.readable import natural_key
 from normstat.samples import lookup
 from normstat.stats.catalogue import load_catalogue
 from normstat.stats.engine.times.calls import stream_interval
-from normstat.window import Window
+from normstat.window import Window, from_us
 
-LIVE_WITHIN: Final = timedelta(seconds=30)
-LATE_WITHIN: Final = timedelta(minutes=10)
-# A report is this much later than its interval says, at most, before its stream is late: agents send every 5 s by default.
-GRACE: Final = timedelta(seconds=20)
-# Longer intervals are not believed.
-MAX_INTERVAL_S: Final = 86_400
 # Streams that have been silent for longer are counted but not listed.
 OLD_AFTER: Final = timedelta(days=7)
 # From this many hosts on, another thread is worth it.
 MANY: Final = 300
 # Most hosts of a fleet have the same stats.
 MAX_STAT_LISTS: Final = 1024
-MAX_SORTED: Final = 1 << 15
-
-
-class StreamState(StrEnum):
-    """live: data within 30 s, or within the interval of its command where that is longer; late: up to 10 min; silent: longer ago;
-    recorded: imported from files, no more data will come."""
-
-    LIVE = "live"
-    LATE = "late"
-    SILENT = "silent"
-    RECORDED = "recorded"
-
-
-# The best first.
-STATES: Final = tuple(StreamState)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,21 +188,12 @@ class InstanceInfo(Documented):
 
 
 async def list_hosts(session: AsyncSession, now: datetime) -> list[HostInfo]:
-    """Return all hosts by name, with the state of their streams at `now`."""
-    hosts = await _read_hosts(session, None)
-    totals = await _read_totals(session, now, None)
-    patient = await _read_patient(session, now, None)
-    rejects = await read_reject_counts(session, now, None)
-
-    def make() -> list[HostInfo]:
-        hosts.sort(key=lambda host: _sort_key(host.name))
-        return [
-            _to_host(host, totals.get(host.id, NO_STREAMS), rejects.get(host.id, NO_REJECTS), patient.get(host.id, []), now)
-            for host in hosts
-        ]
-
-    # For ten thousand hosts it takes a third of a second, during which agents wait for their answers.
-    return make() if len(hosts) < MANY else await anyio.to_thread.run_sync(make)
+    """Return all hosts by name, with the state of their streams at `now`; a limited account's own hosts."""
+    numbers = await read_numbers(session, now, None)
+    visible = None if limited_account() is None else await read_visible_names(session)
+    hosts = await read_infos(session, numbers, np.arange(len(numbers.ids)))
+    seen = hosts if visible is None else [host for host in hosts if host.name in visible]
+    return sorted(seen, key=lambda host: natural_key(host.name))
 
 
 async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDetail:
@@ -230,10 +202,7 @@ async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDeta
     Raises: NotFound
     """
     host_id = await lookup.require_host(session, name)
-    [host] = await _read_hosts(session, host_id)
-    totals = await _read_totals(session, now, host_id)
-    patient = await _read_patient(session, now, host_id)
-    rejects = await read_reject_counts(session, now, host_id)
+    [host] = await read_infos(session, await read_numbers(session, now, host_id), np.arange(1))
     last_heard = func.coalesce(Stream.last_received_at, Stream.created_at)
     streams = await session.scalars(
         select(Stream)
@@ -243,9 +212,7 @@ async def read_host(session: AsyncSession, name: str, now: datetime) -> HostDeta
     newest = await read_newest(session, host_id)
     ends = await read_tool_ends(session, host_id, now - OLD_AFTER)
     records = [to_stream(stream, now, is_newest=stream.id in newest, ends=ends) for stream in streams]
-    own = totals.get(host_id, NO_STREAMS)
-    record = _to_host(host, own, rejects.get(host_id, NO_REJECTS), patient.get(host_id, []), now)
-    return HostDetail(record, records, own.n_streams - len(records))
+    return HostDetail(host, records, host.n_streams - len(records))
 
 
 async def list_rejected(
@@ -313,93 +280,26 @@ async def list_instances(session: AsyncSession, name: str, stat: str, window: Wi
     return records, n_all - len(records)
 
 
-class _HostRow(NamedTuple):
-    """The stored row of a host. Plain rows: objects of ten thousand hosts take longer to make than all else about them."""
-
-    id: int
-    name: str
-    os: str
-    agent_version: str
-    created_at: datetime
-    last_seen_at: datetime | None
-    clock_offset_s: float | None
-    tags: list[str]
-    agent_tags: list[str]
-
-
 # By the driver: SQLAlchemy wraps each row again, which takes longer than to read ten thousand of them.
-HOSTS: Final = """
-    SELECT id, name, os, agent_version, created_at, last_seen_at, clock_offset_s, tags, agent_tags FROM hosts
-    WHERE CASE WHEN %(host_id)s::int8 IS NULL THEN id NOT IN (SELECT host_id FROM host_deletions) ELSE id = %(host_id)s END
+TEXTS: Final = """
+    SELECT id, name, os, agent_version, created_at, tags, agent_tags,
+        (SELECT string_agg(array_to_string(stat_names, ' '), ' ') FROM streams WHERE host_id = hosts.id)
+    FROM hosts WHERE id = ANY(%(ids)s)
 """
-TOTALS: Final = """
-    SELECT host_id, count(*), count(*) FILTER (WHERE is_finished),
-        count(*) FILTER (WHERE NOT is_finished AND last_received_at > %(live_from)s), sum(n_rejected)::int8,
-        max(last_received_at) FILTER (WHERE NOT is_finished), min(first_sample_at), max(last_sample_at),
-        string_agg(array_to_string(stat_names, ' '), ' ')
-    FROM streams{} GROUP BY host_id
-"""
-OF_HOST: Final = " WHERE host_id = %(host_id)s"
-# The hash of a row, so that the order of rows does not matter; numeric, so that the sum is exact.
-VERSION: Final = """SELECT count(*), CAST(coalesce(sum(hashtextextended(concat_ws(chr(31), name, os, agent_version,
-CAST(tags AS text), CAST(agent_tags AS text)), id)), 0) AS text)
-FROM hosts WHERE id NOT IN (SELECT host_id FROM host_deletions)"""
 
 
-async def _read_hosts(session: AsyncSession, host_id: int | None) -> list[_HostRow]:
-    """Return one host, or all that are not being deleted and that the account of this request sees."""
-    hosts = [_HostRow._make(row) for row in await _read_rows(session, HOSTS, {"host_id": host_id})]
-    if host_id is None and limited_account() is not None:
-        visible = await read_visible_names(session)
-        return [host for host in hosts if host.name in visible]
-    return hosts
+async def read_infos(session: AsyncSession, numbers: HostNumbers, chosen: NDArray[np.int64]) -> list[HostInfo]:
+    """Return the hosts at these positions of `numbers`, in this order."""
+    ids = numbers.ids[chosen].tolist()
+    cursor = await (await driver_of(session)).execute(TEXTS, {"ids": ids}, binary=True)
+    rows: list[tuple[Any, ...]] = await cursor.fetchall()
 
+    def make() -> list[HostInfo]:
+        found = {row[0]: row for row in rows}
+        return [_to_host(found[id_], numbers, position) for id_, position in zip(ids, chosen.tolist(), strict=True)]
 
-async def _read_rows(session: AsyncSession, statement: str, arguments: Mapping[str, object]) -> list[tuple[Any, ...]]:
-    cursor = await (await driver_of(session)).execute(statement, arguments, binary=True)
-    return await cursor.fetchall()
-
-
-class HostsVersion(NamedTuple):
-    """Which hosts there are, and all about them that does not change while they only send: as a number and a hash."""
-
-    n_hosts: int
-    hash: str
-
-
-async def read_hosts_version(session: AsyncSession) -> HostsVersion:
-    """Return the version of the list: another one after a host came, left, or got other tags. 15 ms for ten thousand hosts."""
-    n_hosts, own_hash = (await session.execute(text(VERSION))).one()
-    return HostsVersion(n_hosts, own_hash)
-
-
-class _Totals(NamedTuple):
-    """Sums over all streams of a host; `n_recorded` are imported files, which do not count in `n_live` and `last_received_at`.
-
-    `stats`: the names of the stats that they have samples of, with spaces between, in any order and several times
-    """
-
-    n_streams: int
-    n_recorded: int
-    n_live: int
-    n_rejected: int
-    last_received_at: datetime | None
-    first_sample_at: datetime | None
-    last_sample_at: datetime | None
-    stats: str
-
-
-NO_STREAMS: Final = _Totals(0, 0, 0, 0, None, None, None, "")
-
-
-async def _read_totals(session: AsyncSession, now: datetime, host_id: int | None) -> Mapping[int, _Totals]:
-    arguments = {"live_from": now - LIVE_WITHIN, "host_id": host_id}
-    rows = await _read_rows(session, TOTALS.format("" if host_id is None else OF_HOST), arguments)
-    return {row[0]: _Totals._make(row[1:]) for row in rows}
-
-
-# Names stay, and the list is made again and again.
-_sort_key = lru_cache(MAX_SORTED)(natural_key)
+    # For ten thousand hosts it takes a tenth of a second, during which agents wait for their answers.
+    return make() if len(ids) < MANY else await anyio.to_thread.run_sync(make)
 
 
 @lru_cache(MAX_STAT_LISTS)
@@ -413,89 +313,34 @@ async def read_newest(session: AsyncSession, host_id: int) -> set[int]:
     return set(await session.scalars(newest.order_by(Stream.spec, Stream.created_at.desc(), Stream.id.desc())))
 
 
-async def _read_patient(session: AsyncSession, now: datetime, host_id: int | None) -> Mapping[int, list[StreamState]]:
-    """Return the states of streams without data for 30 s that are not silent because they report at a longer interval, by host."""
-    of_host = [] if host_id is None else [Stream.host_id == host_id]
-    oldest = now - timedelta(seconds=MAX_INTERVAL_S) - LATE_WITHIN - GRACE
-    recent = [~Stream.is_finished, Stream.last_received_at > oldest, *of_host]
-    # A fleet has few commands, and many streams of each: those that tools left behind when they were last started again, too.
-    commands = await session.scalars(select(Stream.command).where(*recent).distinct())
-    limits = {command: _state_limits(now, stream_interval(command)) for command in commands}
-    if not limits:
-        return {}
-    later = aliased(Stream)
-    # Only for streams that have been silent for this long and no longer it matters whether another one continued.
-    oldest = min(late_from for _, late_from in limits.values())
-    has_successor = exists().where(
-        later.host_id == Stream.host_id,
-        later.spec == Stream.spec,
-        ~later.is_finished,
-        tuple_(later.created_at, later.id) > tuple_(Stream.created_at, Stream.id),
-    )
-    asked = select(Stream.host_id, Stream.command, Stream.last_received_at).where(
-        ~Stream.is_finished,
-        Stream.last_received_at > oldest,
-        Stream.last_received_at <= now - LIVE_WITHIN,
-        ~has_successor,
-        *of_host,
-    )
-    states: dict[int, list[StreamState]] = {}
-    for own_id, command, last_received_at in await session.execute(asked):
-        live_from, late_from = limits[command]
-        assert last_received_at is not None, "it is within the window"
-        if last_received_at > late_from:
-            states.setdefault(own_id, []).append(StreamState.LIVE if last_received_at > live_from else StreamState.LATE)
-    return states
+def _to_time(time_us: int) -> datetime | None:
+    return None if time_us == NO_TIME else from_us(time_us)
 
 
-def to_state(
-    last_received_at: datetime | None, now: datetime, *, is_recorded: bool = False, interval_s: float | None = None
-) -> StreamState:
-    """Return the state of a stream that last sent at `last_received_at`, by the server's clock, and reports every `interval_s`."""
-    if is_recorded:
-        return StreamState.RECORDED
-    live_from, late_from = _state_limits(now, interval_s)
-    if last_received_at is None or last_received_at <= late_from:
-        return StreamState.SILENT
-    return StreamState.LIVE if last_received_at > live_from else StreamState.LATE
-
-
-def _state_limits(now: datetime, interval_s: float | None) -> tuple[datetime, datetime]:
-    """Return the instants after which a stream that reports every `interval_s` must have sent to be live, and to be late."""
-    longer = timedelta(0)
-    if interval_s is not None and interval_s <= MAX_INTERVAL_S:
-        longer = max(longer, timedelta(seconds=interval_s) + GRACE - LIVE_WITHIN)
-    return now - LIVE_WITHIN - longer, now - LATE_WITHIN - longer
-
-
-def _state_of(totals: _Totals, patient: Sequence[StreamState], now: datetime) -> StreamState:
-    """Return the best state: of the host's live streams, of those that report at long intervals, and of the last one heard of."""
-    if totals.n_live:
-        return StreamState.LIVE
-    is_recorded = 0 < totals.n_streams == totals.n_recorded
-    return min([*patient, to_state(totals.last_received_at, now, is_recorded=is_recorded)], key=STATES.index)
-
-
-def _to_host(host: _HostRow, totals: _Totals, rejects: RejectCounts, patient: Sequence[StreamState], now: datetime) -> HostInfo:
+def _to_host(texts: tuple[Any, ...], numbers: HostNumbers, position: int) -> HostInfo:
+    """Return the host of a row of TEXTS, whose numbers are at this position."""
+    _, name, os, agent_version, created_at, tags, agent_tags, stats = texts
+    rejects = RejectCounts(int(numbers.n_rejected_last_hour[position]), int(numbers.n_rejected_hour_before[position]))
+    clock_offset_s = float(numbers.clock_offset_s[position])
     return HostInfo(
-        name=host.name,
-        os=host.os,
-        agent_version=host.agent_version,
-        created_at=host.created_at,
-        last_seen_at=host.last_seen_at,
-        first_sample_at=totals.first_sample_at,
-        last_sample_at=totals.last_sample_at,
-        clock_offset_s=host.clock_offset_s,
-        state=_state_of(totals, patient, now),
-        n_streams_live=totals.n_live + patient.count(StreamState.LIVE),
-        n_streams=totals.n_streams,
-        n_rejected=totals.n_rejected,
+        name=name,
+        os=os,
+        agent_version=agent_version,
+        created_at=created_at,
+        last_seen_at=_to_time(int(numbers.last_seen_us[position])),
+        first_sample_at=_to_time(int(numbers.first_sample_us[position])),
+        last_sample_at=_to_time(int(numbers.last_sample_us[position])),
+        clock_offset_s=None if math.isnan(clock_offset_s) else clock_offset_s,
+        state=STATES[numbers.states[position]],
+        n_streams_live=int(numbers.n_streams_live[position]),
+        n_streams=int(numbers.n_streams[position]),
+        n_rejected=int(numbers.n_rejected[position]),
         n_rejected_last_hour=rejects.last_hour,
         n_rejected_hour_before=rejects.hour_before,
         has_reject_rise=rejects.is_rise,
-        stats=list(_sort_stats(totals.stats)),
-        tags=sort_tags([*host.tags, *host.agent_tags]),
-        agent_tags=sort_tags(host.agent_tags),
+        stats=list(_sort_stats(stats or "")),
+        tags=sort_tags([*tags, *agent_tags]),
+        agent_tags=sort_tags(agent_tags),
     )
 
 

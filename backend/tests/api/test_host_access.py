@@ -5,10 +5,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import httpx
+import orjson
 import pytest
 from sqlalchemy import exists, func, select, update
 from sqlalchemy.orm import aliased
 
+from normstat.api.http.host_list_answers import HostListAnswers
 from normstat.api.http.state import AppState
 from normstat.app import create_app
 from normstat.auth.roles import Role
@@ -25,6 +27,7 @@ from tests.api.people import People
 from tests.api.samples import START, VMSTAT, frames_of
 from tests.api.test_access import ABOVE_VIEWER, GUARDED, OPERATIONS, POLICY, assert_envelope
 from tests.artefacts.test_trace_log import LKST
+from tests.auth.test_throttle import Clock
 from tests.generated import PLOCKSTAT
 
 API: Final = "/api/v1"
@@ -396,6 +399,21 @@ async def test_the_fleet_is_kept_for_all_and_shown_to_each(world: World) -> None
             assert {host["name"] for host in fleet["hosts"]} == expected
             use = await made(await client.get(f"{API}/use", params=at))
             assert {host["host"] for host in use["hosts"]} == expected
+
+
+async def test_the_list_of_hosts_is_kept_for_all_and_shown_to_each(world: World, shared_state: AppState) -> None:
+    for client, expected in ((world.team, [MINE]), (world.operator, [MINE, HIDDEN]), (world.team, [MINE])):
+        assert [host["name"] for host in (await made(await client.get(f"{API}/hosts")))["hosts"]] == expected
+    async with open_read_session(shared_state.sessions) as session:
+        user_id = await session.scalar(select(User.id).where(User.name == "team"))
+    # One that is kept between requests, made for either account first.
+    for order in ((user_id, None), (None, user_id)):
+        answers = HostListAnswers(shared_state.sessions, Clock(), many=1)
+        for account in order:
+            limit_hosts(account)
+            hosts = orjson.loads((await answers.find()).plain)["hosts"]
+            assert [host["name"] for host in hosts] == ([MINE, HIDDEN] if account is None else [MINE])
+    limit_hosts(None)
 
 
 async def test_a_limited_account_loads_no_file_that_names_its_hosts_itself(world: World) -> None:

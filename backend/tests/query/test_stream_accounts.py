@@ -9,7 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from normstat.db.schema.event_models import EventHost, EventRow
 from normstat.db.schema.models import Gap, Host, StoredRejectedLine, Stream
 from normstat.errors import NotFound
-from normstat.query.host_lists import StreamState, list_hosts, list_instances, list_rejected, read_host, to_state
+from normstat.query.host_lists import list_hosts, list_instances, list_rejected, read_host
+from normstat.query.host_numbers import StreamState, to_state
 from normstat.query.line_accounts import MAX_REASONS, HostAccounts, ReasonCount, StreamFilter, read_host_accounts
 from normstat.query.reject_rise import RejectCounts
 from normstat.runtime.readable import natural_key

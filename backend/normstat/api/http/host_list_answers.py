@@ -1,7 +1,7 @@
-"""The list of all hosts; where they are too many to make it at each request, it is refreshed in the background while it is in use.
+"""The list of all hosts; where they are too many to read it at each request, it is refreshed in the background while it is in use.
 
-A list of ten thousand hosts takes a second to make: sums over all streams. Which hosts there are, and their tags, are checked at
-each request, so what a person changed is seen at once, at each of several servers; what agents sent, within seconds.
+Which hosts there are, and their tags, are checked at each request, so what a person changed is seen at once, at each of several
+servers; what agents sent, within seconds.
 """
 
 import asyncio
@@ -11,15 +11,16 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 import anyio.to_thread
-import orjson
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
 from normstat.api.http.fleet_answers import FleetBody
-from normstat.db.limited_session import limited_account
+from normstat.db.host_limits import read_visible_names
+from normstat.db.limited_session import all_hosts, limited_account
 from normstat.db.session import open_read_session
 
 if TYPE_CHECKING:
-    from normstat.query.host_lists import HostsVersion
+    from normstat.query.host_list_rows import HostListRows
+    from normstat.query.host_numbers import HostsVersion
 
 # A list of fewer hosts is made each time.
 MANY: Final = 300
@@ -34,7 +35,7 @@ Sessions = async_sessionmaker[AsyncSession]
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    version: "HostsVersion"
+    hosts: "HostListRows"
     body: FleetBody
     made_at: float
     pause_s: float
@@ -53,26 +54,34 @@ class HostListAnswers:
         self._asked = asyncio.Event()
 
     async def find(self) -> FleetBody:
-        """Return the list: made now where the hosts are few, else as it was some seconds ago, with the hosts and tags of now."""
-        # Every server has a list, and it takes a while to import what makes it.
-        from normstat.query import host_lists  # noqa: PLC0415
-
+        """Return the list that the account of this request sees: read now where the hosts are few, else as it was some seconds ago,
+        with the hosts and tags of now.
+        """
+        if limited_account() is None:
+            return (await self._find_all()).body
         async with open_read_session(self._sessions) as session:
-            # A limited account sees few hosts, and its list fits no other account.
-            if limited_account() is not None:
-                return await _make_body(session)
-            self._asked_at = self._clock()
-            version = await host_lists.read_hosts_version(session)
+            visible = await read_visible_names(session)
+        # It is kept for all accounts.
+        with all_hosts():
+            hosts = (await self._find_all()).hosts
+        return _make_body([row for name, row in zip(hosts.names, hosts.rows, strict=True) if name in visible])
+
+    async def _find_all(self) -> _Kept:
+        # Every server has a list, and it takes a while to import what makes it.
+        from normstat.query.host_numbers import read_hosts_version  # noqa: PLC0415
+
+        self._asked_at = self._clock()
+        async with open_read_session(self._sessions) as session:
+            version = await read_hosts_version(session)
             if version.n_hosts < self._many:
-                return await _make_body(session)
+                return await self._make(session)
         self._asked.set()
-        kept = self._find(version)
+        kept = self._find_fresh(version)
         if kept is not None:
-            return kept.body
+            return kept
         async with self._making:
             # Made while this request waited.
-            kept = self._find(version)
-            return (kept or await self._make()).body
+            return self._find_fresh(version) or await self._refresh()
 
     async def run(self, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         """Refresh the list before it is too old, while it is in use; until cancelled."""
@@ -86,34 +95,28 @@ class HostListAnswers:
                 self._asked.clear()
             else:
                 async with self._making:
-                    await self._make()
+                    await self._refresh()
 
-    def _find(self, version: "HostsVersion") -> _Kept | None:
+    def _find_fresh(self, version: "HostsVersion") -> _Kept | None:
         kept = self._kept
         # It is made again after one pause, and that takes a part of another.
         is_fresh = kept is not None and self._clock() < kept.made_at + 2 * kept.pause_s
-        return kept if kept is not None and is_fresh and kept.version == version else None
+        return kept if kept is not None and is_fresh and kept.hosts.version == version else None
 
-    async def _make(self) -> _Kept:
-        from normstat.query import host_lists  # noqa: PLC0415
+    async def _refresh(self) -> _Kept:
+        async with open_read_session(self._sessions) as session:
+            return await self._make(session)
+
+    async def _make(self, session: AsyncSession) -> _Kept:
+        from normstat.query.host_list_rows import read_rows  # noqa: PLC0415
 
         began = self._clock()
-        async with open_read_session(self._sessions) as session:
-            # In the same snapshot: the version is that of this list.
-            version = await host_lists.read_hosts_version(session)
-            body = await _make_body(session)
+        hosts = await read_rows(session, datetime.now(UTC), None if self._kept is None else self._kept.hosts)
+        body = await anyio.to_thread.run_sync(_make_body, hosts.rows)
         took_s = self._clock() - began
-        self._kept = _Kept(version, body, began, max(FRESH_S, took_s / MAX_SHARE))
+        self._kept = _Kept(hosts, body, began, max(FRESH_S, took_s / MAX_SHARE))
         return self._kept
 
 
-async def _make_body(session: AsyncSession) -> FleetBody:
-    from normstat.query import host_lists  # noqa: PLC0415
-
-    hosts = await host_lists.list_hosts(session, datetime.now(UTC))
-
-    def dump() -> FleetBody:
-        # Not by pydantic, which would check each value of ten thousand hosts once more.
-        return FleetBody.of(orjson.dumps({"hosts": hosts}, option=orjson.OPT_UTC_Z))
-
-    return dump() if len(hosts) < MANY else await anyio.to_thread.run_sync(dump)
+def _make_body(rows: list[bytes]) -> FleetBody:
+    return FleetBody.of(b'{"hosts":[' + b",".join(rows) + b"]}")

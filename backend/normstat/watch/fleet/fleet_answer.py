@@ -11,7 +11,8 @@ import numpy as np
 
 from normstat.baselines.rolling_baseline import MIN_RECORDED
 from normstat.query.fleet_rows import PastStreams
-from normstat.query.host_lists import HostInfo, StreamState, to_state
+from normstat.query.host_lists import HostInfo
+from normstat.query.host_numbers import StreamState, to_state
 from normstat.query.minute_means import MinuteMeans
 from normstat.runtime.readable import describe_range, format_human
 from normstat.stats.engine.times.calls import stream_interval

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from normstat.query.host_lists import StreamState
+from normstat.query.host_numbers import StreamState
 from normstat.runtime.field_docs import Documented
 from normstat.watch.fleet.key_metrics import Resource
 

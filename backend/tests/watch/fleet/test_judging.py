@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from normstat.query.fleet_rows import PastStreams
-from normstat.query.host_lists import StreamState
+from normstat.query.host_numbers import StreamState
 from normstat.query.minute_means import SpanSamples
 from normstat.samples.lookup import StatRef
 from normstat.stats.catalogue import load_catalogue
