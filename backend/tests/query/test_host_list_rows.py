@@ -111,7 +111,7 @@ async def test_what_is_kept_is_what_would_be_made_anew(sessions: Sessions) -> No
         assert found.rows != before.rows, step
 
 
-async def test_the_part_of_a_host_that_only_sends_is_kept(sessions: Sessions) -> None:
+async def test_the_texts_of_a_host_that_only_sends_are_kept(sessions: Sessions) -> None:
     async with sessions() as session, session.begin():
         session.add_all([Host(name="web10"), Host(name="web2")])
     before = await read(sessions, NOW, None)
@@ -119,5 +119,5 @@ async def test_the_part_of_a_host_that_only_sends_is_kept(sessions: Sessions) ->
         await send(session)
         await be_tagged(session)
     after = await read(sessions, NOW, before)
-    is_same = np.array([new is old for new, old in zip(after.parts, before.parts, strict=True)])
+    is_same = np.array([new is old for new, old in zip(after.texts, before.texts, strict=True)])
     assert after.names_by_id[is_same].tolist() == ["web2"]
