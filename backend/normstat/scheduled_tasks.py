@@ -114,9 +114,12 @@ class ScheduledTasks:
         from normstat.watch.watch_process import FROM_HOSTS, WatchProcess, WatchSettings
 
         if self._watch_process is None:
-            async with open_read_session(self._sessions) as session:
-                pace = await read_pace(session, datetime.now(UTC))
-            if pace.n_hosts < FROM_HOSTS:
+            # Not asked in each round of a few hosts.
+            n_hosts = self._watcher.n_hosts
+            if n_hosts is None or n_hosts >= FROM_HOSTS:
+                async with open_read_session(self._sessions) as session:
+                    n_hosts = (await read_pace(session, datetime.now(UTC))).n_hosts
+            if n_hosts < FROM_HOSTS:
                 await self._watcher.run()
                 return
             own = self._settings

@@ -11,7 +11,7 @@ from normstat.db.connecting import is_citus
 from normstat.db.session import driver_of
 from normstat.samples.sample_pages import Page, PageQuery, PageReader, in_pages, read_pages, to_page
 from normstat.samples.sealed.sealed_reader import SealedQuery, read_found_block
-from normstat.samples.sealed.sealed_rows import list_sealed_hosts, read_blocks_of_hosts
+from normstat.samples.sealed.sealed_rows import find_sealed_windows, read_blocks_of_hosts
 from normstat.samples.stat_tables import table_of
 from normstat.window import Window
 
@@ -65,24 +65,23 @@ async def plan_plainly(session: AsyncSession) -> None:
     await (await driver_of(session)).execute(PLAIN_PLANS)
 
 
+async def find_short(session: AsyncSession, windows: Sequence[tuple[int, str, Window]]) -> list[bool]:
+    """Return of which windows, each of a host's id and a stat, `read_short_pages` can read the samples: none is sealed."""
+    # On a cluster, a subquery cannot refer to what a function returns.
+    if not windows or is_citus():
+        return [False] * len(windows)
+    sealed = await find_sealed_windows(await driver_of(session), windows)
+    return [number not in sealed for number in range(len(windows))]
+
+
 async def read_short_pages(session: AsyncSession, queries: Sequence[PageQuery], *, max_rows: int) -> list[Page | None]:
-    """Return the samples of queries of one stat and the same fields, each of all instances of one host: one statement for all.
+    """Return the samples of queries of one stat and the same fields, with one statement. Each is of all instances of one host, in a
+    window that `find_short` has found to be short.
 
     Several stats of a transaction are read faster after `plan_plainly`.
 
-    Missing: None for a query with sealed samples or with more than `max_rows` rows, which `read_pages` reads
+    Missing: None for a query with more than `max_rows` rows, which `read_pages` reads
     """
-    # On a cluster, a subquery cannot refer to what a function returns.
-    if not queries or is_citus():
-        return [None] * len(queries)
-    connection = await driver_of(session)
-    whole = Window(min(query.window.start for query in queries), max(query.window.end for query in queries))
-    sealed = await list_sealed_hosts(connection, {query.host_id for query in queries}, queries[0].table, whole)
-    found: list[Page | None] = [None] * len(queries)
-    places = [place for place, query in enumerate(queries) if query.host_id not in sealed]
-    if places:
-        spans = [(queries[place].host_id, queries[place].window) for place in places]
-        pages = await PageReader(connection, queries[0]).fetch_of_hosts(spans, max_rows + 1)
-        for place, page in zip(places, pages, strict=True):
-            found[place] = page if len(page) <= max_rows else None
-    return found
+    spans = [(query.host_id, query.window) for query in queries]
+    pages = await PageReader(await driver_of(session), queries[0]).fetch_of_hosts(spans, max_rows + 1)
+    return [page if len(page) <= max_rows else None for page in pages]

@@ -7,6 +7,7 @@ a stream says otherwise (late samples, samples derived again), and where retenti
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import compress
 from typing import Final
 
 import numpy as np
@@ -16,7 +17,7 @@ from normstat.comparison.read_side import StatSide, side_of_page
 from normstat.runtime.arrays import distinct_values
 from normstat.runtime.units import MIB
 from normstat.samples.lookup import InstanceNames, StatRef
-from normstat.samples.pages_of_hosts import plan_plainly, read_short_pages
+from normstat.samples.pages_of_hosts import find_short, plan_plainly, read_short_pages
 from normstat.samples.sample_pages import Page, PageQuery, merge_pages
 from normstat.stats.spec import Field
 from normstat.watch.watched_stream_rows import NO_STREAMS, HostStreams, StreamMark, read_removed
@@ -99,7 +100,8 @@ class KeptSamples:
         """
         alike: dict[tuple[str, tuple[str, ...]], list[tuple[SideRequest, _Kept | None]]] = {}
         before = {host_id: self._forget(host_id) for host_id in {one.host_id for one in wanted}}
-        for one in wanted:
+        is_short = await find_short(session, [(one.host_id, one.stat.name, one.window) for one in wanted])
+        for one in compress(wanted, is_short):
             kept = before[one.host_id].get(one.stat.name)
             alike.setdefault((one.stat.name, tuple(field.key for field in one.fields)), []).append((one, kept))
         sides: dict[int, dict[str, StatSide]] = {}

@@ -127,7 +127,10 @@ class DueHost:
 
 
 class Watcher:
-    """Judges hosts in turns. All its state is in the database: another process may take over at any time."""
+    """Judges hosts in turns. All its state is in the database: another process may take over at any time.
+
+    `n_hosts`: how many had recent samples in the last run. Missing: None before the first.
+    """
 
     def __init__(
         self,
@@ -140,6 +143,7 @@ class Watcher:
         self._sessions = sessions
         self._place = (database_url, database_dir)
         self._budget_s = budget_s
+        self.n_hosts: int | None = None
         self._turns: Turns[int] = Turns("watch_failed")
         self._plans = InputPlans()
         self._seen: dict[int, tuple[object, datetime]] = {}
@@ -159,6 +163,7 @@ class Watcher:
             mark = (load_catalogue(), await read_stats_mark(session))
             if self._stats_mark != mark:
                 self._stats, self._stats_mark = {}, mark
+        self.n_hosts = len(hosts)
         await self._judge_own(book, now)
         self._seen = {host_id: seen for host_id, seen in self._seen.items() if host_id in hosts}
         rules = {host_id: tuple(book.rules_for(host.name, host.tags)) for host_id, host in hosts.items()}

@@ -51,6 +51,19 @@ SEALED_HOSTS_OF_CLUSTER: Final = """
       AND b.start_at > %(start)s::timestamptz - interval '1 day' AND b.start_at < %(end)s
       AND b.last_at >= %(start)s AND b.first_at < %(end)s AND b.n_rows > 0
 """
+# Not for a cluster, as above.
+SEALED_WINDOWS: Final = """
+    SELECT w.number::int4
+    FROM unnest(%(host_ids)s::int4[], %(stats)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])
+        WITH ORDINALITY AS w (host_id, stat, start_at, end_at, number)
+    JOIN stats AS s ON s.name = w.stat
+    WHERE EXISTS (
+        SELECT FROM sealed_blocks AS b
+        WHERE b.host_id = w.host_id AND b.stat_id = s.id
+          AND b.start_at > w.start_at - interval '1 day' AND b.start_at < w.end_at
+          AND b.last_at >= w.start_at AND b.first_at < w.end_at AND b.n_rows > 0
+    )
+"""
 # The blocks of many hosts at once, with the bodies of small ones.
 READ_OF_HOSTS: Final = """
     SELECT b.host_id, b.start_at, b.end_at, b.n_rows, b.first_at, b.last_at, b.head,
@@ -174,6 +187,18 @@ async def list_sealed_hosts(connection: psycopg.AsyncConnection, host_ids: Itera
     # A lookup in the key for each host, whatever the window: to plan it again for each stat takes fifteen times as long.
     cursor = await connection.execute(SEALED_HOSTS_OF_CLUSTER if is_citus() else SEALED_HOSTS, asked, prepare=not is_citus())
     return {int(str(host_id)) for (host_id,) in await cursor.fetchall()}
+
+
+async def find_sealed_windows(connection: psycopg.AsyncConnection, windows: Sequence[tuple[int, str, Window]]) -> set[int]:
+    """Return the positions of windows, each of a host's id and a stat, that have sealed samples. Not on a cluster."""
+    asked = {
+        "host_ids": [host_id for host_id, _, _ in windows],
+        "stats": [stat for _, stat, _ in windows],
+        "starts": [window.start for _, _, window in windows],
+        "ends": [window.end for _, _, window in windows],
+    }
+    cursor = await connection.execute(SEALED_WINDOWS, asked, prepare=True)
+    return {int(str(number)) - 1 for (number,) in await cursor.fetchall()}
 
 
 @asynccontextmanager
