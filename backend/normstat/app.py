@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.middleware.gzip import GZipMiddleware
 
 from normstat import __version__
+from normstat.alerts.alert_rows import select_routing
 from normstat.alerts.message_kind import MessageKind
 from normstat.api.http.application import Application
 from normstat.api.http.backpressure import Gate, GateLimits, Lobby
@@ -256,7 +257,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         "live": keep_running("live", state.live.run),
         "heartbeat": keep_running("heartbeat", partial(_beat, state), every_s=BEAT_S, max_pause_s=BEAT_S),
         "host_list": keep_running("host_list", state.host_list.run),
-        "schedule": run_schedule(state.engine, settings),
+        "schedule": run_schedule(state.engine, settings, may_route=due.follow(select_routing())),
         **dict(make_workers(state, due)),
         "due_work": keep_running("due_work", due.run, max_pause_s=SELDOM_S),
     }

@@ -68,10 +68,12 @@ def wait_for_database(task: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[
     return run
 
 
-def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settings) -> AsyncIOScheduler:
+def build_scheduler(
+    sessions: async_sessionmaker[AsyncSession], settings: Settings, *, may_route: Callable[[], bool]
+) -> AsyncIOScheduler:  # fmt: skip
     """Return the scheduler with all tasks and their times; not started."""
     began = datetime.now(UTC)
-    tasks = ScheduledTasks(sessions, settings)
+    tasks = ScheduledTasks(sessions, settings, may_route=may_route)
     scheduler = AsyncIOScheduler(timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": 60})
     scheduler.add_listener(lambda _: tasks.end(), EVENT_SCHEDULER_SHUTDOWN)
 
@@ -108,17 +110,20 @@ def build_scheduler(sessions: async_sessionmaker[AsyncSession], settings: Settin
     return scheduler
 
 
-async def run_schedule(engine: AsyncEngine, settings: Settings, *, check_s: float = CHECK_S) -> None:
-    """Run the scheduler whenever this process holds the lock, until cancelled."""
-    await keep_running("schedule", partial(_lead, engine, settings, check_s), every_s=check_s, max_pause_s=check_s)
+async def run_schedule(
+    engine: AsyncEngine, settings: Settings, *, may_route: Callable[[], bool] = lambda: True, check_s: float = CHECK_S
+) -> None:  # fmt: skip
+    """Run the scheduler whenever this process holds the lock, until cancelled. `may_route`: whether alerts are worth a look."""
+    build = partial(build_scheduler, settings=settings, may_route=may_route)
+    await keep_running("schedule", partial(_lead, engine, build, check_s), every_s=check_s, max_pause_s=check_s)
 
 
-async def _lead(engine: AsyncEngine, settings: Settings, check_s: float) -> None:
+async def _lead(engine: AsyncEngine, build: Callable[[async_sessionmaker[AsyncSession]], AsyncIOScheduler], check_s: float) -> None:
     """Run the scheduler until the lock is lost; return at once when another process holds it."""
     async with try_lead(engine) as leadership:
         if leadership is None:
             return
-        scheduler = build_scheduler(leadership.make_sessions(engine), settings)
+        scheduler = build(leadership.make_sessions(engine))
         scheduler.start()
         log.info("schedule_started")
         try:

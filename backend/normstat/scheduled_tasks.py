@@ -3,6 +3,7 @@
 # ruff: noqa: PLC0415
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -33,9 +34,13 @@ SCORES_MAX_BYTES: Final = 128 << 20
 class ScheduledTasks:
     """The tasks of one leader, with what they keep from run to run."""
 
-    def __init__(self, sessions: async_sessionmaker[AsyncSession], settings: Settings) -> None:
+    def __init__(
+        self, sessions: async_sessionmaker[AsyncSession], settings: Settings, *, may_route: Callable[[], bool] = lambda: True
+    ) -> None:  # fmt: skip
         self._sessions = sessions
         self._settings = settings
+        # False while there was nothing to route a moment ago: that ends when a person adds a route, not with an episode.
+        self._may_route = may_route
         self._rollup_turns: Turns[int] = Turns("rollup_failed")
         self._packing_turns: Turns[int] = Turns("packing_failed")
         self._rolling_turns: Turns[int] = Turns("rolling_baseline_failed")
@@ -133,6 +138,8 @@ class ScheduledTasks:
 
     async def route_alerts(self) -> None:
         """Route open alerts and queue their messages."""
+        if not self._may_route():
+            return
         from normstat.alerts.alert_rows import has_routing
 
         async with open_read_session(self._sessions) as session:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import ColumnElement, delete, func, or_, select
+from sqlalchemy import ColumnElement, Integer, Select, delete, func, literal_column, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
@@ -34,10 +34,17 @@ class PlacedEpisode:
     groups: tuple[str, ...]
 
 
-async def has_routing(session: AsyncSession) -> bool:
-    """Return whether there is anything to route: a route is on, or an alert waits or fires."""
+def select_routing() -> Select[int]:
+    """Return a query that has a row when there is anything to route: a route is on, or an alert waits or fires."""
     routes = select(AlertRouteRow.id).where(AlertRouteRow.is_enabled).exists()
-    return bool(await session.scalar(select(or_(routes, select(AlertRow.id).where(AlertRow.state.in_(OPEN_STATES)).exists()))))
+    return select(literal_column("1", Integer())).where(
+        or_(routes, select(AlertRow.id).where(AlertRow.state.in_(OPEN_STATES)).exists())
+    )
+
+
+async def has_routing(session: AsyncSession) -> bool:
+    """Return whether there is anything to route."""
+    return await session.scalar(select_routing()) is not None
 
 
 async def read_routed_alerts(session: AsyncSession, now: datetime) -> list[AlertRow]:

@@ -32,10 +32,12 @@ class _Watched:
     every_s: float
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     woken_at: float = float("-inf")
+    # Nobody knows before the first look, or while the database is away.
+    may_be_due: bool = True
 
 
 class DueWork:
-    """Wakes workers that have something to do. `watch` before `run`.
+    """Wakes workers that have something to do. `watch` and `follow` before `run`.
 
     A query has a row when there may be work. It is asked on a connection of its own, every LOOK_S, with all others as one
     statement. What a worker finds then is up to the worker: it may be another process's.
@@ -53,8 +55,21 @@ class DueWork:
         self._watched.append(watched)
         return watched.wake
 
+    def follow(self, query: Select[Any]) -> Callable[[], bool]:
+        """Return a function that says whether the query had a row at the last look; true where that is not known."""
+        watched = _Watched(query, self._look_s)
+        self._watched.append(watched)
+        return lambda: watched.may_be_due
+
     async def run(self) -> None:
         """Look until the database is lost or the task is cancelled."""
+        try:
+            await self._look()
+        finally:
+            for watched in self._watched:
+                watched.may_be_due = True
+
+    async def _look(self) -> None:
         # Compiled once, and prepared by the database once.
         statement = _compile(select(*(each.query.exists() for each in self._watched)))
         async with await psycopg.AsyncConnection.connect(
@@ -64,6 +79,7 @@ class DueWork:
                 found = await (await connection.execute(statement, prepare=True)).fetchone()
                 assert found is not None
                 for watched, is_due in zip(self._watched, found, strict=True):
+                    watched.may_be_due = is_due
                     if is_due and self._clock() - watched.woken_at >= watched.every_s:
                         watched.woken_at = self._clock()
                         watched.wake.set()

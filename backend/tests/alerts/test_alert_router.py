@@ -205,6 +205,8 @@ async def test_without_routes_nothing_is_read(sessions: Sessions, engine: AsyncE
     await add_episode(sessions, await add_host(sessions, "sun1"), after(-60))
     statements: list[str] = []
     event.listen(engine.sync_engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
+    await ScheduledTasks(sessions, Settings(), may_route=lambda: False).route_alerts()
+    assert len(statements) == 0
     await ScheduledTasks(sessions, Settings()).route_alerts()
     assert len(statements) > 0
     assert not any("episodes" in statement for statement in statements)

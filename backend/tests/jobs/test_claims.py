@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import null, select, text, update
 
 from normstat.alerts.alert_outbox import select_unsent
+from normstat.alerts.alert_rows import select_routing
 from normstat.db.schema.job_models import Job, JobKind, JobState
 from normstat.db.session import open_read_session, open_write_session
 from normstat.db.turns import retry_wait_s
@@ -30,6 +31,10 @@ from tests.fork_server import start_forked
 
 pytestmark = on_either_database
 
+ADD_ROUTE = """
+    INSERT INTO alert_routes (name, position, is_enabled, settings, created_by, updated_by)
+    VALUES ('all', 1, true, '{}', 'anna', 'anna')
+"""
 ADD_MESSAGE = """
     WITH channel AS (
         INSERT INTO alert_channels (name, kind, settings, secrets, is_enabled, created_by, updated_by)
@@ -287,6 +292,25 @@ async def test_each_is_woken_for_its_own_work(database_url: str) -> None:
             reparses.clear()
             await settle(due, probe)
             assert not reparses.is_set()
+
+
+async def test_what_is_followed_is_known_after_a_look_and_not_without_the_database(database_url: str) -> None:
+    due = DueWork(database_url, look_s=0.01)
+    may_route = due.follow(select_routing())
+    probe = due.watch(select_due(BACKTESTS), every_s=0)
+    assert may_route()
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(ADD, ["backtest", "queued", -1])
+        async with running(due.run()):
+            await settle(due, probe)
+            assert not may_route()
+            connection.execute(ADD_ROUTE)
+            await settle(due, probe)
+            assert may_route()
+            connection.execute("UPDATE alert_routes SET is_enabled = false")
+            await settle(due, probe)
+            assert not may_route()
+    assert may_route()
 
 
 async def test_a_message_that_is_to_be_sent_wakes_who_sends_it(database_url: str) -> None:

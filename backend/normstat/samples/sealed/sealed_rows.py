@@ -197,7 +197,8 @@ async def find_sealed_windows(connection: psycopg.AsyncConnection, windows: Sequ
         "starts": [window.start for _, _, window in windows],
         "ends": [window.end for _, _, window in windows],
     }
-    cursor = await connection.execute(SEALED_WINDOWS, asked, prepare=True)
+    # Prepared, it would be dropped with the end of the transaction, by one more statement.
+    cursor = await connection.execute(SEALED_WINDOWS, asked, prepare=False)
     return {int(str(number)) - 1 for (number,) in await cursor.fetchall()}
 
 
