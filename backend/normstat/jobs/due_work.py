@@ -32,7 +32,7 @@ class _Watched:
     every_s: float
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     woken_at: float = float("-inf")
-    # Nobody knows before the first look, or while the database is away.
+    # Not known before the first look, nor while the database is away.
     may_be_due: bool = True
 
 
