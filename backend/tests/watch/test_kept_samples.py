@@ -14,6 +14,7 @@ from normstat.samples.sample_pages import Page, PageQuery
 from normstat.watch import kept_samples
 from normstat.watch.watcher import Watcher
 from tests.databases import Sessions, on_either_database
+from tests.query.filling import seal_all
 from tests.watch.live import at, read_found, send, send_mpstat, step_of
 
 pytestmark = on_either_database
@@ -124,3 +125,19 @@ async def test_a_host_that_finds_no_room_is_read_in_full(sessions: Sessions, rea
         await judge.run(at(max(60, begin + 6)))
         assert begin == 0 or max(read) > timedelta(minutes=4)
     assert [own[1:3] for own in await read_episodes(sessions)] == [(62, 65)]
+
+
+async def test_sealed_samples_are_not_read_ahead_and_are_judged(sessions: Sessions, read: list[timedelta]) -> None:
+    judge = Watcher(sessions)
+    for host in ("sun1", "sun2"):
+        await send_mpstat(sessions, host, range(60), range(50, 60))
+    await judge.run(at(60))
+    assert await seal_all(sessions, "sun1") > 0
+    for host in ("sun1", "sun2"):
+        await send_mpstat(sessions, host, range(60, 72))
+    read.clear()
+    assert await judge.run(at(72)) == 2
+    # That of the other host alone.
+    assert len(read) == 1
+    assert [own[1:4] for own in await read_episodes(sessions, "sun1")] == [(50, 59, 71)]
+    assert await read_episodes(sessions, "sun1") == await read_episodes(sessions, "sun2")
