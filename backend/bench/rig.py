@@ -24,6 +24,7 @@ from tests.databases import TestServer, TimescaleServer
 from tests.e2e.product import free_port
 
 START_TIMEOUT_S: Final = 60.0
+RULES_MODULE: Final = "normstat.watch.watch_process"
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 ON_DISK: Final = {
@@ -40,6 +41,12 @@ def _stat(pid: int) -> list[str]:
     return []
 
 
+def _command(pid: int) -> str:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    return ""
+
+
 def _family(pid: int) -> list[int]:
     """The process and its living children, and theirs."""
     parents: dict[int, list[int]] = {}
@@ -52,9 +59,10 @@ def _family(pid: int) -> list[int]:
     return family
 
 
-def cpu_seconds(pid: int) -> float:
-    """User and system time of the process and of what it started, so far."""
-    return sum(sum(int(n) for n in found[11:15]) for member in _family(pid) if (found := _stat(member))) / TICKS
+def cpu_seconds(pid: int, module: str = "") -> float:
+    """User and system time of the process and of what it started, so far; with `module`, only of processes that run it."""
+    members = [member for member in _family(pid) if module in _command(member)]
+    return sum(sum(int(n) for n in found[11:15]) for member in members if (found := _stat(member))) / TICKS
 
 
 def rss_bytes(pid: int) -> int:
@@ -64,14 +72,20 @@ def rss_bytes(pid: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """CPU seconds so far, by kind of process."""
+    """CPU seconds so far, by kind of process. `rules` is the part of `server` that a process for rules takes, from 100 hosts on."""
 
     server: float
     database: float
     generator: float
+    rules: float
 
     def __sub__(self, before: "Usage") -> "Usage":
-        return Usage(self.server - before.server, self.database - before.database, self.generator - before.generator)
+        return Usage(
+            self.server - before.server,
+            self.database - before.database,
+            self.generator - before.generator,
+            self.rules - before.rules,
+        )
 
     @property
     def total(self) -> float:
@@ -105,7 +119,8 @@ class Rig:
         raise RuntimeError(f"the server does not answer:\n{self.log_path.read_text()[-2000:]}")
 
     def usage(self) -> Usage:
-        return Usage(cpu_seconds(self.process.pid), cpu_seconds(self.postmaster), time.process_time())
+        pid = self.process.pid
+        return Usage(cpu_seconds(pid), cpu_seconds(self.postmaster), time.process_time(), cpu_seconds(pid, RULES_MODULE))
 
     def rss(self) -> int:
         return rss_bytes(self.process.pid)
