@@ -51,6 +51,16 @@ class TrustedProxies:
 
 def group_of(address: str) -> str:
     """Return the key that groups addresses of one client: an IPv4 address itself, the /64 of an IPv6 address."""
+    return _group_of_short(address) if len(address) <= MAX_ADDRESS_LENGTH else _group_of_any(address)
+
+
+# As _parse_short: to print an address takes longer than to look it up.
+@lru_cache(maxsize=4096)
+def _group_of_short(address: str) -> str:
+    return _group_of_any(address)
+
+
+def _group_of_any(address: str) -> str:
     parsed = _parse(address)
     if isinstance(parsed, ipaddress.IPv6Address):
         return str(ipaddress.IPv6Network((parsed, IPV6_PREFIX), strict=False))

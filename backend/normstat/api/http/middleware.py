@@ -1,5 +1,6 @@
 """Adds to every request an id and the client's address, and to every answer the security headers."""
 
+import logging
 import re
 import time
 import uuid
@@ -17,6 +18,7 @@ from normstat.db.host_limits import limit_hosts
 from normstat.runtime.metrics import count_request
 
 log = structlog.get_logger()
+PLAIN_LOG: Final = logging.getLogger(__name__)
 
 REQUEST_ID_HEADER: Final = "X-Request-Id"
 # A proxy's own request id is kept if it is valid: it ends up in logs.
@@ -128,8 +130,10 @@ class RequestContextMiddleware:
                 _note_in_audit_log(scope, status)
             finally:
                 count_request(_route_of(scope), scope["method"], status, time.perf_counter() - began)
-            # The path only: the query may be private.
-            log.debug("request_done", method=scope["method"], path=scope["path"], status=status)
+            # structlog makes a logger before it finds that the level is off: that takes longer than all else here.
+            if PLAIN_LOG.isEnabledFor(logging.DEBUG):
+                # The path only: the query may be private.
+                log.debug("request_done", method=scope["method"], path=scope["path"], status=status)
 
     def _look_behind_proxies(self, scope: Scope, headers: Headers) -> tuple[str, bool]:
         """Return the client's address, and whether it came by TLS."""
