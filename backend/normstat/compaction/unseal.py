@@ -14,10 +14,11 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from normstat.codecs.sealed_codec import SealedRows, find_missing
 from normstat.db.session import driver_of, open_read_session, open_write_session
 from normstat.runtime.arrays import distinct_values
+from normstat.samples.binary_arrays import POSTGRES_EPOCH_US
 from normstat.samples.lookup import find_stats
 from normstat.samples.packed_instances import restore_instances
 from normstat.samples.rollups.rollup_rows import wait_lock
-from normstat.samples.samples import POSTGRES_EPOCH_US, WIRE_TYPES, copy_rows, encode_wire
+from normstat.samples.samples import WIRE_TYPES, copy_rows, encode_wire
 from normstat.samples.sealed import sealed_rows
 from normstat.samples.sealed.sealed_reader import joined
 from normstat.samples.stat_tables import StoredStat, read_stored_stats

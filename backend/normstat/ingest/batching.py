@@ -49,9 +49,9 @@ BATCH_BYTES: Final = 4 << 20
 BATCH_JOBS: Final = 64
 # Smaller requests are batched only up to what is read without a thread: beyond that a batch saves nothing.
 SMALL_BYTES: Final = 64 << 10
-# A batch costs as much as three posts of small agents, whatever is in it. Where several hosts send, the next one begins no sooner
-# than this after the last one began, unless there is enough to do.
-GATHER_S: Final = 0.1
+# A batch costs as much as four posts of small agents, whatever is in it. Where several hosts send, the next one begins no sooner
+# than this after the last one began, unless there is enough to do: 30 posts of 1,000 agents that send every 5 s.
+GATHER_S: Final = 0.15
 GATHER_BYTES: Final = THREAD_BYTES
 # Database errors when a name cached by this process no longer exists.
 FORGOTTEN: Final = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn, psycopg.errors.ForeignKeyViolation)
@@ -93,9 +93,10 @@ def set_limits(engine: AsyncEngine, limits: IngestLimits) -> None:
 
 @dataclass(eq=False, slots=True)
 class QueuedRequest:
-    """A request in the queue; `begun` is set when its batch begins, `done` when it ended."""
+    """A request in the queue, with the bytes to read; `begun` is set when its batch begins, `done` when it ended."""
 
     job: IngestRequest
+    n_bytes: int
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     done: asyncio.Event = field(default_factory=asyncio.Event)
     error: BaseException | None = None
@@ -130,7 +131,7 @@ class IngestQueue:
         Raises: as ingest_request; TimeoutError when its turn did not come in time: nothing was stored
         """
         job.require_host_name()
-        own = QueuedRequest(job)
+        own = QueuedRequest(job, job.n_bytes)
         self._waiting.append(own)
         self._start()
         try:
@@ -172,7 +173,7 @@ class IngestQueue:
         return (
             len(self._waiting) < BATCH_JOBS
             and any(own.job.host_name not in self._last_hosts for own in self._waiting)
-            and sum(own.job.n_bytes for own in self._waiting) < GATHER_BYTES
+            and sum(own.n_bytes for own in self._waiting) < GATHER_BYTES
         )
 
     def _end(self, task: asyncio.Task[None]) -> None:
@@ -186,7 +187,7 @@ class IngestQueue:
         n_bytes = largest = 0
         for own in self._waiting:
             is_free = own.job.host_name not in self._hosts_at_work
-            n_own = own.job.n_bytes
+            n_own = own.n_bytes
             limit = THREAD_BYTES if max(n_own, largest) <= SMALL_BYTES else BATCH_BYTES
             if is_free and len(chosen) < BATCH_JOBS and (not chosen or n_bytes + n_own <= limit):
                 chosen.append(own)

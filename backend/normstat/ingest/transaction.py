@@ -50,7 +50,7 @@ log = structlog.get_logger()
 
 # Reading this much takes a few hundredths of a second; more leaves the event loop. A thread that reads small pieces and the event
 # loop take turns every 5 ms: with 140 posts a second, their p99 was 3.5 s instead of 0.5.
-THREAD_BYTES: Final = 512 * 1024
+THREAD_BYTES: Final = 768 * 1024
 # Another process may hold the host's lock; a table may be altered, or one of its chunks compressed. A batch gives up early, so that
 # its other requests need not wait: they are then stored one by one.
 LOCK_TIMEOUT_S: Final = 20

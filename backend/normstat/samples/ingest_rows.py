@@ -14,6 +14,7 @@ import orjson
 import psycopg
 
 from normstat.db.schema.models import to_timing
+from normstat.samples.binary_arrays import accept_arrays, to_array
 from normstat.samples.stream_rows import COUNTERS, LIVE_CHANNEL, StreamName
 from normstat.stats.records import LineKind, State, Timing
 
@@ -91,14 +92,11 @@ SAVED: Final = (
     ("is_finished", "bool"),
     ("shift_s", "float8"),
 )
-# Objects are one JSON array: as an array of texts each of their quotes would be escaped here, and read back there.
 SAVE_STREAMS: Final = f"""
     UPDATE streams SET {", ".join(f"{name} = new.{name}" for name, _ in SAVED)},
         stat_names = CASE WHEN new.stat_names IS NULL THEN streams.stat_names ELSE string_to_array(new.stat_names, ' ') END
-    FROM ROWS FROM (
-        unnest(%(id)s::int8[]), unnest(%(stat_names)s::text[]),
-        {", ".join(f"jsonb_array_elements(%({n})s::jsonb)" if t == "jsonb" else f"unnest(%({n})s::{t}[])" for n, t in SAVED)}
-    ) AS new(id, stat_names, {", ".join(name for name, _ in SAVED)})
+    FROM unnest(%(id)s::int8[], %(stat_names)s::text[], {", ".join(f"%({name})s::{type_}[]" for name, type_ in SAVED)})
+        AS new(id, stat_names, {", ".join(name for name, _ in SAVED)})
     WHERE streams.id = new.id
     RETURNING streams.id, streams.xmin::text
 """  # noqa: S608
@@ -213,16 +211,17 @@ async def note_other_machine(connection: psycopg.AsyncConnection, host: OpenHost
 
 async def save_hosts(connection: psycopg.AsyncConnection, hosts: Sequence[OpenHost]) -> None:
     """Write what the requests reported about their hosts."""
-    arguments: dict[str, object] = {
-        "ids": [host.id for host in hosts],
-        "is_live": [host.is_live for host in hosts],
-        "os": [host.os for host in hosts],
-        "agent_versions": [host.agent_version for host in hosts],
+    arguments = {
+        "ids": to_array("int8", [host.id for host in hosts]),
+        "is_live": to_array("bool", [host.is_live for host in hosts]),
+        "os": to_array("text", [host.os for host in hosts]),
+        "agent_versions": to_array("text", [host.agent_version for host in hosts]),
         # Tags hold no commas.
-        "agent_tags": [",".join(host.agent_tags) for host in hosts],
-        "clock_offsets": [host.clock_offset_s for host in hosts],
-        "machines": [host.machine for host in hosts],
+        "agent_tags": to_array("text", [",".join(host.agent_tags) for host in hosts]),
+        "clock_offsets": to_array("float8", [host.clock_offset_s for host in hosts]),
+        "machines": to_array("text", [host.machine for host in hosts]),
     }
+    accept_arrays(connection)
     await connection.execute(SAVE_HOSTS, arguments)
 
 
@@ -319,20 +318,23 @@ class StreamWriting:
 async def save_streams(connection: psycopg.AsyncConnection, streams: Sequence[OpenStream]) -> StreamWriting:
     """Write the present state of the streams."""
     states = [_encode(stream.reader_state) for stream in streams]
-    arguments: dict[str, object] = {
+    columns: dict[str, Sequence[Any]] = {
         name: [stream.n_lines[_COUNTED[name]] for stream in streams]
         if name in _COUNTED
         else [getattr(stream, name) for stream in streams]
-        for name, type_ in SAVED
-        if type_ != "jsonb"
+        for name, _ in SAVED
     }
-    arguments["reader_state"] = _join_json(
+    columns["reader_state"] = [
         state or json.dumps(stream.reader_state).encode() for state, stream in zip(states, streams, strict=True)
-    )
-    arguments["bytes_by_kind"] = _join_json(orjson.dumps(stream.bytes_by_kind) for stream in streams)
-    arguments["id"] = [stream.id for stream in streams]
+    ]
+    columns["bytes_by_kind"] = [orjson.dumps(stream.bytes_by_kind) for stream in streams]
+    arguments = {name: to_array(type_, columns[name]) for name, type_ in SAVED}
+    arguments["id"] = to_array("int8", [stream.id for stream in streams])
     # Names of stats contain no blanks.
-    arguments["stat_names"] = [" ".join(stream.stat_names) if stream.has_new_stats else None for stream in streams]
+    arguments["stat_names"] = to_array(
+        "text", [" ".join(stream.stat_names) if stream.has_new_stats else None for stream in streams]
+    )
+    accept_arrays(connection)
     return StreamWriting(streams, states, await connection.execute(SAVE_STREAMS, arguments))
 
 

@@ -101,11 +101,11 @@ class KnownInstances:
         """Return the instances with their last samples extended. Missing: None when their rows change too."""
         if not spans or spans.keys() != self.ids.keys():
             return None
-        latest_us = max(last for _, last in spans.values())
-        if latest_us > self.usual_until_us or min(first for first, _ in spans.values()) < self.usual_from_us:
+        firsts, lasts = zip(*map(spans.__getitem__, self.ids), strict=True)
+        latest_us = max(lasts)
+        if latest_us > self.usual_until_us or min(firsts) < self.usual_from_us:
             return None
-        last_us = array("q", [spans[name][1] for name in self.ids])
-        return KnownInstances(self.ids, self.first_us, last_us, self.written_us, latest_us, self.usual_until_us)
+        return KnownInstances(self.ids, self.first_us, array("q", lasts), self.written_us, latest_us, self.usual_until_us)
 
 
 @dataclass(slots=True)

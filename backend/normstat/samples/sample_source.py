@@ -18,7 +18,8 @@ from psycopg.pq import Format
 
 from normstat.codecs.packed_numbers import NumberArray
 from normstat.codecs.sealed_codec import SealedRows, find_missing
-from normstat.samples.samples import NULL_LENGTH, POSTGRES_EPOCH_US
+from normstat.samples.binary_arrays import POSTGRES_EPOCH_US
+from normstat.samples.samples import NULL_LENGTH
 from normstat.samples.sealed.sealed_reader import SealedQuery, read_block
 from normstat.samples.sealed.sealed_rows import find_blocks
 from normstat.samples.stat_tables import SQL_TYPES, table_of

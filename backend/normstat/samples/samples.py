@@ -17,6 +17,7 @@ import psycopg
 from psycopg import sql
 
 from normstat.errors import SpecError
+from normstat.samples.binary_arrays import POSTGRES_EPOCH_US
 from normstat.samples.printed_words import NO_VALUE, format_printed
 from normstat.samples.stat_tables import Column, StoredStat
 from normstat.samples.wide_columns import EXACT_INT8
@@ -27,8 +28,6 @@ from normstat.stats.spec import Field, Storage
 Int32Array = npt.NDArray[np.int32]
 COPY_HEADER: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 COPY_TRAILER: Final = b"\xff\xff"
-# PostgreSQL counts microseconds from 2000-01-01.
-POSTGRES_EPOCH_US: Final = 946_684_800_000_000
 # Arrays are slower for fewer rows: where names must be numbered first, and where they are numbers already.
 FEW_ROWS: Final = 2000
 FEW_NUMBERED_ROWS: Final = 200
@@ -340,8 +339,8 @@ def instance_spans(blocks: Sequence[SampleBlock]) -> dict[str, tuple[int, int]]:
 
     Units: microseconds since the epoch.
     """
-    spans: dict[str, tuple[int, int]] = {}
-    for block in blocks:
+    spans: dict[str, tuple[int, int]] = dict(_spans_of(blocks[0])) if blocks else {}
+    for block in blocks[1:]:
         for name, (first, last) in _spans_of(block):
             known = spans.get(name)
             spans[name] = (first, last) if known is None else (min(known[0], first), max(known[1], last))

@@ -147,9 +147,11 @@ class TablePlan:
         tight = self._tight[key]
         if not tight:
             return tight is not None
+        limit = LIMITS[Storage.INT4]
+        if block.bound is not None and block.bound < limit:
+            return True
         # A value where the tool printed its word for none is 0.
         values_of_all = np.stack([block.values[place] for place in tight])
-        limit = LIMITS[Storage.INT4]
         return bool(values_of_all.max(initial=0) < limit and values_of_all.min(initial=0) > -limit)
 
     def lacking(self, names: Iterable[str]) -> list[RequiredTable]:

@@ -128,6 +128,8 @@ class SampleBlock:
     missing: tuple[npt.NDArray[np.bool_] | None, ...] = ()
     # Row number -> the row's tokens as printed, field by field joined by single blanks, where the canonical form differs.
     printed: Mapping[int, str] = field(default_factory=dict)
+    # No whole number of the block is farther from 0. None: unknown.
+    bound: int | None = None
 
     def __len__(self) -> int:
         return len(self.time_us)

@@ -8,6 +8,7 @@ import pytest
 from normstat.stats.catalogue import require_spec
 from normstat.stats.engine import bulk
 from normstat.stats.engine.bulk import LineIndex
+from normstat.stats.readers import read
 from normstat.stats.records import RowNames
 from tests.stats.reading import read_pieces
 
@@ -83,3 +84,18 @@ def test_rows_with_several_names() -> None:
     names = [row.instance for row in whole.rows if row.stat == "pidstat_linux"]
     assert names[:3] == ["7/sh", "7/my app", "7/a/b"]
     assert len(names) == 360
+
+
+def test_no_whole_number_is_beyond_the_bound_of_a_block() -> None:
+    head = (
+        "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu----- -----timestamp-----\n"
+        " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st                 UTC\n"
+    )
+    row = " 1  0      0 {} 267968 846360    0    0  1444  4554  647 1297 34  8 57  1  1 2026-11-21 12:00:{:02}\n"
+    text = head + "".join(row.format(7_000_000_000 if second == 30 else 402312, second) for second in range(50))
+    spec = require_spec("vmstat_linux")
+    # The report since boot and the next one are read alone.
+    begin = text.index("\n", 400) + 1
+    state = read(spec, text[:begin].encode(), state={}, offset=0, command="vmstat -n -t 1").state
+    (block,) = read(spec, text[begin:].encode(), state=state, offset=begin, command="vmstat -n -t 1").blocks
+    assert block.bound == 7_000_000_000 == max(int(np.abs(values).max()) for values in block.values)

@@ -24,7 +24,7 @@ class Row:
 class BulkRows:
     """Rows as read in bulk, all canonical. `missing` has a mask for each field with rows without a value, else None; () is none.
 
-    Shape: all (n_rows,).
+    Shape: all (n_rows,). `bound`: no whole number is farther from 0; None: unknown.
     """
 
     time_us: Int64Array
@@ -32,6 +32,7 @@ class BulkRows:
     values: list[ValueArray]
     line_offset: Int64Array
     missing: Sequence[npt.NDArray[np.bool_] | None] = ()
+    bound: int | None = None
 
     def mask_of(self, field: int) -> npt.NDArray[np.bool_] | None:
         """Return where a field has no value. Missing: None where it always has one."""
@@ -120,6 +121,20 @@ class BlockBuilder:
         return [found[wide] for wide in sorted(found)]
 
     def _build(self) -> SampleBlock:
+        if len(self._bulk) == 1 and not self._rows:
+            # As nearly all blocks of an agent: nothing to put in order.
+            (rows,) = self._bulk
+            missing = tuple(rows.missing) or (None,) * len(self.fields)
+            return SampleBlock(
+                stat=self.stat,
+                fields=self.fields,
+                time_us=rows.time_us,
+                instances=rows.instances,
+                values=tuple(rows.values),
+                line_offset=rows.line_offset,
+                missing=missing,
+                bound=rows.bound,
+            )
         parts = list(self._bulk)
         if self._rows:
             columns = list(zip(*(row.values for row in self._rows), strict=True))

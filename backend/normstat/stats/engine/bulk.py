@@ -146,7 +146,7 @@ class PlainRows:
     the i-th field, missing[i] (n_rows,) where it has no value, None if it always has one;
     `instances` n_rows names; `moments` (n_rows,) times after the row. `clocks` are the leading times, one for all rows from that of
     `clock_rows` on to the next, None where rows have none.
-    `next_other[k]` is the first line at or after line k that is no plain row.
+    `next_other[k]` is the first line at or after line k that is no plain row. No whole number is farther from 0 than `bound`.
     Units: moments in seconds since the epoch by the clock on the wall.
     """
 
@@ -159,6 +159,12 @@ class PlainRows:
     moments: Int64Array | None
     next_other: Int64Array
     missing: list[BoolArray | None]
+    bound: int
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether any value is missing."""
+        return any(mask is not None for mask in self.missing)
 
 
 def find_plain_rows(index: LineIndex, header: Header, fields: tuple[Field, ...]) -> PlainRows | None:
@@ -178,19 +184,22 @@ def find_plain_rows(index: LineIndex, header: Header, fields: tuple[Field, ...])
     is_plain = rows.is_plain
     line = line[is_plain]
     found, clock_rows = _runs_of(*clocks, is_plain) if clocks is not None else (None, [])
+    values = [column[is_plain] for column in values]
+    whole = [column for column, field in zip(values, fields, strict=True) if field.storage.is_whole]
     number = np.full(index.n_lines, -1, dtype=np.int64)
     number[line] = np.arange(len(line))
     others = np.append(np.flatnonzero(number < 0), index.n_lines)
     return PlainRows(
         number=number,
         line=line,
-        values=[column[is_plain] for column in values],
+        values=values,
         instances=rows.take_instances(header),
         clocks=found,
         clock_rows=clock_rows,
         moments=None if moments is None else moments[is_plain],
         next_other=others[np.searchsorted(others, np.arange(index.n_lines))],
         missing=[None if mask is None else mask[is_plain] for mask in missing],
+        bound=int(np.abs(np.stack(whole)).max(initial=0)) if whole else 0,
     )
 
 

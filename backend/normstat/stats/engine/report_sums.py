@@ -8,9 +8,10 @@ A field of the summary is the sum of the field with its key; `processes` is the 
 the next one has another time. Sums are made of whole digits, so that their order does not change them.
 """
 
+import itertools
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from operator import add, itemgetter
 from typing import Final
@@ -40,8 +41,12 @@ MAX_CACHED: Final = 20_000
 MAX_CACHED_LENGTH: Final = 200
 # A quotient of a larger number and a power of ten, both as floats, is not always that of the whole numbers.
 MAX_FLOAT_EXACT: Final = 2**53
-# Arrays are not worth it for fewer reports.
+# Arrays are not worth it for fewer reports, or rows.
 MIN_REPORTS: Final = 6
+MIN_ROWS: Final = 80
+# Summaries of all specs, and sets of keys of one of them, that are remembered.
+MAX_SUMMARIES: Final = 100
+MAX_KEY_SETS: Final = 200
 # The builder of the block of these fields.
 FindBuilder = Callable[[Stat, tuple[Field, ...]], BlockBuilder]
 
@@ -78,6 +83,9 @@ class CommandSums:
 
     def by_key(self) -> dict[str, int]:
         """Return the sum of each key."""
+        if len(self.sums) == 1:
+            ((own, numbers),) = self.sums.items()
+            return dict(zip(own, numbers, strict=True))
         found: dict[str, int] = {}
         for keys, sums in self.sums.items():
             for key, number in zip(keys, sums, strict=True):
@@ -93,9 +101,86 @@ class _SumColumns:
     places: list[tuple[int, int]]
 
 
+class _Summary:
+    """The fields of a summary, by key, and the columns of its rows: for all streams, which then share them.
+
+    `columns_of` gives those of a row with the sums of these keys, and the number of processes after them.
+    """
+
+    def __init__(self, stat: Stat) -> None:
+        self.stat = stat
+        self.fields = {field.key: field for field in stat.fields}
+        self._of_keys: dict[tuple[str, ...], _SumColumns] = {}
+        # The same object for the same fields, in whatever order their keys come.
+        self._tuples: dict[tuple[str, ...], tuple[Field, ...]] = {}
+
+    def columns_of(self, keys: tuple[str, ...]) -> _SumColumns:
+        """Return the columns of a row."""
+        columns = self._of_keys.get(keys)
+        if columns is None:
+            at = {key: number for number, key in enumerate((*keys, PROCESSES))}
+            found = tuple(key for key in self.fields if key in at)
+            fields = self._tuples.setdefault(found, tuple(self.fields[key] for key in found))
+            places = [(at[field.key], 0 if field.storage.is_whole else 10**field.decimals) for field in fields]
+            columns = self._of_keys[keys] = _SumColumns(fields, places)
+        return columns
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has the columns of many sets of keys: of values that are missing here and there, which may never recur."""
+        return len(self._of_keys) > MAX_KEY_SETS
+
+
+def _summary_of(stat: Stat) -> _Summary:
+    """Return this process's cached data about a summary, by object identity, because comparing stats takes long."""
+    known = _known.get(id(stat))
+    if known is None or known.stat is not stat or known.is_full:
+        if len(_known) >= MAX_SUMMARIES:
+            _known.clear()
+        known = _known[id(stat)] = _Summary(stat)
+    return known
+
+
+_known: dict[int, _Summary] = {}
+
+
+@dataclass(slots=True)
+class _ClosedRows:
+    """Rows of reports that ended, all with the fields of `columns`: for each its sums, which are whole digits, field by field."""
+
+    columns: _SumColumns
+    times_us: list[int] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    offsets: list[int] = field(default_factory=list)
+    sums: list[list[int]] = field(default_factory=list)
+
+    def add_to(self, builder: BlockBuilder) -> None:
+        """Add the rows to the builder: at once, unless the quotient of a large sum would be rounded in an array."""
+        powers = [power for _, power in self.columns.places]
+        largest = max(map(max, self.sums))
+        if largest >= MAX_FLOAT_EXACT:
+            for time_us, name, offset, sums in zip(self.times_us, self.names, self.offsets, self.sums, strict=True):
+                values = [number / power if power else number for number, power in zip(sums, powers, strict=True)]
+                builder.add(Row(values, (), None), time_us, name, offset)
+            return
+        by_field = np.array(self.sums, np.int64).T
+        quotients = by_field / np.array([float(power or 1) for power in powers])[:, None]
+        builder.add_bulk(
+            BulkRows(
+                time_us=np.array(self.times_us, np.int64),
+                instances=self.names,
+                values=[quotients[at] if power else by_field[at] for at, power in enumerate(powers)],
+                line_offset=np.array(self.offsets, np.int64),
+                bound=largest,
+            )
+        )
+
+
 def _find_ends(block: SampleBlock) -> Int64Array | None:
     """Return the rows at which the reports of a block end, its own end last. Missing: None for few, or where a time is missing."""
     time_us = block.time_us
+    if len(time_us) < MIN_ROWS:
+        return None
     ends = np.append(np.flatnonzero(time_us[1:] != time_us[:-1]) + 1, len(time_us))
     if len(ends) < MIN_REPORTS or (time_us == NO_TIME).any() or (np.diff(block.line_offset) < 0).any():
         return None
@@ -124,14 +209,13 @@ class ReportSums:
 
     def __init__(self, stat: Stat, state: object, *, is_after_gap: bool) -> None:
         self.stat = stat
-        self._keys = {field.key: field for field in stat.fields}
+        self._summary = _summary_of(stat)
         self._time_us: int | None = None
         self._open: dict[str, CommandSums] = {}
         # The report that lost bytes were part of is not summed.
         self._is_cut = is_after_gap
-        # The same object for the same fields, in whatever order their keys come.
-        self._fields: dict[tuple[str, ...], tuple[Field, ...]] = {}
-        self._columns: dict[tuple[str, ...], _SumColumns] = {}
+        # The rows of reports that ended, by the identity of their fields, until they are given to the builders.
+        self._closed: dict[int, _ClosedRows] = {}
         # (PID, command) by instance; None for what is no process.
         self._processes: dict[str, tuple[str, str] | None] = {}
         if isinstance(state, list) and len(state) == 3 and not is_after_gap:
@@ -159,12 +243,13 @@ class ReportSums:
             found = self._sum_reports(_rows_between(block, first, last), ends[1:-1] - first)
             if found is not None:
                 columns, rows = found
-                self._add_rows([_rows_between(block, 0, first)], find_builder)
-                self.close(find_builder)
+                self._add_rows([_rows_between(block, 0, first)])
+                self._close()
                 self._time_us = int(block.time_us[last - 1])
                 find_builder(self.stat, columns.fields).add_bulk(rows)
                 parts = [_rows_between(block, last, len(block))]
-        self._add_rows(parts, find_builder)
+        self._add_rows(parts)
+        self._hand_over(find_builder)
 
     def _sum_reports(self, block: SampleBlock, ends: Int64Array) -> tuple[_SumColumns, BulkRows] | None:
         """Return the rows of whole reports, which end at these rows of the block, in the order of their lines.
@@ -196,7 +281,7 @@ class ReportSums:
             return None
         by_line = np.argsort(first)
         numbers = [*sums[:, by_line], n_rows[by_line]]
-        columns = self._columns_of(keys)
+        columns = self._summary.columns_of(keys)
         rows = first[by_line]
         own = BulkRows(
             time_us=block.time_us[is_process][rows],
@@ -206,7 +291,7 @@ class ReportSums:
         )
         return columns, own
 
-    def _add_rows(self, blocks: Iterable[SampleBlock], find_builder: FindBuilder) -> None:
+    def _add_rows(self, blocks: Iterable[SampleBlock]) -> None:
         """Do the same row by row."""
         found = list(blocks)
         rows = [row for block in found for row in self._rows_of(block)]
@@ -214,10 +299,10 @@ class ReportSums:
             # Those of one block are in the order of their lines.
             rows.sort(key=itemgetter(0))
         for offset, time_us, instance, mark, keys, digits in rows:
-            if time_us == NO_TIME:
-                continue
             if time_us != self._time_us:
-                self.close(find_builder)
+                if time_us == NO_TIME:
+                    continue
+                self._close()
                 self._time_us = time_us
             process = self._process_of(instance)
             if process is None:
@@ -226,42 +311,41 @@ class ReportSums:
             row = f"{pid} {mark}"
             command = self._open.get(name)
             if command is not None and row in command.seen:
-                self.close(find_builder)
+                self._close()
                 command = None
             if command is None:
-                if len(self._open) >= MAX_COMMANDS:
-                    continue
-                command = self._open[name] = CommandSums(offset, set(), {})
+                if len(self._open) < MAX_COMMANDS:
+                    self._open[name] = CommandSums(offset, {row}, {keys: digits})
+                continue
             if len(command.seen) >= MAX_ROWS:
                 continue
             command.seen.add(row)
             sums = command.sums.get(keys)
-            command.sums[keys] = list(digits) if sums is None else list(map(add, sums, digits))
+            command.sums[keys] = digits if sums is None else list(map(add, sums, digits))
 
-    def _rows_of(self, block: SampleBlock) -> Iterable[tuple[int, int, str, str, tuple[str, ...], Sequence[int]]]:
+    def _rows_of(self, block: SampleBlock) -> Iterable[tuple[int, int, str, str, tuple[str, ...], list[int]]]:
         """Return each row's place, time and instance, its first column, and the keys and whole digits of its summed values."""
         keys, digits, gaps = self._digits_of(block)
         mark = keys[0] if keys else ""
-        each: Iterable[Sequence[int]] = digits.T.tolist() if keys else [()] * len(block)
-        places = zip(block.line_offset.tolist(), block.time_us.tolist(), block.instances, strict=True)
-        has_gaps: list[bool] = np.any(gaps, axis=0).tolist()
-        for at, ((offset, time_us, instance), numbers, has_gap) in enumerate(zip(places, each, has_gaps, strict=True)):
-            if has_gap:
-                there = [column for column in range(len(keys)) if not gaps[column][at]]
-                some = tuple(keys[column] for column in there)
-                yield offset, time_us, instance, mark, some, [numbers[column] for column in there]
-            else:
-                yield offset, time_us, instance, mark, keys, numbers
+        each: list[list[int]] = digits.T.tolist() if keys else [[] for _ in range(len(block))]
+        keys_of = [keys] * len(block)
+        for at in np.flatnonzero(gaps.any(axis=0)).tolist() if gaps.any() else ():
+            there = [column for column in range(len(keys)) if not gaps[column][at]]
+            keys_of[at] = tuple(keys[column] for column in there)
+            each[at] = [each[at][column] for column in there]
+        offsets, times = block.line_offset.tolist(), block.time_us.tolist()
+        return zip(offsets, times, block.instances, itertools.repeat(mark), keys_of, each, strict=False)
 
     def _digits_of(self, block: SampleBlock) -> tuple[tuple[str, ...], Int64Array, npt.NDArray[np.bool_]]:
         """Return the keys of the summed values, the whole digits of each row, and where they are missing.
 
         Shape: (n_keys, n_rows)
         """
+        known = self._summary.fields
         own = [
-            (self._keys[field.key], values, missing)
+            (known[field.key], values, missing)
             for field, values, missing in zip(block.fields, block.values, block.missing, strict=True)
-            if field.key in self._keys
+            if field.key in known
         ]
         if not own:
             return (), np.zeros((0, len(block)), np.int64), np.zeros((0, len(block)), np.bool_)
@@ -283,6 +367,11 @@ class ReportSums:
 
     def close(self, find_builder: FindBuilder) -> None:
         """Add the rows of the report that has ended."""
+        self._close()
+        self._hand_over(find_builder)
+
+    def _close(self) -> None:
+        """Make rows of the sums of the report that has ended."""
         time_us, commands = self._time_us, self._open
         self._open = {}
         is_cut, self._is_cut = self._is_cut and time_us is not None, self._is_cut and time_us is None
@@ -296,18 +385,18 @@ class ReportSums:
                 keys, sums = tuple(by_key), list(by_key.values())
             n_rows = len(command.seen)
             n_processes = n_rows if n_rows == 1 else len({row.partition(" ")[0] for row in command.seen})
-            columns = self._columns_of(keys)
+            columns = self._summary.columns_of(keys)
             numbers = [*sums, n_processes]
-            values = [numbers[at] / power if power else numbers[at] for at, power in columns.places]
-            find_builder(self.stat, columns.fields).add(Row(values, (), None), time_us, name, command.offset)
+            closed = self._closed.get(id(columns.fields))
+            if closed is None:
+                closed = self._closed[id(columns.fields)] = _ClosedRows(columns)
+            closed.times_us.append(time_us)
+            closed.names.append(name)
+            closed.offsets.append(command.offset)
+            closed.sums.append([numbers[at] for at, _ in columns.places])
 
-    def _columns_of(self, keys: tuple[str, ...]) -> _SumColumns:
-        """Return the columns of a row with the sums of these keys, and the number of processes after them."""
-        columns = self._columns.get(keys)
-        if columns is None:
-            at = {key: number for number, key in enumerate((*keys, PROCESSES))}
-            found = tuple(key for key in self._keys if key in at)
-            fields = self._fields.setdefault(found, tuple(self._keys[key] for key in found))
-            places = [(at[field.key], 0 if field.storage.is_whole else 10**field.decimals) for field in fields]
-            columns = self._columns[keys] = _SumColumns(fields, places)
-        return columns
+    def _hand_over(self, find_builder: FindBuilder) -> None:
+        """Give the rows of the reports that ended to their builders."""
+        for closed in self._closed.values():
+            closed.add_to(find_builder(self.stat, closed.columns.fields))
+        self._closed = {}

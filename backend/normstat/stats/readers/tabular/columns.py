@@ -501,13 +501,16 @@ class Reader(LineEngine[ColumnLayout]):
 
     def _bulk_rows(self, runs: _Runs, chosen: slice | Int64Array, shift: int) -> BulkRows:
         rows = runs.rows.rows
-        missing = [None if mask is None or not (own := mask[chosen]).any() else own for mask in rows.missing]
+        missing = (
+            [None if mask is None or not (own := mask[chosen]).any() else own for mask in rows.missing] if rows.has_missing else ()
+        )
         return BulkRows(
             time_us=runs.row_times(),
             instances=RowNames(rows.instances.names, rows.instances.codes[chosen]),
             values=[column[chosen] for column in rows.values],
             line_offset=runs.rows.offsets[chosen] + (self.offset + shift),
             missing=missing,
+            bound=rows.bound,
         )
 
     def _row_us(self, words: Words) -> int:
