@@ -46,6 +46,8 @@ START_S: Final = 20.0
 SLOW_START_S: Final = 60.0
 # Where the agent counts its CPU time (agents/src/83-pace.sh).
 COUNTED: Final = "used_cs=$at_total"
+# The number of a TCP socket on Solaris (agents/src/75-transports.sh): Linux has another, without which perl loads modules.
+SOCKET: Final = "perl_socket=2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +253,12 @@ class AgentRun:
         folder.mkdir()
         if slow > 1:
             self.agent = folder / "normstat-agent"
-            self.agent.write_text(agent.read_text().replace(COUNTED, f"used_cs=$((at_total * {slow}))"))
+            text = agent.read_text()
+            for wanted, made in ((COUNTED, f"used_cs=$((at_total * {slow}))"), (SOCKET, f"perl_socket={socket.SOCK_STREAM}")):
+                if wanted not in text:
+                    raise SystemExit(f"{agent} has no {wanted}")
+                text = text.replace(wanted, made)
+            self.agent.write_text(text)
         self.folder = folder
         self.server = FakeServer()
         self.server.start()
