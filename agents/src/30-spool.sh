@@ -87,18 +87,28 @@ get_freed() {
 # Written in place and with a fixed length, so that it also works on a full file system, where only shipping makes room. A torn
 # write does no harm: the server answers with the right offset and skips what it has.
 set_ack() {
-    printf '%15s %11s\n' "$2" "$3" 1<>"$1.ack" || log "cannot write $spool/$1.ack"
+    # As printf '%15s %11s\n' would, which is a program in some shells.
+    sa_ack="              $2" sa_at="          $3"
+    echo "${sa_ack#"${sa_ack%???????????????}"} ${sa_at#"${sa_at%???????????}"}" 1<>"$1.ack" || log "cannot write $spool/$1.ack"
 }
 
-# Makes lock/stock, the listing of the spool that a turn works with. Sets spool_kb and log_size, and for the streams that
-# tools write to, live_sizes and err_sizes.
+# Lists the spool for a turn: lock/streams has a line "<key> <size>" for each stream, 0 where only its gap is left. Sets spool_kb and
+# log_size, and for the streams that tools write to, live_sizes and err_sizes. Many shells read a file byte by byte, so the long listing
+# is read once.
 take_stock() {
     live_sizes=' ' err_sizes=' ' spool_kb=$refused_kb log_size=0
     ls -ln . >"$work/stock" || return 1
     while read -r _a _a _a _a ts_size ts_rest; do
         ts_name=${ts_rest##* }
         case $ts_name in
-        *.raw) ! is_in "$live" "${ts_name%.raw}" || live_sizes="$live_sizes${ts_name%.raw}=$ts_size " ;;
+        *.raw)
+            echo "${ts_name%.raw} $ts_size"
+            ! is_in "$live" "${ts_name%.raw}" || live_sizes="$live_sizes${ts_name%.raw}=$ts_size "
+            ;;
+        *.gap)
+            [ -f "${ts_name%.gap}.raw" ] || echo "${ts_name%.gap} 0"
+            continue
+            ;;
         *.err) ! is_in "$live" "${ts_name%.err}" || err_sizes="$err_sizes${ts_name%.err}=$ts_size " ;;
         agent.log) log_size=$ts_size ;;
         *.freed)
@@ -108,7 +118,7 @@ take_stock() {
         *) continue ;;
         esac
         spool_kb=$((spool_kb + (ts_size + 1023) / 1024))
-    done <"$work/stock"
+    done <"$work/stock" >"$work/streams"
 }
 
 # Deletes the files of stream KEY, once the server has all of it or knows which bytes are lost.
@@ -130,18 +140,6 @@ close_stream() {
     *012*) ;;
     *) printf '%s\n' "$CUT_OFF" >>"$1.raw" || log "cannot close $1.raw" ;;
     esac
-}
-
-# Prints "<key> <size>" for every raw file of a listing.
-list_streams() {
-    while read -r _a _a _a _a ls_size ls_rest; do
-        case $ls_rest in
-        *.raw)
-            ls_rest=${ls_rest##* }
-            printf '%s %s\n' "${ls_rest%.raw}" "$ls_size"
-            ;;
-        esac
-    done
 }
 
 count() {

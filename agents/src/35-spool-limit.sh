@@ -5,7 +5,7 @@
 keep_limit() {
     [ "$spool_kb" -gt "$spool_limit_kb" ] || return 0
     [ "$refused_kb" -eq 0 ] || drop_refused
-    list_streams <"$work/stock" | sort -t. -k2,2n -k3,3n >"$work/oldest"
+    sort -t. -k2,2n -k3,3n <"$work/streams" >"$work/oldest"
     while [ "$spool_kb" -gt "$spool_limit_kb" ] && read -r kl_key kl_size; do
         is_in "$live" "$kl_key" || free_head "$kl_key" "$kl_size"
     done <"$work/oldest"
@@ -15,7 +15,7 @@ keep_limit() {
         free_head "$kl_key" "$size" || break
     done
     while [ "$spool_kb" -gt "$spool_limit_kb" ] && read -r kl_key _a; do
-        ! is_in "$live" "$kl_key" || continue
+        if is_in "$live" "$kl_key" || [ ! -f "$kl_key.raw" ]; then continue; fi
         # The listing may be older than the last lines of a tool that has been ended since.
         read_size "$kl_key.raw"
         drop_stream "$kl_key" "$size"
@@ -117,7 +117,7 @@ add_refused() {
 # Returns whether the file system of the spool has room for output. On a full one most tools carry on and lose lines, some in the
 # middle of one. So their runs end before that, and start again when there is room for everything that the agent itself writes.
 has_room() {
-    if printf '%s' "$block" 2>/dev/null >"$work/room" && { [ -z "$full_text" ] || reserve_room; }; then
+    if echo "$block" 2>/dev/null >"$work/room" && { [ -z "$full_text" ] || reserve_room; }; then
         : >"$work/room"
         [ -z "$full_text" ] || find_room
         return 0
@@ -131,7 +131,7 @@ has_room() {
 reserve_room() {
     rr_n=0
     while [ "$rr_n" -lt 8 ]; do
-        printf '%s' "$block" 2>/dev/null || return 1
+        echo "$block" 2>/dev/null || return 1
         rr_n=$((rr_n + 1))
     done >"$work/reserve"
 }

@@ -97,6 +97,14 @@ run_loop() {
     rl_every=${1%% *}
     rl_every=${rl_every#@}
     rl_command=${1#* }
+    # A date without %s is that of an old system: there a date and a sleep for each run cost more than a perl that stays does.
+    if [ "$clock" = fields ] && [ -n "$perl" ]; then
+        # shellcheck disable=SC2086  # they are words
+        case $rl_command in
+        *[!A-Za-z0-9\ /.:,_+-]*) exec perl "$work/normstat-agent-loop.pl" "$rl_every" $$ "$shell" -c "exec $rl_command" ;;
+        *) exec perl "$work/normstat-agent-loop.pl" "$rl_every" $$ $rl_command ;;
+        esac
+    fi
     rl_child='' rl_begin='' rl_rest=$rl_every
     trap '[ -z "$rl_child" ] || kill "$rl_child" 2>/dev/null; exit 143' HUP INT TERM
     trap - 0
@@ -108,7 +116,7 @@ run_loop() {
         [ "$rl_rest" -le "$rl_every" ] || rl_rest=$rl_every
         [ "$rl_rest" -gt 0 ] || rl_rest=1
         rl_begin=$now
-        printf '%s\n' "$now"
+        echo "$now"
         # Plain words need no shell of their own.
         # shellcheck disable=SC2086  # they are words
         case $rl_command in

@@ -3,6 +3,7 @@
 # writes more than MAX_ANSWER_BYTES into any file.
 
 readonly PERL_REQUEST='@request.pl@'
+readonly PERL_LOOP='@loop.pl@'
 
 # Sets transport.
 probe_transport() {
@@ -58,12 +59,13 @@ probe_client_certificate() {
 }
 
 # Sets perl if this host's perl can make requests, with one process instead of four and one for each stream. Tested on real bytes.
+# Leaves the programs that it runs in the scratch directory.
 # Sets perl_socket to the system's number for a TCP socket if perl can also send them without a module, whose loading takes longer
 # than everything else.
 probe_perl() {
     perl='' perl_socket=''
     has perl || return 0
-    printf '%s' "$PERL_REQUEST" >"$work/request.pl" || return 0
+    printf '%s' "$PERL_REQUEST" >"$work/request.pl" && printf '%s' "$PERL_LOOP" >"$work/normstat-agent-loop.pl" || return 0
     printf '%4099s' x >"$work/probe.raw"
     printf 'a\000\n\377 b' >"$work/probe.part"
     printf 'stream x probe 4099 6 x\n' >"$work/frames"

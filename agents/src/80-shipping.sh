@@ -67,17 +67,13 @@ plan_request() {
 
 # 200 streams per request: after a long time without a server there may be many short ones, and reading each takes a process.
 plan_streams() {
-    while read -r _a _a _a _a pn_size pn_rest; do
-        pn_key=${pn_rest##* }
-        case $pn_key in
-        *.raw) plan_stream "${pn_key%.raw}" "$pn_size" ;;
-        *.gap) [ -f "${pn_key%.gap}.raw" ] || plan_stream "${pn_key%.gap}" 0 ;;
-        esac
+    while read -r pn_key pn_size; do
+        plan_stream "$pn_key" "$pn_size"
         if [ "$pl_n" -ge 200 ]; then
             plan_full=1
             return 0
         fi
-    done <"$work/stock"
+    done <"$work/streams"
 }
 
 # Adds stream KEY of SIZE bytes to the plan if it has bytes to send, and forgets it if it never will again.
@@ -116,7 +112,11 @@ list_frames() {
         frame_header
         li_text=$li_text$header$NL
     done
-    printf '%s' "$li_text" >"$work/frames"
+    # In some shells printf is a program, and echo changes a backslash.
+    case $li_text in
+    *\\*) printf '%s' "$li_text" ;;
+    *) echo "${li_text%"$NL"}" ;;
+    esac >"$work/frames"
 }
 
 # Writes the frames of the plan. Each must be as long as it declares, or the whole request would be rejected.

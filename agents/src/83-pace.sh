@@ -75,12 +75,12 @@ rest_at_pace() {
     if is_count "$rp_pace" && [ "$rp_pace" -gt "$rest" ]; then rest=$rp_pace; fi
 }
 
-# Sets rest to the seconds until the next turn: the pace, or longer where the last answer asked for it.
+# Sets rest to the seconds until the next turn: the pace, or longer where the last answer asked for it, up to MAX_PACE.
 set_rest() {
     rest=$pace
     if [ -z "$interval_wanted" ] && is_count "$asked_s" && [ "${#asked_s}" -le 2 ] && [ "$asked_s" -gt "$rest" ]; then
         rest=$asked_s
-        [ "$rest" -le 60 ] || rest=60
+        [ "$rest" -le "$MAX_PACE" ] || rest=$MAX_PACE
     fi
     if [ "$up_s" -lt 15 ] || [ "$is_behind" = 1 ]; then rest=1; fi
 }

@@ -60,7 +60,7 @@ command_collect() {
 begin_agent() {
     exit_status=1 mode=begin time_limit=60 transfer_pid='' guard_pid='' sleep_pid=''
     specs='' live=' ' n_streams=0 up_s=0 next_try=0 backoff=0 is_tried=0 alone='' trouble='' stalls=' ' retry_after='' plan=''
-    pace=$interval pace_live=- pace_cs=0 pace_n=0 used_cs=0
+    pace=$interval pace_live=- pace_cs=0 pace_n=0 used_cs=0 perl=''
     refused_kb=0 texts_pid='' texts_due=0 evidence_pid='' evidence_queue='' evidence_times='' evidence_n=0 n_pipes=0 full_text='' full_since=0
     block=0123456789abcdef
     while [ "${#block}" -lt 32768 ]; do block=$block$block; done

@@ -63,16 +63,7 @@ print_tools() {
 
 print_streams() {
     printf '\n%-44s %12s %12s  %s\n' STREAM 'IN SPOOL' ACKNOWLEDGED 'LAST SENT'
-    while read -r _a _a _a _a ps_size ps_rest; do
-        ps_key=${ps_rest##* }
-        case $ps_key in
-        *.raw) ps_key=${ps_key%.raw} ;;
-        *.gap)
-            ps_key=${ps_key%.gap} ps_size=0
-            [ ! -f "$ps_key.raw" ] || continue
-            ;;
-        *) continue ;;
-        esac
+    while read -r ps_key ps_size; do
         get_ack "$ps_key"
         ps_note=''
         if [ -f "$ps_key.gap" ]; then
@@ -81,7 +72,7 @@ print_streams() {
         fi
         [ ! -f "$ps_key.refused" ] || ps_note="$ps_note, refused: no longer sent"
         printf '%-44s %12s %12s  %s%s\n' "$ps_key" "$ps_size" "$ack" "$(print_age "$acked_at")" "$ps_note"
-    done <"$work/stock"
+    done <"$work/streams"
 }
 
 print_age() {

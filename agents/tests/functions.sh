@@ -391,13 +391,14 @@ mkdir empty && cd empty || exit 1
 live=' a_linux.1.1-1 ' refused_kb=0
 printf '%1500s' x >a_linux.1.1-1.raw
 printf '%10s' x >b_linux.1.1-1.raw
+: >b_linux.1.1-1.gap
+: >c_linux.1.1-1.gap
 printf 'trouble' >a_linux.1.1-1.err
 printf 'x' >agent.log
 printf 'x' >other
 take_stock
 same 'the stock of the spool' "$spool_kb $log_size|$live_sizes|$err_sizes" '5 1| a_linux.1.1-1=1500 | a_linux.1.1-1=7 '
-same 'the streams of a listing' "$(list_streams <"$work/stock")" 'a_linux.1.1-1 1500
-b_linux.1.1-1 10'
+same_bytes 'the streams of the spool' "$work/streams" 'a_linux.1.1-1 1500\nb_linux.1.1-1 10\nc_linux.1.1-1 0\n'
 cd "$here" && rm -rf empty
 
 # stats.conf: what is wrong with a line is said with its number, and the others count.
@@ -445,7 +446,7 @@ found=$(for asked_s in '' 3 10 61 100 1x; do
         printf '%s ' "$rest"
     done
 done)
-same 'the pause asked for' "$found" '5 5 5 5 5 10 5 60 5 5 5 5 '
+same 'the pause asked for' "$found" '5 5 5 5 5 10 5 25 5 5 5 5 '
 asked_s=20 interval_wanted='' up_s=14
 set_rest
 same 'the pause of an agent that has just started' "$rest" 1
@@ -838,28 +839,50 @@ rm -f token* victim logged
 # Shells differ in what they say about a process that a signal ended.
 exec 3>&2 2>/dev/null
 
-# A loop prints the epoch before each call, keeps quotes, and ends with its command when it is told to.
-run_loop '@1 sh -c '\''echo "$1 and *"; exec sleep 60'\'' sh '\''two  words'\' loop &
-pid=$!
-until [ -f loop.raw ] && grep 'two  words and \*' loop.raw >/dev/null; do nap; done
-find_children "$pid"
-case $children in
-*' '?*) found=several ;;
-*' ') found=one ;;
-esac
-same 'children of the loop: the command' "$found" one
-kill "$pid"
-wait "$pid"
-same 'the status of a loop' "$?" 143
-# It told its command to end, and did not wait for that.
-n=0
-while is_alive_any "$children" && [ "$n" -lt 100 ]; do
-    nap
-    n=$((n + 1))
+# A loop prints the epoch before each run, keeps quotes, and ends with its command when it is told to: that of the shell, and that
+# of perl for systems whose date has no %s.
+printf '%s' "$PERL_LOOP" >"$work/normstat-agent-loop.pl"
+for loop in shell perl; do
+    clock=seconds perl=''
+    [ "$loop" = shell ] || clock=fields perl=1
+    run_loop '@1 sh -c '\''echo "$1 and *"; exec sleep 60'\'' sh '\''two  words'\' loop &
+    pid=$!
+    until [ -f loop.raw ] && grep 'two  words and \*' loop.raw >/dev/null; do nap; done
+    find_children "$pid"
+    case $children in
+    *' '?*) found=several ;;
+    *' ') found=one ;;
+    esac
+    same "children of the loop in $loop: the command" "$found" one
+    read_args "$pid"
+    case $args in
+    perl*normstat-agent*) found=perl ;;
+    *) found=shell ;;
+    esac
+    same "what runs the loop in $loop" "$found" "$loop"
+    kill "$pid"
+    wait "$pid"
+    same "the status of a loop in $loop" "$?" 143
+    # It told its command to end, and did not wait for that.
+    n=0
+    while is_alive_any "$children" && [ "$n" -lt 100 ]; do
+        nap
+        n=$((n + 1))
+    done
+    holds eval '! is_alive_any "$children"'
+    read -r found <loop.raw
+    holds is_count "$found"
+    rm loop.*
 done
-holds eval '! is_alive_any "$children"'
-read -r found <loop.raw
-holds is_count "$found"
+# Plain words need no shell, and a program that is gone is said at each run.
+run_loop '@1 no-such-program -x' loop &
+pid=$!
+until [ -f loop.raw ] && [ "$(grep -c . loop.raw)" -ge 2 ]; do nap; done
+kill "$pid"
+wait "$pid" 2>/dev/null
+IFS= read -r found <loop.err
+same 'a program that is gone' "$found" 'cannot run no-such-program: No such file or directory'
+clock=seconds perl=''
 rm loop.*
 
 # Every process below is ended, one that ignores TERM too.

@@ -22,7 +22,9 @@ if [ -n "$twice" ]; then
     exit 1
 fi
 if command -v perl > /dev/null 2>&1; then
-    perl -Mstrict -Mwarnings=FATAL,all -c agents/src/request.pl 2>&1 | grep -vx 'agents/src/request.pl syntax OK' >&2 && exit 1
+    for part in agents/src/*.pl; do
+        perl -Mstrict -Mwarnings=FATAL,all -c "$part" 2>&1 | grep -vx "$part syntax OK" >&2 && exit 1
+    done
 fi
 # Without a tick on standard input a program ends at once. That of processes has two parts.
 for awk in mawk 'gawk --lint=fatal' 'busybox awk' original-awk; do
