@@ -8,15 +8,15 @@ A reader passes the dataclasses that may occur. One whose fields differ from the
 
 import json
 import struct
-import threading
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 import zstandard
 
+from normstat.codecs.number_planes import compress_zstd
 from normstat.runtime.bounded_decoding import unpack_zstd
 
 MAGIC: Final = b"nsp1"
@@ -40,7 +40,6 @@ STORED_NAMES: Final[Mapping[str, str]] = {
     "HostProfile.window_models": "lengths",
     "HostProfile.load_model": "follow",
 }
-_own = threading.local()
 
 
 class BrokenBytes(ValueError):
@@ -57,12 +56,15 @@ def stored_fields(type_: type) -> dict[str, str]:
     return {STORED_NAMES.get(f"{type_.__name__}.{field.name}", field.name): field.name for field in fields(type_)}
 
 
-def pack_sections(sections: Mapping[str, object]) -> bytes:
-    """Return the sections as bytes. Each consists of dataclasses, arrays, sequences, mappings with text keys, texts and numbers."""
+def pack_sections(sections: Mapping[str, object], *, level: int = LEVEL) -> bytes:
+    """Return the sections as bytes. Each consists of dataclasses, arrays, sequences, mappings with text keys, texts and numbers.
+
+    `level`: of zstd
+    """
     entries, names, bodies = [], [], []
     for name, value in sections.items():
         plain = _encode(value)
-        packed = _compressor().compress(plain)
+        packed = compress_zstd(plain, level)
         entries.append(ENTRY.pack(len(name.encode()), len(plain), len(packed)))
         names.append(name.encode())
         bodies.append(packed)
@@ -201,9 +203,3 @@ class _Reader:
 def _to_planes(array: np.ndarray[Any, Any]) -> bytes:
     plain = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     return np.ascontiguousarray(plain.reshape(-1, array.dtype.itemsize).T).tobytes()
-
-
-def _compressor() -> zstandard.ZstdCompressor:
-    if not hasattr(_own, "compressor"):
-        _own.compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
-    return cast("zstandard.ZstdCompressor", _own.compressor)

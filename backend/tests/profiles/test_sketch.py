@@ -19,6 +19,7 @@ from normstat.profiles.profile_codec import BAND, find_in_band, make_band, pack_
 from normstat.profiles.seasonality import describe, find_slots, slot_of
 from normstat.profiles.sketch import SHORT_BASELINE_S, TYPES, PackedSketch, Sketch, pack_sketch, rebase, sketch_spans, window_starts
 from normstat.profiles.sketch_builder import StatRows, build_sketch, join_fields
+from normstat.profiles.summary_codec import pack_minutes, pack_summaries, unpack_minutes, unpack_summaries
 from normstat.scoring.summary import Summary, summarise
 from normstat.window import Window, to_us
 
@@ -233,7 +234,7 @@ def test_broken_bytes_are_refused() -> None:
             PackedSketch(body[:length]).unpack()
     # A record that has other fields today.
     with pytest.raises(BrokenBytes):
-        Sections(body, TYPES[:1]).read("whole")
+        Sections(body, TYPES[1:]).read("keys")
 
 
 def test_a_profile_and_its_band_come_back() -> None:
@@ -315,3 +316,49 @@ def test_working_days_and_weekends_are_apart_where_both_are_known() -> None:
     one_week = find_slots(sketch_spans((Window(start, start + timedelta(days=7)),)), UTC)
     assert len(one_week) == 24
     assert find_slots(sketch_spans((Window(start, start + timedelta(days=2)),)), UTC) == {}
+
+
+def summary_of(values: np.ndarray) -> Summary:
+    return summarise(values.astype(np.float32), len(values[0]))
+
+
+@given(
+    st.sampled_from([0.0, 1e-2, 1.0, 1e-4]),
+    st.lists(st.one_of(st.floats(width=32), st.integers(-500, 500).map(float)), min_size=4, max_size=40),
+    st.integers(0, 3),
+)
+def test_packed_statistics_have_every_bit(digit: float, numbers: list[float], n_missing: int) -> None:
+    # Multiples of the digit, and what is none: other numbers, infinities, NaN, -0.0; series without samples, and with few.
+    with np.errstate(all="ignore"):
+        values = np.array([numbers, np.rint(numbers) * digit, np.full(len(numbers), np.nan)], np.float32)
+        values[:, :n_missing] = np.nan
+        whole, windows = summary_of(values), [summary_of(values[:, :3]), summary_of(values[:, 3:]), summary_of(values)]
+    digits = np.full(3, digit)
+    [found] = unpack_summaries(pack_summaries([whole], digits), digits)
+    for one, other in zip(
+        [whole, *windows], [found, *unpack_summaries(pack_summaries(windows, digits, whole), digits, whole)], strict=True
+    ):
+        for field in fields(Summary):
+            mine, yours = getattr(one, field.name), getattr(other, field.name)
+            assert (mine.dtype, mine.shape, mine.tobytes()) == (yours.dtype, yours.shape, yours.tobytes()), field.name
+    minutes = unpack_minutes(pack_minutes(values, digits), digits)
+    assert minutes.tobytes() == values.tobytes()
+
+
+def test_sketches_of_earlier_versions_are_read() -> None:
+    span = Window(START, START + HOUR)
+    sketch = build_sketch(part(sample(3600), span), span)
+    sections: dict[str, object] = {
+        "keys": (sketch.keys, tuple((window.start_s, window.length_s) for window in sketch.windows)),
+        "whole": sketch.whole,
+        "minutes": sketch.minutes,
+    }
+    sections |= {f"window{number}": window.summary for number, window in enumerate(sketch.windows)}
+    old, new = pack_sections(sections), pack_sketch(sketch)
+    assert len(new) < 0.7 * len(old)
+    for body in (old, new):
+        found = PackedSketch(body).unpack()
+        assert found.minutes.tobytes() == sketch.minutes.tobytes()
+        for one, other in zip(sketch.windows, found.windows, strict=True):
+            assert (one.start_s, one.length_s) == (other.start_s, other.length_s)
+            assert_same(one.summary, other.summary, scale=0)
