@@ -80,9 +80,10 @@ def build_profile(stats: Sequence[StatSketches]) -> BuiltProfile:
 
     Raises: TooShort; BrokenBytes for a damaged sketch
     """
-    index = _Index([stat for stat in stats if any(len(sketch.keys) for sketch in stat.sketches)])
-    if index.n_series == 0:
+    recorded = [stat for stat in stats if any(len(sketch.keys) for sketch in stat.sketches)]
+    if not recorded:
         raise TooShort("The windows of the baseline have no samples")
+    index = _Index(recorded)
     lengths = index.find_windows()
     if not lengths:
         raise TooShort("The windows of the baseline are too short for a profile: comparisons read its samples")
@@ -262,32 +263,37 @@ Rows = tuple[np.ndarray, np.ndarray]
 
 def _number(stats: Sequence[StatSketches]) -> tuple[tuple[StatSeries, ...], list[list[Rows]], int]:
     """Return the series of all sketches, the mapping of each sketch's series to them, and the number of series left out."""
-    series, all_rows, n_left_out = [], [], 0
-    n_total = 0
-    for stat in stats:
-        instances: dict[str, int] = {}
-        keys: dict[str, int] = {}
-        codes = []
-        for sketch in stat.sketches:
-            own = sketch.keys
-            of_instance = np.array([instances.setdefault(name, len(instances)) for name in own.instances] or [0], np.int64)
-            of_field = np.array([keys.setdefault(key, len(keys)) for key in own.fields] or [0], np.int64)
-            codes.append((of_field[own.field] << 32) + of_instance[own.instance])
-        found, n_pieces = np.unique(np.concatenate(codes), return_counts=True)
-        most = MAX_SERIES - n_total
-        if len(found) > most:
-            # Keep those in most sketches.
-            n_left_out += len(found) - most
-            found = found[np.sort(np.argsort(-n_pieces, kind="stable")[:most])]
-        n_total += len(found)
+    codes = [_codes_of(stat) for stat in stats]
+    counted = [np.unique(np.concatenate(own), return_counts=True) for _, _, own in codes]
+    # Those in most sketches, of whatever stat: thousands of short processes must not take the place of those that stay.
+    by_sketches = np.argsort(-np.concatenate([n_sketches for _, n_sketches in counted]), kind="stable")
+    is_chosen = np.zeros(len(by_sketches), np.bool_)
+    is_chosen[by_sketches[:MAX_SERIES]] = True
+    ends = np.cumsum([len(found) for found, _ in counted])
+    series, all_rows = [], []
+    for stat, (instances, keys, own), (all_found, _), end in zip(stats, codes, counted, ends.tolist(), strict=True):
+        found = all_found[is_chosen[end - len(all_found) : end]]
         rows = []
-        for code in codes:
+        for code in own:
             place = np.searchsorted(found, code)
             is_kept = found[np.minimum(place, max(len(found) - 1, 0))] == code if len(found) else np.zeros(len(code), np.bool_)
             rows.append((np.flatnonzero(is_kept), place[is_kept]))
         all_rows.append(rows)
-        series.append(StatSeries(stat.stat, tuple(instances), tuple(keys), found & 0xFFFFFFFF, found >> 32))
-    return tuple(series), all_rows, n_left_out
+        series.append(StatSeries(stat.stat, instances, keys, found & 0xFFFFFFFF, found >> 32))
+    return tuple(series), all_rows, max(0, len(by_sketches) - MAX_SERIES)
+
+
+def _codes_of(stat: StatSketches) -> tuple[tuple[str, ...], tuple[str, ...], list[IntArray]]:
+    """Return the instances and fields of all sketches, and the series of each sketch as numbers of both."""
+    instances: dict[str, int] = {}
+    keys: dict[str, int] = {}
+    codes = []
+    for sketch in stat.sketches:
+        own = sketch.keys
+        of_instance = np.array([instances.setdefault(name, len(instances)) for name in own.instances] or [0], np.int64)
+        of_field = np.array([keys.setdefault(key, len(keys)) for key in own.fields] or [0], np.int64)
+        codes.append((of_field[own.field] << 32) + of_instance[own.instance])
+    return tuple(instances), tuple(keys), codes
 
 
 def _families(series: Sequence[StatSeries]) -> IntArray:

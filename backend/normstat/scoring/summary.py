@@ -268,7 +268,7 @@ def _merge_quantiles(functions: Sequence[Float32Array], counts: IntArray, probab
     # The outermost points have half the weight of inner ones.
     shares = np.ones(n_points)
     shares[[0, -1]] = 0.5
-    weights = (np.maximum(counts, 0)[:, :, None] * shares).reshape(len(points), -1)
+    weights = (np.maximum(counts, 0)[:, :, None] * shares).reshape(points.shape)
     order = np.argsort(points, axis=1)
     points = np.take_along_axis(points, order, axis=1)
     weights = np.where(np.isnan(points), 0.0, np.take_along_axis(weights, order, axis=1))

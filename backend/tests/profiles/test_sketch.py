@@ -1,6 +1,6 @@
 """Pieces and what is put together from them agree with the samples that they stand for."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
@@ -362,3 +362,21 @@ def test_sketches_of_earlier_versions_are_read() -> None:
         for one, other in zip(sketch.windows, found.windows, strict=True):
             assert (one.start_s, one.length_s) == (other.start_s, other.length_s)
             assert_same(one.summary, other.summary, scale=0)
+
+
+def test_short_processes_leave_room_for_the_series_that_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    window = Window(START, START + HOUR)
+    processes = []
+    for number, span in enumerate(sketch_spans((window,))):
+        rows = sample(1800, cpus=3, seed=number)
+        rows = replace(rows, time_us=rows.time_us - to_us(START) + to_us(span.start), instances=[f"{number}/{n}" for n in range(3)])
+        processes.append(PackedSketch(pack_sketch(build_sketch(rows, span))))
+    stats = [
+        StatSketches("pidstat", processes, frozenset(), {}),
+        StatSketches("vmstat", packed(sample(3600), window), frozenset(), {}),
+    ]
+    n_stay = 2 * len(KINDS)
+    monkeypatch.setattr("normstat.profiles.profile_builder.MAX_SERIES", n_stay)
+    found = build_profile(stats)
+    assert [(stat.stat, len(stat.field)) for stat in found.stats] == [("pidstat", 0), ("vmstat", n_stay)]
+    assert found.n_left_out == 6 * len(KINDS)
