@@ -74,7 +74,9 @@ LEFT_OUT: Final = frozenset(
 )
 # Large tables, of which a backup copies the changes.
 IN_PIECES: Final = frozenset(model.__tablename__ for model in (Chunk, PackedChunk, SealedBlockRow, ArtefactBytes, ArtefactPartRow))
-LEFT_OUT_COLUMNS: Final = frozenset({(Host.__tablename__, "rolled_until"), (Host.__tablename__, "profiled_until")})
+LEFT_OUT_COLUMNS: Final = frozenset(
+    (Host.__tablename__, name) for name in ("rolled_until", "minutes_left_out_until", "profiled_until")
+)
 
 STREAMS: Final = """
     SELECT s.id, s.host_id, s.spec, s.stat_names, s.first_sample_at, s.last_sample_at, s.acked_offset, s.n_gap_bytes,

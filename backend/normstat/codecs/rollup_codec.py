@@ -9,6 +9,7 @@ eight of a thousand are read without the others.
              SUMMED    the same, each column by itself
              FEW       the samples of all buckets in the order of time: where none has more than three, they are fewer than five
              MIXED     the samples of buckets with up to three, and sum, low, high, first, last of the others: short processes
+             LEFT      the instances alone: the samples themselves tell the rest, and are as few; see `leave_out`
 
 Numbers are kept exactly: as whole numbers of the field's last decimal if they all fit, as float64 otherwise.
 """
@@ -37,6 +38,8 @@ BoolArray = npt.NDArray[np.bool_]
 NumberArray = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 VERSION: Final = 2
+# Of bodies with groups that are left to the samples.
+VERSION_LEFT: Final = 3
 HEAD: Final = np.dtype([("version", "u1"), ("reserved", "u1"), ("n_groups", "<u2"), ("reserved_too", "<u4")])
 GROUP: Final = np.dtype(
     [("last", "<i4"), ("n_instances", "<u4"), ("n_rows", "<u4"), ("most", "<u4"), ("n_samples", "<u8"), ("n_bytes", "<u4")]
@@ -44,9 +47,11 @@ GROUP: Final = np.dtype(
 # The head of any body fits in this many bytes: the size of one piece of a value that PostgreSQL stores outside its row.
 HEAD_BYTES: Final = 1996
 MAX_GROUPS: Final = 64
-TOGETHER, SUMMED, FEW, MIXED = range(4)
+TOGETHER, SUMMED, FEW, MIXED, LEFT = range(5)
 # Maximum number of samples that follow from a bucket's sum, lowest, highest, first and last.
 MAX_FEW: Final = 3
+# The numbers of a bucket: groups with no more samples than that in the mean of their buckets may be left to the samples.
+MAX_MEAN_LEFT: Final = 5
 # Kinds of columns.
 CONSTANT, WHOLE, FLOAT, CONSTANT_FLOAT = range(4)
 # A day of minutes of one instance.
@@ -347,7 +352,7 @@ def read_head(body: bytes) -> Head:
     """
     head = np.frombuffer(body, HEAD, 1)[0]
     version = int(head["version"])
-    if version != VERSION:
+    if version not in {VERSION, VERSION_LEFT}:
         raise ValueError(f"A rollup of version {version}, {VERSION} expected; `normstat rollup rebuild` makes them again")
     groups = np.frombuffer(body, GROUP, int(head["n_groups"]), HEAD.itemsize)
     begin = HEAD.itemsize + groups.nbytes
@@ -361,6 +366,53 @@ def unpack(body: bytes, *, first_bucket: int, instance_ids: Int64Array | None = 
         unpack_group(head, group, body[head.offsets[group] : head.offsets[group + 1]], first_bucket)
         for group in head.find(instance_ids).tolist()
     )
+
+
+def leave_out(body: bytes) -> bytes | None:
+    """Return a body of minutes in which groups with few samples have their instances only. Missing: None where no more have.
+
+    What is left out follows from the samples by `to_stored`, bit by bit.
+    """
+    head = read_head(body)
+    groups, directory = [], head.groups.copy()
+    for number, entry in enumerate(directory):
+        data = body[head.offsets[number] : head.offsets[number + 1]]
+        if data[0] != LEFT and entry["n_samples"] <= MAX_MEAN_LEFT * entry["n_rows"]:
+            own = _read_columns(head, number, data, N_VALUES)
+            # Without a common digit, sums depend on the order of additions from three samples on.
+            if own.decimals != NOT_SCALED or own.n.max() < MAX_FEW:
+                data = bytes([LEFT, own.decimals]) + _pack_column(own.ids)
+        groups.append(data)
+    directory["n_bytes"] = [len(data) for data in groups]
+    if sum(map(len, groups)) >= len(body) - head.offsets[0]:
+        return None
+    return b"".join((np.array((VERSION_LEFT, 0, len(groups), 0), HEAD).tobytes(), directory.tobytes(), *groups))
+
+
+@dataclass(frozen=True, slots=True)
+class LeftGroup:
+    """A group that is left to the samples of these instances (ascending); `decimals`: NOT_SCALED without a common digit."""
+
+    ids: Int64Array
+    decimals: int
+
+
+def read_left(head: Head, group: int, data: bytes) -> LeftGroup | None:
+    """Return the group if it is left to the samples. Missing: None where its buckets are stored."""
+    if data[0] != LEFT:
+        return None
+    return LeftGroup(cast("Int64Array", _unpack_column(data[2:], int(head.groups[group]["n_instances"]))), data[1])
+
+
+def to_stored(buckets: Buckets, decimals: int) -> Buckets:
+    """Return buckets of samples as they are after they were stored in a group with these decimals: sums are rounded to them."""
+    if decimals == NOT_SCALED:
+        return buckets
+    power = 10.0**decimals
+    # Whole numbers have no -0.0.
+    low, high, first, last = (column + 0.0 for column in (buckets.low, buckets.high, buckets.first, buckets.last))
+    total = np.rint(buckets.total * power) / power + 0.0
+    return Buckets(buckets.instance, buckets.bucket, buckets.n, total, low, high, first, last)
 
 
 def merge_groups(groups: Iterable[Buckets]) -> Buckets:
@@ -457,12 +509,25 @@ def sum_group(
     totals = own.total()
     if own.decimals != NOT_SCALED:
         totals = totals / 10.0**own.decimals
-    inside = is_inside(own.bucket + first_bucket)
-    starts = np.cumsum(own.sizes) - own.sizes
+    return _sum_by_instance(own.ids, own.sizes, is_inside(own.bucket + first_bucket), totals, own.n)
+
+
+def sum_buckets(buckets: Buckets, inside: BoolArray) -> tuple[Int64Array, Float64Array, Int64Array]:
+    """Return what `sum_group` returns, of buckets that are not packed. Shape: inside (n_buckets,)"""
+    ids, sizes = np.unique(buckets.instance, return_counts=True)
+    return _sum_by_instance(ids, sizes, inside, buckets.total, buckets.n)
+
+
+def _sum_by_instance(
+    ids: Int64Array, sizes: Int64Array, inside: BoolArray, totals: NumberArray, n: Int64Array
+) -> tuple[Int64Array, Float64Array, Int64Array]:
+    if not len(ids):
+        return ids, _NOTHING, ids
+    starts = np.cumsum(sizes) - sizes
     is_there = np.add.reduceat(inside, starts) > 0
     sums = _add(np.where(inside, totals, 0.0), starts)
-    numbers = np.add.reduceat(np.where(inside, own.n, 0), starts)
-    return own.ids[is_there], sums[is_there], numbers[is_there]
+    numbers = np.add.reduceat(np.where(inside, n, 0), starts)
+    return ids[is_there], sums[is_there], numbers[is_there]
 
 
 def _read_columns(head: Head, group: int, data: bytes, n_values: int) -> GroupColumns:

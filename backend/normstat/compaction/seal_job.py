@@ -26,6 +26,7 @@ from normstat.db.session import driver_of, open_read_session, open_write_session
 from normstat.db.turns import Turns
 from normstat.jobs.periodic import recorded
 from normstat.samples.lookup import StatRef, find_stats, list_host_stats
+from normstat.samples.rollups.rollup_job import leave_out_next_day
 from normstat.samples.rollups.rollup_rows import MINUTE_US, try_lock
 from normstat.samples.sample_pages import Page, PageQuery, find_first_row, read_hot_pages
 from normstat.samples.sealed import sealed_rows
@@ -135,7 +136,9 @@ class Sealing:
                 made = None
                 with self._turns.turn(host_id, host=names[host_id]):
                     made = await seal_next(self._sessions, host_id, limit_us, now, last=self._last)
-                    if made is None:
+                    if made is None and await leave_out_next_day(self._sessions, host_id, limit_us):
+                        n_blocks += 1
+                    elif made is None:
                         await pack_instances(self._sessions, host_id, limit_us)
                         self._idle[host_id] = (limit_us, time.monotonic())
                 n_blocks += made is not None

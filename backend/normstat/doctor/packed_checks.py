@@ -45,7 +45,11 @@ def _check_text(row: Row) -> None:
 
 
 def _check_rollup(row: Row) -> None:
-    rollup_codec.unpack(row["body"], first_bucket=0)
+    body = row["body"]
+    head = rollup_codec.read_head(body)
+    for group, (start, end) in enumerate(itertools.pairwise(head.offsets.tolist())):
+        if rollup_codec.read_left(head, group, body[start:end]) is None:
+            rollup_codec.unpack_group(head, group, body[start:end], 0)
 
 
 def _check_profile(row: Row) -> None:

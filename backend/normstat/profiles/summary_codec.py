@@ -56,7 +56,7 @@ def pack_summaries(summaries: Sequence[Summary], digit: FloatArray, whole: Summa
 
 def unpack_summaries(packed: PackedSummaries, digit: FloatArray, whole: Summary | None = None) -> list[Summary]:
     """Return the windows that `pack_summaries` packed, with the same arguments."""
-    columns = {name: values.astype(np.int64) for name, values in packed["counts"].items()}
+    columns: dict[str, np.ndarray] = {name: values.astype(np.int64) for name, values in packed["counts"].items()}
     n = columns["n"]
     units = _units(n, digit)
     for name in _float_columns():

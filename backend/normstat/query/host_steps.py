@@ -7,7 +7,6 @@ from typing import Final
 
 import anyio.to_thread
 import numpy as np
-import psycopg
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from normstat.codecs.rollup_codec import EMPTY, Buckets, gather, merge
@@ -66,7 +65,7 @@ async def read_steps(
     parts = []
     for grain in sorted({span.grain for span in spans} - {Grain.RAW}):
         of_grain = [span for span in spans if span.grain is grain]
-        found = await _read_rollups(connection, place, [column.field], of_grain, instance_ids=instance_ids, grid=grid)
+        found = await _read_rollups(session, place, column.stat, [column.field], of_grain, instance_ids=instance_ids, grid=grid)
         parts.append(found.get(column.field.key, EMPTY))
     for span in spans:
         if span.grain is Grain.RAW:
@@ -94,8 +93,9 @@ def align_origin(start_us: int, step_us: int) -> int:
 
 
 async def _read_rollups(
-    connection: psycopg.AsyncConnection,
+    session: AsyncSession,
     place: Place,
+    stat: StatRef,
     fields: Sequence[Field],
     spans: list[Span],
     *,
@@ -105,8 +105,8 @@ async def _read_rollups(
     """Return the rollups of consecutive spans of one grain, as steps, by field. Missing: no entry for a field without any"""
     grain = spans[0].grain
     reach = Window(spans[0].window.start, spans[-1].window.end)
-    blocks = await read_heads(connection, place, LEVELS[grain], [field.key for field in fields], reach)
-    read = await read_buckets(connection, place, blocks, instance_ids, grain)
+    blocks = await read_heads(await driver_of(session), place, LEVELS[grain], [field.key for field in fields], reach)
+    read = await read_buckets(session, place, stat, blocks, instance_ids, grain=grain)
 
     def to_steps(found: Buckets) -> Buckets:
         start_us = found.bucket * BUCKET_US[grain]
@@ -138,7 +138,7 @@ async def read_step_means(
     spans = plan(window, await read_rolled(connection, place, window), _grain_of(grid))
     for grain in sorted({span.grain for span in spans} - {Grain.RAW}):
         of_grain = [span for span in spans if span.grain is grain]
-        read = await _read_rollups(connection, place, fields, of_grain, instance_ids=instance_ids, grid=grid)
+        read = await _read_rollups(session, place, stat, fields, of_grain, instance_ids=instance_ids, grid=grid)
         await anyio.to_thread.run_sync(sums.add_buckets, read)
     for span in spans:
         if span.grain is Grain.RAW:

@@ -140,7 +140,7 @@ async def _read_window(query: SeriesQuery, window: Window, grain: Grain, totals:
                 await anyio.to_thread.run_sync(totals.add, page)
         else:
             blocks = await read_heads(connection, query.place, LEVELS[span.grain], keys, span.window)
-            buckets = await read_buckets(connection, query.place, blocks, ids, span.grain)
+            buckets = await read_buckets(query.session, query.place, query.stat, blocks, ids, grain=span.grain)
             await anyio.to_thread.run_sync(totals.add_buckets, buckets, span)
 
 

@@ -212,7 +212,7 @@ async def read_processes(session: AsyncSession, request: ProcessRequest) -> Proc
     sort = request.sort or (quantities[0] if quantities else None)
     if sort is not None and sort not in quantities:
         raise BadRequest(f"{ref.name} has no {sort}; sort by one of {', '.join(quantities)}", {"stat": ref.name, "sort": sort})
-    found = await _read_totals(await driver_of(session), Place(host_id, ref.id), ref, fields, request.window)
+    found = await _read_totals(session, Place(host_id, ref.id), ref, fields, request.window)
     fields = found.keep_filled(fields)
     # No order by a quantity that no row has.
     if fields and sort not in [quantity for quantity, _ in fields]:
@@ -286,8 +286,9 @@ def _choose(stats: Sequence[StatRef], request: ProcessRequest) -> StatRef | None
 
 
 async def _read_totals(
-    connection: psycopg.AsyncConnection, place: Place, ref: StatRef, fields: Sequence[tuple[str, Field]], window: Window
+    session: AsyncSession, place: Place, ref: StatRef, fields: Sequence[tuple[str, Field]], window: Window
 ) -> _Found:
+    connection = await driver_of(session)
     length_us = window.end_us - window.start_us
     grain = Grain.RAW if length_us <= RAW_UP_TO_US else Grain.MINUTE if length_us <= MINUTES_UP_TO_US else Grain.HOUR
     found = _Found()
@@ -303,7 +304,7 @@ async def _read_totals(
         else:
             found.precision_us = max(found.precision_us, BUCKET_US[span.grain])
             blocks = await read_heads(connection, place, LEVELS[span.grain], [field.key for _, field in fields], span.window)
-            buckets = await read_buckets(connection, place, blocks, None, span.grain)
+            buckets = await read_buckets(session, place, ref, blocks, None, grain=span.grain)
             for id_, totals in await anyio.to_thread.run_sync(_sum_buckets, buckets, fields, span):
                 found.add(id_, totals)
     return found

@@ -2,20 +2,35 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
+from functools import partial
 from typing import Final
 
 import anyio.to_thread
 import numpy as np
 import psycopg
+from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.codecs.rollup_codec import sum_group
+from normstat.codecs.rollup_codec import Buckets, sum_buckets, sum_group
 from normstat.codecs.sealed_codec import SealedRows
-from normstat.samples.rollups.rollup_reader import LEVELS, Grain, Group, Rolled, Span, plan, read_groups, read_heads
-from normstat.samples.rollups.rollup_rows import HOUR_US, Place
-from normstat.samples.sample_pages import BoolArray, load_sql, to_floats
+from normstat.db.session import driver_of
+from normstat.samples.lookup import StatRef
+from normstat.samples.rollups.rollup_reader import (
+    LEVELS,
+    BlockKey,
+    Grain,
+    Group,
+    Rolled,
+    Span,
+    plan,
+    read_groups,
+    read_heads,
+    read_left_minutes,
+)
+from normstat.samples.rollups.rollup_rows import HOUR_US, MINUTE_US, Place
+from normstat.samples.sample_pages import BoolArray, Float64Array, load_sql, to_floats
 from normstat.samples.sealed.sealed_reader import SealedQuery, read_block
 from normstat.samples.sealed.sealed_rows import find_blocks
 from normstat.samples.stat_tables import table_of
@@ -51,25 +66,26 @@ class RankedTotals:
 
 
 async def read_totals(
-    connection: psycopg.AsyncConnection, place: Place, stat: str, field: Field, *, window: Window, rolled: Rolled
+    session: AsyncSession, place: Place, stat: StatRef, field: Field, *, window: Window, rolled: Rolled
 ) -> RankedTotals:
     """Return the totals of the field over the window."""
+    connection = await driver_of(session)
     length_us = window.end_us - window.start_us
     grain = Grain.RAW if length_us <= RAW_UP_TO_US else Grain.MINUTE if length_us <= MINUTES_UP_TO_US else Grain.HOUR
     spans = plan(window, rolled, grain)
     totals = RankedTotals()
     for span in spans:
         if span.grain is Grain.RAW:
-            totals.add(await _sum_samples(connection, place, stat, field, span))
-            query = SealedQuery(place.host_id, stat, span.window, [field])
-            for block in await find_blocks(connection, place.host_id, stat, span.window):
+            totals.add(await _sum_samples(connection, place, stat.name, field, span))
+            query = SealedQuery(place.host_id, stat.name, span.window, [field])
+            for block in await find_blocks(connection, place.host_id, stat.name, span.window):
                 rows = await read_block(connection, query, block)
                 totals.add(await anyio.to_thread.run_sync(_sum_rows, rows, field))
         elif span.grain is not grain:
-            totals.add(await _sum_buckets(connection, place, field, [span]))
+            totals.add(await _sum_buckets(session, place, stat, field, [span]))
     whole = [span for span in spans if span.grain is grain and grain is not Grain.RAW]
     if whole:
-        totals.add(await _sum_buckets(connection, place, field, whole))
+        totals.add(await _sum_buckets(session, place, stat, field, whole))
     return totals
 
 
@@ -107,28 +123,35 @@ def _sum_rows(rows: SealedRows, field: Field) -> RankedTotals:
     return totals
 
 
-async def _sum_buckets(connection: psycopg.AsyncConnection, place: Place, field: Field, spans: list[Span]) -> RankedTotals:
+async def _sum_buckets(session: AsyncSession, place: Place, stat: StatRef, field: Field, spans: list[Span]) -> RankedTotals:
     """Return the sums over consecutive spans of one grain."""
+    connection = await driver_of(session)
     grain = spans[0].grain
     window = Window(from_us(spans[0].start_us), from_us(spans[-1].end_us))
     blocks = await read_heads(connection, place, LEVELS[grain], [field.key], window)
     groups = await read_groups(connection, place, blocks, None)
-    return await anyio.to_thread.run_sync(_sum_groups, groups, spans)
+    left = await read_left_minutes(session, place, stat, groups, None)
+    return await anyio.to_thread.run_sync(_sum_groups, groups, left, spans)
 
 
-def _sum_groups(groups: Sequence[Group], spans: Sequence[Span]) -> RankedTotals:
+def _sum_groups(groups: Sequence[Group], left: Mapping[BlockKey, Buckets], spans: Sequence[Span]) -> RankedTotals:
     firsts = np.array([span.start_us for span in spans])
     lasts = np.array([span.end_us for span in spans])
     totals = RankedTotals()
-    for group in groups:
-        bucket_us = group.block.level.bucket_us
 
-        def is_inside(bucket: Int64Array, bucket_us: int = bucket_us) -> BoolArray:
-            places = np.searchsorted(firsts, bucket * bucket_us, side="right") - 1
-            return np.asarray((places >= 0) & (bucket * bucket_us < lasts[places]))
+    def is_inside(bucket: Int64Array, bucket_us: int) -> BoolArray:
+        places = np.searchsorted(firsts, bucket * bucket_us, side="right") - 1
+        return np.asarray((places >= 0) & (bucket * bucket_us < lasts[places]))
 
-        ids, sums, numbers = sum_group(group.block.head, group.number, group.data, group.first_bucket, is_inside)
+    def add(ids: Int64Array, sums: Float64Array, numbers: Int64Array) -> None:
         for id_, total, n in zip(ids.tolist(), sums.tolist(), numbers.tolist(), strict=True):
             totals.sums[id_] += total
             totals.n_values[id_] += n
+
+    for group in groups:
+        if group.left is None:
+            inside = partial(is_inside, bucket_us=group.block.level.bucket_us)
+            add(*sum_group(group.block.head, group.number, group.data, group.first_bucket, inside))
+    for buckets in left.values():
+        add(*sum_buckets(buckets, is_inside(buckets.bucket, MINUTE_US)))
     return totals

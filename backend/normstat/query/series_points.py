@@ -154,9 +154,7 @@ class SeriesQuery:
     async def _find_top(self, n: int) -> list[InstanceRef]:
         """Return the first instances by the first field over the window, among those with a value, without summaries of others."""
         field = self.fields[0]
-        totals = await read_totals(
-            self.connection, self.place, self.stat.name, field, window=self.request.window, rolled=self.rolled
-        )
+        totals = await read_totals(self.session, self.place, self.stat, field, window=self.request.window, rolled=self.rolled)
         found = await list_instances_by_id(self.session, totals.rank(n + MAX_SUMMARIES, field.worse))
         return [instance for instance in found if not is_summary(self.stat.name, instance.name)][:n]
 
@@ -172,7 +170,7 @@ class SeriesQuery:
         spans = plan(request.window, self.rolled, grain) if instances else []
         whole: Mapping[str, Buckets] = {}
         if grain is not Grain.RAW:
-            whole = await read_buckets(self.connection, self.place, blocks, ids, grain)
+            whole = await read_buckets(self.session, self.place, self.stat, blocks, ids, grain=grain)
         for span in spans:
             if span.grain is Grain.RAW:
                 query = PageQuery(self.stat.name, self.place.host_id, span.window, self.fields, instance_ids=ids.tolist())
@@ -203,7 +201,7 @@ class SeriesQuery:
         """Return the minutes of an hour that is only partly inside the window."""
         keys = [field.key for field in self.fields]
         blocks = await read_heads(self.connection, self.place, LEVELS[span.grain], keys, span.window)
-        return await read_buckets(self.connection, self.place, blocks, ids, span.grain)
+        return await read_buckets(self.session, self.place, self.stat, blocks, ids, grain=span.grain)
 
 
 def _to_result(request: SeriesRequest, lines: GraphLines, n_left_out: int) -> SeriesResult:

@@ -85,7 +85,7 @@ async def _read_stat(session: AsyncSession, stat: StatRef, place: Place, fields:
             await _read_samples(session, wanted, seen)
         else:
             blocks = await read_heads(connection, place, LEVELS[span.grain], [field.key for field in left], span.window)
-            _look_at_buckets(await read_buckets(connection, place, blocks, None, span.grain), span, seen)
+            _look_at_buckets(await read_buckets(session, place, stat, blocks, None, grain=span.grain), span, seen)
     return seen
 
 

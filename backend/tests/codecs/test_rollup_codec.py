@@ -7,7 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from normstat.codecs.rollup_codec import EMPTY, HEAD_BYTES, MIXED, Buckets, gather, merge, pack, read_head, sum_group, unpack
+from normstat.codecs.rollup_codec import (
+    EMPTY,
+    HEAD_BYTES,
+    MIXED,
+    Buckets,
+    gather,
+    leave_out,
+    merge,
+    pack,
+    read_head,
+    read_left,
+    sum_group,
+    to_stored,
+    unpack,
+    unpack_group,
+)
 
 MINUTE_US = 60_000_000
 FIRST = 29_000_000
@@ -138,6 +153,42 @@ def test_short_and_long_lives_in_one_group_come_back_as_they_were() -> None:
     own = whole.take(whole.bucket > FIRST + 9)
     assert (ids.tolist(), numbers.tolist()) == (own.instance.tolist(), own.n.tolist())
     assert np.allclose(sums, own.total)
+
+
+@pytest.mark.parametrize(("decimals", "n_left"), [(2, 2), (0, 1)])
+def test_what_is_left_out_follows_from_the_samples(decimals: int, n_left: int) -> None:
+    # Short lives with up to nine samples a minute, then two that stay, then slow reports. With decimals that they do not have,
+    # sums of three samples depend on the order of additions: these groups are kept.
+    rng = np.random.default_rng(1)
+    lives = [(FIRST + np.arange(700) // 30, 1 + np.arange(700) % 9)]
+    lives += [(FIRST + np.arange(1440), np.full(1440, 60))] * 2 + [(FIRST + np.arange(1440), np.full(1440, 2))]
+    ids = [np.arange(700) * 3, np.full(1440, 2100), np.full(1440, 2101), np.full(1440, 2102)]
+    n = np.concatenate([own for _, own in lives])
+    instance, minute = np.repeat(np.concatenate(ids), n), np.repeat(np.concatenate([own for own, _ in lives]), n)
+    values = np.round(rng.gamma(2, 5, len(instance)), 2)
+    values[::50] = -0.0
+    made = gather(instance, minute, values, minute * MINUTE_US + np.arange(len(instance)))
+    body = pack(made, first_bucket=FIRST, decimals=decimals)
+    small = leave_out(body)
+    assert small is not None
+    assert leave_out(small) is None
+    head, small_head = read_head(body), read_head(small)
+    assert [small_head.groups[name].tolist() for name in ("last", "n_rows", "most", "n_samples")] == [
+        head.groups[name].tolist() for name in ("last", "n_rows", "most", "n_samples")
+    ]
+    found = []
+    for number, (start, end) in enumerate(itertools.pairwise(small_head.offsets.tolist())):
+        stored = unpack_group(head, number, body[head.offsets[number] : head.offsets[number + 1]], FIRST)
+        left = read_left(small_head, number, small[start:end])
+        found.append(left is not None)
+        if left is None:
+            assert_same(unpack_group(small_head, number, small[start:end], FIRST), stored)
+            continue
+        again = to_stored(made.take(np.isin(made.instance, left.ids)), left.decimals)
+        for name in Buckets.__slots__:
+            assert getattr(again, name).tobytes() == getattr(stored, name).tobytes(), name
+    assert sum(found) == n_left
+    assert len(small) < len(body)
 
 
 def test_a_body_of_another_version_is_refused() -> None:

@@ -16,8 +16,8 @@ from normstat.codecs.rollup_codec import Buckets, merge, unpack
 from normstat.db.schema.models import Host
 from normstat.db.session import WriteSession, driver_of, open_read_session
 from normstat.query.series_points import SeriesRequest, SeriesResult, read_series
-from normstat.samples.rollups import rollup_job, rollup_rows
-from normstat.samples.rollups.rollup_job import DELAY, roll_up
+from normstat.samples.rollups import minutes_of_samples, rollup_job, rollup_rows
+from normstat.samples.rollups.rollup_job import DELAY, leave_out_next_day, roll_up
 from normstat.samples.rollups.rollup_marks import mark_changed
 from normstat.samples.rollups.rollup_rows import (
     FRESH,
@@ -269,7 +269,7 @@ async def has_work(sessions: Sessions, until_s: float) -> bool:
 
 async def test_what_changes_while_it_is_rolled_up_is_rolled_up_again(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
     await store(sessions, np.arange(0, 8000, 5))
-    original = rollup_job.roll_page
+    original = minutes_of_samples.roll_page
     n_calls = 0
 
     def later(*arguments: object) -> object:
@@ -288,7 +288,7 @@ async def test_what_changes_while_it_is_rolled_up_is_rolled_up_again(sessions: S
 
     n_calls_before: list[int] = []
     monkeypatch.setattr(rollup_job, "_read_hour", with_late_samples)
-    monkeypatch.setattr(rollup_job, "roll_page", later)
+    monkeypatch.setattr(minutes_of_samples, "roll_page", later)
     await roll(sessions, 7200)
     assert n_calls_before == [1]
     assert n_calls == 3
@@ -316,6 +316,43 @@ async def test_two_who_roll_up_do_not_meet(sessions: Sessions) -> None:
         done = await roll_up(sessions, now=from_us(START_US) + timedelta(hours=3), budget_s=60)
         assert done.n_hours == 0
     assert (await roll_up(sessions, now=from_us(START_US) + timedelta(hours=3), budget_s=60)).n_hours == 2
+
+
+async def test_minutes_of_few_samples_are_left_to_them(sessions: Sessions) -> None:
+    # A report each 31 s, and for an hour one each second.
+    await store(sessions, np.arange(0, 60 * 3600, 31))
+    await store(sessions, np.arange(0, 3600), cpus=("1",), seed=1)
+    await roll(sessions, 62 * 3600)
+    asked = [{"window": hours(-1, 40), "width": 400}, {"window": hours(3, 35), "width": 300, "top": 1}, {"window": hours(0.51, 30)}]
+
+    async def answers() -> list[object]:
+        drawn = [await draw(sessions, **wish) for wish in asked]
+        lines = [
+            [(own.instance, own.n_raw, own.total, own.times.tobytes(), own.values.tobytes()) for own in one.series] for one in drawn
+        ]
+        return [(one.source, one.n_raw) for one in drawn] + lines
+
+    before, n_before = await answers(), await count_bytes(sessions)
+    assert [one[0] for one in before[:3]] == ["rollup_minute", "rollup_minute", "mixed"]  # type: ignore[index]
+    while await leave_out_next_day(sessions, 1, START_US + 50 * HOUR_US):
+        pass
+    assert await count_bytes(sessions) < n_before / 3
+    assert await answers() == before
+    # Late samples, also of an instance that was not there: the day is made again, and what its samples tell is left out again.
+    await store(sessions, np.array([7, 8, 3601]), cpus=("0", "2"), seed=2)
+    assert (await assert_drawn(sessions, hours(-1, 40), 400)).source == "mixed"
+    await roll(sessions, 62 * 3600)
+    assert (await assert_drawn(sessions, hours(-1, 40), 400)).source == "rollup_minute"
+    assert await count_bytes(sessions) < n_before / 3
+
+
+async def count_bytes(sessions: Sessions) -> int:
+    """The bytes of all minutes of whole days."""
+    async with sessions() as session:
+        cursor = await (await driver_of(session)).execute("SELECT sum(octet_length(body))::int8 FROM rollups WHERE level = 1")
+        row = await cursor.fetchone()
+        assert row is not None
+        return int(str(row[0]))
 
 
 async def test_younger_hours_stay_when_older_days_are_removed(sessions: Sessions) -> None:

@@ -95,6 +95,8 @@ class Host(Base):
     instance_epoch: Mapped[int] = mapped_column(server_default="0")
     # Hours before it are in `rollups` for every stat, except those in `rollup_marks`; NULL: none yet.
     rolled_until: Mapped[datetime | None]
+    # Minutes before it that follow from as few samples are left out of `rollups`; NULL: none.
+    minutes_left_out_until: Mapped[datetime | None]
     # `profile_pieces` has nothing from then on; samples before it make pieces and profiles of baselines outdated.
     profiled_until: Mapped[datetime | None]
     # Changes of normal were looked for in the hours before it; NULL: never.

@@ -19,7 +19,7 @@ import psycopg
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 
-from normstat.codecs.rollup_codec import Buckets, merge, reduce_sorted, unpack
+from normstat.codecs.rollup_codec import Buckets, leave_out, merge, unpack
 from normstat.db.connecting import is_citus
 from normstat.db.schema.job_models import JobKind
 from normstat.db.session import WriteSession, driver_of, open_read_session, open_write_session
@@ -27,10 +27,10 @@ from normstat.db.turns import Turns
 from normstat.jobs.periodic import recorded
 from normstat.samples.lookup import StatRef, list_host_stats, list_stats
 from normstat.samples.rollups import rollup_rows
-from normstat.samples.rollups.rollup_rows import DAY_US, FRESH, HOUR_US, HOURS, MINUTE_US, MINUTES, Level, Place
-from normstat.samples.sample_pages import Page, PageQuery, find_first_row, read_pages, to_floats, to_missing
+from normstat.samples.rollups.minutes_of_samples import read_minutes
+from normstat.samples.rollups.rollup_rows import DAY_US, FRESH, HOUR_US, HOURS, MINUTES, Level, Place
+from normstat.samples.sample_pages import PageQuery, find_first_row
 from normstat.samples.sealed.sealed_rows import find_blocks
-from normstat.stats.spec import Field
 from normstat.window import Window, from_us, to_us
 
 log = structlog.get_logger()
@@ -63,6 +63,8 @@ LOCK_HOST: Final = """
     FROM hosts AS h WHERE id = %(host_id)s FOR NO KEY UPDATE OF h
 """
 READ_UNTIL: Final = "SELECT rolled_until FROM hosts WHERE id = %(host_id)s"
+READ_LEFT_OUT_UNTIL: Final = "SELECT minutes_left_out_until FROM hosts WHERE id = %(host_id)s"
+LEAVE_OUT_UNTIL: Final = "UPDATE hosts SET minutes_left_out_until = %(until)s WHERE id = %(host_id)s"
 MOVE_ON: Final = "UPDATE hosts SET rolled_until = %(until)s WHERE id = %(host_id)s"
 
 
@@ -191,8 +193,8 @@ async def _find_firsts(
     return found
 
 
-async def _read_until(connection: psycopg.AsyncConnection, host_id: int) -> int | None:
-    row = await (await connection.execute(READ_UNTIL, {"host_id": host_id})).fetchone()
+async def _read_until(connection: psycopg.AsyncConnection, host_id: int, statement: str = READ_UNTIL) -> int | None:
+    row = await (await connection.execute(statement, {"host_id": host_id})).fetchone()
     return to_us(row[0]) if row is not None and isinstance(row[0], datetime) else None
 
 
@@ -210,12 +212,17 @@ async def roll_day(sessions: Sessions, place: Place, day_us: int) -> int | None:
             return 0
         stat = next((stat for stat in await list_stats(session) if stat.id == place.stat_id), None)
         made: dict[str, list[tuple[int, Buckets]]] = {}
-        for hour_us in marks:
+        left_out_until_us = await _read_until(connection, place.host_id, READ_LEFT_OUT_UNTIL)
+        is_left_out = left_out_until_us is not None and day_us < left_out_until_us
+        # Of a day whose minutes may be left out, all hours are made again: what is stored does not have them.
+        hours_us = range(day_us, day_us + DAY_US, HOUR_US) if is_left_out else sorted(marks)
+        for hour_us in hours_us:
             for key, buckets in (await _read_hour(session, stat, place.host_id, hour_us) if stat else {}).items():
                 made.setdefault(key, []).append((hour_us, buckets))
         decimals = {field.key: field.decimals for field in stat.fields} if stat else {}
         if day_us + DAY_US <= until_us:
-            await _write_day(connection, place, day_us, hours_us=sorted(marks), made=made, decimals=decimals)
+            day = Day(day_us, frozenset(hours_us), is_left_out)
+            await _write_day(connection, place, day, made=made, decimals=decimals)
         else:
             await rollup_rows.delete_bodies(connection, place, FRESH, marks)
             bodies = [
@@ -231,20 +238,18 @@ async def roll_day(sessions: Sessions, place: Place, day_us: int) -> int | None:
 async def _write_day(
     connection: psycopg.AsyncConnection,
     place: Place,
-    day_us: int,
+    day: "Day",
     *,
-    hours_us: Sequence[int],
     made: Mapping[str, Sequence[tuple[int, Buckets]]],
     decimals: Mapping[str, int],
 ) -> None:
     """Write a whole day into the blocks of days and of 32 days: its existing hours, with these ones computed again."""
-    day_end_us = day_us + DAY_US
+    day_us, day_end_us = day.start_us, day.start_us + DAY_US
     kept_fresh = await rollup_rows.read_bodies(connection, place, FRESH, day_us, day_end_us)
     kept_days = await rollup_rows.read_bodies(connection, place, MINUTES, day_us, day_us + 1)
     month_us = HOURS.block_of(day_us)
     months = await rollup_rows.read_bodies(connection, place, HOURS, month_us, month_us + 1)
     keys = sorted({*made, *kept_fresh, *kept_days})
-    day = Day(day_us, frozenset(hours_us))
     for key in keys:
         kept = [(MINUTES, *block) for block in kept_days.get(key, [])] + [(FRESH, *block) for block in kept_fresh.get(key, [])]
         new = [buckets for _, buckets in made.get(key, [])]
@@ -260,10 +265,13 @@ async def _write_day(
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A complete day, some hours of which are computed again."""
+    """A complete day, some hours of which are computed again. `is_left_out`: all of them, and minutes that its samples tell are
+    left to these.
+    """
 
     start_us: int
     new_hours_us: frozenset[int]
+    is_left_out: bool
 
     def pack(
         self, kept: Sequence[tuple[Level, int, bytes]], new: Sequence[Buckets], month: Sequence[tuple[int, bytes]], decimals: int
@@ -271,7 +279,7 @@ class Day:
         """Return the bodies of its minutes, and of the 32 days with its hours in them. Missing: None where nothing is left."""
         new_hours = np.array(sorted(self.new_hours_us), dtype=np.int64) // HOUR_US
         parts = []
-        for level, block_us, body in kept:
+        for level, block_us, body in [] if self.is_left_out else kept:
             old = unpack(body, first_bucket=block_us // level.bucket_us)
             parts.append(old.take(~np.isin(old.bucket // 60, new_hours)))
         minutes = merge([*parts, *new])
@@ -281,8 +289,11 @@ class Day:
             old = unpack(body, first_bucket=block_us // HOUR_US)
             others.append(old.take((old.bucket < first_hour) | (old.bucket >= first_hour + 24)))
         hours = merge([*others, merge([minutes], factor=60)])
+        packed = rollup_rows.pack_block(MINUTES, self.start_us, minutes, decimals) if len(minutes) else None
+        if packed is not None and self.is_left_out:
+            packed = leave_out(packed) or packed
         return (
-            rollup_rows.pack_block(MINUTES, self.start_us, minutes, decimals) if len(minutes) else None,
+            packed,
             rollup_rows.pack_block(HOURS, HOURS.block_of(self.start_us), hours, decimals) if len(hours) else None,
         )
 
@@ -290,32 +301,31 @@ class Day:
 async def _read_hour(session: WriteSession, stat: StatRef, host_id: int, hour_us: int) -> dict[str, Buckets]:
     """Return the minutes of an hour, for each field that has a value in it."""
     query = PageQuery(stat.name, host_id, Window(from_us(hour_us), from_us(hour_us + HOUR_US)), stat.fields)
-    parts: dict[str, list[Buckets]] = {}
-    async for page in read_pages(session, query):
-        for key, buckets in (await anyio.to_thread.run_sync(roll_page, page, stat.fields)).items():
-            parts.setdefault(key, []).append(buckets)
-    return {key: merge(own) for key, own in parts.items()}
+    return await read_minutes(session, query)
 
 
-def roll_page(page: Page, fields: Sequence[Field]) -> dict[str, Buckets]:
-    """Return the minutes of a page of samples, for each field that has a value in it."""
-    ids, codes = np.unique(page.instance_id, return_inverse=True)
-    minute = page.time_us // MINUTE_US
-    places = codes * (int(minute[-1] - minute[0]) + 1) + (minute - minute[0])
-    # A stable sort of 16 bits is ten times as fast.
-    is_small = len(ids) * (int(minute[-1] - minute[0]) + 1) < 2**15
-    order = np.argsort(places.astype(np.int16) if is_small else places, kind="stable")
-    instance, minute, time_us = page.instance_id[order], minute[order], page.time_us[order]
-    found = {}
-    for field, column in zip(fields, page.values, strict=True):
-        own = column[order]
-        is_there = ~to_missing(own)
-        values = to_floats(field, own)
-        if is_there.all():
-            found[field.key] = reduce_sorted(instance, minute, values, time_us)
-        elif is_there.any():
-            found[field.key] = reduce_sorted(instance[is_there], minute[is_there], values[is_there], time_us[is_there])
-    return found
+async def leave_out_next_day(sessions: Sessions, host_id: int, before_us: int) -> bool:
+    """Leave the minutes of the host's next day to its samples where these are as few. Return False where none is left before then.
+
+    For samples that are sealed: to read some instances out of rows takes as long as to read all.
+    """
+    async with open_write_session(sessions) as session:
+        connection = await driver_of(session)
+        if not await rollup_rows.try_lock(connection, host_id):
+            return False
+        stats = [stat.id for stat in await list_host_stats(session, host_id)]
+        until_us = await _read_until(connection, host_id, READ_LEFT_OUT_UNTIL)
+        day_us = await rollup_rows.find_day(connection, host_id, stats, until_us or 0, before_us)
+        if day_us is None:
+            return False
+        for stat_id in stats:
+            place = Place(host_id, stat_id)
+            for key, [(_, body)] in (await rollup_rows.read_bodies(connection, place, MINUTES, day_us, day_us + 1)).items():
+                left = await anyio.to_thread.run_sync(leave_out, body)
+                if left is not None:
+                    await rollup_rows.write_bodies(connection, place, MINUTES, [(key, day_us, left)])
+        await connection.execute(LEAVE_OUT_UNTIL, {"host_id": host_id, "until": from_us(day_us + DAY_US)})
+        return True
 
 
 def _day_of(time_us: int) -> int:

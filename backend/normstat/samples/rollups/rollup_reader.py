@@ -14,10 +14,28 @@ from typing import Final
 import anyio.to_thread
 import numpy as np
 import psycopg
+from sqlalchemy.ext.asyncio import AsyncSession
 
-from normstat.codecs.rollup_codec import HEAD_BYTES, Buckets, Head, merge, merge_groups, read_head, unpack_group
+from normstat.codecs.rollup_codec import (
+    EMPTY,
+    HEAD_BYTES,
+    Buckets,
+    Head,
+    LeftGroup,
+    merge,
+    merge_groups,
+    read_head,
+    read_left,
+    to_stored,
+    unpack_group,
+)
 from normstat.db.connecting import is_citus
+from normstat.db.session import driver_of
+from normstat.runtime.arrays import distinct_values
+from normstat.samples.lookup import StatRef
+from normstat.samples.rollups.minutes_of_samples import read_minutes
 from normstat.samples.rollups.rollup_rows import FRESH, HOUR_US, HOURS, MINUTE_US, MINUTES, Level, Place
+from normstat.samples.sample_pages import PageQuery
 from normstat.stats.records import Int64Array
 from normstat.window import Window, from_us, to_us
 
@@ -227,6 +245,11 @@ class Group:
         """The first bucket of the block."""
         return self.block.start_us // self.block.level.bucket_us
 
+    @property
+    def left(self) -> LeftGroup | None:
+        """Its instances, where its buckets are left to their samples."""
+        return read_left(self.block.head, self.number, self.data)
+
 
 async def read_groups(
     connection: psycopg.AsyncConnection, place: Place, blocks: Sequence[RollupBlock], instance_ids: Int64Array | None
@@ -249,13 +272,64 @@ async def read_groups(
 
 
 async def read_buckets(
-    connection: psycopg.AsyncConnection, place: Place, blocks: Sequence[RollupBlock], instance_ids: Int64Array | None, grain: Grain
+    session: AsyncSession,
+    place: Place,
+    stat: StatRef,
+    blocks: Sequence[RollupBlock],
+    instance_ids: Int64Array | None,
+    *,
+    grain: Grain,
 ) -> dict[str, Buckets]:
     """Return the buckets of the blocks for these instances (None: all), by field; those of hours' blocks made as long as the
     others'.
     """
-    groups = await read_groups(connection, place, blocks, instance_ids)
-    return await anyio.to_thread.run_sync(_unpack_all, groups, instance_ids, BUCKET_US[grain])
+    groups = await read_groups(await driver_of(session), place, blocks, instance_ids)
+    left = await read_left_minutes(session, place, stat, groups, instance_ids)
+    return await anyio.to_thread.run_sync(_unpack_all, groups, left, instance_ids, BUCKET_US[grain])
+
+
+BlockKey = tuple[str, int]
+
+
+async def read_left_minutes(
+    session: AsyncSession, place: Place, stat: StatRef, groups: Sequence[Group], instance_ids: Int64Array | None
+) -> dict[BlockKey, Buckets]:
+    """Return the minutes of groups that are left to their samples, as they would be stored, by field and start of their block.
+
+    `instance_ids`: None for all
+    """
+    by_block: dict[BlockKey, list[LeftGroup]] = {}
+    for group in groups:
+        left = group.left
+        if left is None:
+            continue
+        ids = left.ids if instance_ids is None else left.ids[np.isin(left.ids, instance_ids)]
+        if len(ids):
+            by_block.setdefault((group.block.key, group.block.start_us), []).append(LeftGroup(ids, left.decimals))
+    found: dict[BlockKey, Buckets] = {}
+    # Blocks of days that follow each other are read at once.
+    for run in _runs(np.array(sorted({start_us // MINUTES.block_us for _, start_us in by_block}), np.int64)):
+        start_us, end_us = (day * MINUTES.block_us for day in run)
+        own = {key: lefts for key, lefts in by_block.items() if start_us <= key[1] < end_us}
+        keys = {key for key, _ in own}
+        ids = distinct_values(np.concatenate([left.ids for lefts in own.values() for left in lefts]))
+        fields = [field for field in stat.fields if field.key in keys]
+        window = Window(from_us(start_us), from_us(end_us))
+        minutes = await read_minutes(session, PageQuery(stat.name, place.host_id, window, fields, instance_ids=ids.tolist()))
+        found |= await anyio.to_thread.run_sync(_cut_left, minutes, own)
+    return found
+
+
+def _cut_left(minutes: Mapping[str, Buckets], wanted: Mapping[BlockKey, Sequence[LeftGroup]]) -> dict[BlockKey, Buckets]:
+    """Return the minutes of each block and of its instances, as they would be stored."""
+    found = {}
+    for (key, start_us), lefts in wanted.items():
+        own = minutes.get(key, EMPTY)
+        first = start_us // MINUTE_US
+        own = own.take((own.bucket >= first) & (own.bucket < first + MINUTES.block_us // MINUTE_US))
+        parts = [to_stored(own.take(np.isin(own.instance, left.ids)), left.decimals) for left in lefts]
+        found[key, start_us] = merge(parts)
+    return found
 
 
 Runs = list[tuple[int, int]]
@@ -299,15 +373,20 @@ async def _read_parts(
     return found
 
 
-def _unpack_all(groups: Iterable[Group], instance_ids: Int64Array | None, bucket_us: int) -> dict[str, Buckets]:
+def _unpack_all(
+    groups: Iterable[Group], left: Mapping[BlockKey, Buckets], instance_ids: Int64Array | None, bucket_us: int
+) -> dict[str, Buckets]:
     by_key: dict[str, list[Buckets]] = {}
     for block, own in itertools.groupby(groups, key=lambda group: group.block):
-        buckets = merge_groups(unpack_group(block.head, group.number, group.data, group.first_bucket) for group in own)
+        buckets = merge_groups(
+            unpack_group(block.head, group.number, group.data, group.first_bucket) for group in own if group.left is None
+        )
         if instance_ids is not None and len(buckets):
             places = np.minimum(np.searchsorted(instance_ids, buckets.instance), len(instance_ids) - 1)
             is_wanted = instance_ids[places] == buckets.instance
             buckets = buckets if is_wanted.all() else buckets.take(is_wanted)
-        by_key.setdefault(block.key, []).append(merge([buckets], factor=bucket_us // block.level.bucket_us))
+        parts = [buckets, left.get((block.key, block.start_us), EMPTY)]
+        by_key.setdefault(block.key, []).append(merge(parts, factor=bucket_us // block.level.bucket_us))
     return {key: merge(own) for key, own in by_key.items()}
 
 

@@ -82,6 +82,11 @@ LEFT_OVER: Final = """
     WHERE host_id = %(host_id)s AND stat_id = ANY(%(stat_ids)s) AND level = 0 AND block_at < %(before)s
     GROUP BY stat_id LIMIT 1
 """
+# The first day of minutes in [start, before).
+NEXT_MINUTES: Final = """
+    SELECT min(block_at) FROM rollups
+    WHERE host_id = %(host_id)s AND stat_id = ANY(%(stat_ids)s) AND level = 1 AND block_at >= %(start)s AND block_at < %(before)s
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +178,15 @@ async def find_left_over_day(
     values = {"host_id": host_id, "stat_ids": list(stat_ids), "before": from_us(before_us)}
     row = await (await connection.execute(LEFT_OVER, values)).fetchone()
     return None if row is None else (int(str(row[0])), _to_us(row[1]))
+
+
+async def find_day(
+    connection: psycopg.AsyncConnection, host_id: int, stat_ids: Sequence[int], start_us: int, before_us: int
+) -> int | None:
+    """Return the first day from `start` on, and before another instant, with blocks of minutes. Missing: None without one."""
+    values = {"host_id": host_id, "stat_ids": list(stat_ids), "start": from_us(start_us), "before": from_us(before_us)}
+    row = await (await connection.execute(NEXT_MINUTES, values)).fetchone()
+    return None if row is None or row[0] is None else _to_us(row[0])
 
 
 async def add_marks(connection: psycopg.AsyncConnection, host_id: int, firsts_us: Mapping[int, int], end_us: int) -> None:
