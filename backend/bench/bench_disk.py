@@ -3,10 +3,11 @@
     python -m bench.bench_disk [N]      N times a quarter of an hour of one host: 16 when it is not said, 96 is a day
 
 Plain PostgreSQL, TimescaleDB's Apache edition, and the community edition that BENCH_DSN names, before and after the job that
-moves chunks into the columnstore; then everything sealed. Counted are values that are not NULL; bytes are those of table, TOAST and
-indexes, as the catalogue has them, with half-filled pages and all else that a table costs (PostgreSQL extends a growing table by
-half a megabyte at once, which shows in small ones). Raw chunks and instances stand apart: chunks as `normstat import` makes them,
-large ones, and as an agent does that sends every five seconds.
+moves chunks into the columnstore; then everything rolled up, packed and sealed by the product's own commands. Counted are values
+that are not NULL; bytes are those of table, TOAST and indexes, as the catalogue has them, with half-filled pages and all else that
+a table costs (PostgreSQL extends a growing table by half a megabyte at once, which shows in small ones). Raw chunks and instances
+stand apart: chunks as `normstat import` makes them, large ones in which the recording repeats itself, and as an agent does that
+sends every five seconds.
 """
 
 import asyncio
@@ -45,6 +46,10 @@ JOBS: Final = """
     WHERE hypertable_schema = 'samples' AND proc_name IN ('policy_compression', 'policy_columnstore')
 """
 POST_EVERY_S: Final = 5
+# All that samples of past days take.
+PACKED_TABLES: Final = (
+    "sealed_blocks", "chunks", "packed_chunks", "rollups", "instances", "packed_instances", "packed_instance_slots",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +113,8 @@ def run_columnstore_jobs(connection: psycopg.Connection) -> int:
     return len(jobs)
 
 
-async def send_as_agent(url: str) -> int:
-    """One recording as an agent sends it, all tools in each request. Units: bytes of the table of chunks."""
+async def send_as_agent(url: str) -> tuple[int, int]:
+    """One recording as an agent sends it, all tools in each request. Units: bytes of the chunks, and of their packs."""
     texts = {tool: b"".join(repeated(tool, START, 1)) for tool in COMMANDS}
     engine = make_engine(url, pool_size=2)
     agent = Agent(engine, "agent")
@@ -123,8 +128,11 @@ async def send_as_agent(url: str) -> int:
                 frames.append(stream(piece, f"{tool}_linux", tool, offset=acked[tool], command=COMMANDS[tool]))
         acked |= await agent.send(*frames)
     await engine.dispose()
-    with psycopg.connect(url) as connection:
-        return size_of(connection, "chunks")
+    with psycopg.connect(url, autocommit=True) as connection:
+        n_bytes = size_of(connection, "chunks")
+        connection.execute("UPDATE chunks SET received_at = received_at - interval '10 days'")
+        run_command(url, ["pack", "--days", "1"])
+        return n_bytes, size_of(connection, "packed_chunks")
 
 
 def size_of(connection: psycopg.Connection[tuple[object, ...]], table: str) -> int:
@@ -146,23 +154,34 @@ def show(title: str, found: list[StatSize]) -> None:
         record(kind, f"disk, {size.name}, {state}", size.bytes_per_value, "bytes/value")
 
 
-def measure_sealed(url: str, connection: psycopg.Connection[tuple[object, ...]], storage: str, n_values: int) -> None:
-    """Seals everything with the product's own command; prints what all of it takes, and how fast that was."""
+def measure_packed(url: str, connection: psycopg.Connection[tuple[object, ...]], storage: str, n_values: int) -> None:
+    """Rolls up, packs and seals everything with the product's own commands; prints what all of it takes, and how fast that was."""
     began = time.monotonic()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-m", "normstat", "seal", "--after-days", "1"]
-    subprocess.run(command, env=os.environ | {"NORMSTAT_DATABASE_URL": url}, stdout=subprocess.DEVNULL, check=True)
+    # What was imported just now counts as old.
+    connection.execute("UPDATE chunks SET received_at = received_at - interval '10 days'")
+    for command in (["rollup", "rebuild"], ["pack", "--days", "1"], ["seal", "--after-days", "1"]):
+        run_command(url, command)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    n_bytes = size_of(connection, "sealed_blocks")
+    # Space of rows that are gone stays with a table, and is used again.
+    for table in PACKED_TABLES:
+        connection.execute(f"VACUUM FULL {table}")
     cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(
-        f"\n  {'sealed, all in':24} {n_bytes / 1e6:10.1f} MB, {n_bytes / n_values:.2f} bytes for each value;"
-        f" {cpu_s:.1f} CPU s of the command, {time.monotonic() - began:.1f} s"
-    )
-    record(storage, "disk, sealed", n_bytes / n_values, "bytes/value")
-    n_packed = sum(size_of(connection, table) for table in ("packed_instances", "packed_instance_slots"))
-    print(f"  {'instances, packed':24} {n_packed / 1e6:10.1f} MB, {n_packed / n_values:.2f} bytes for each value")
-    record(storage, "disk, packed instances", n_packed / n_values, "bytes/value")
+    print(f"\n  packed in {cpu_s:.1f} CPU s of the commands, {time.monotonic() - began:.1f} s")
+    total = 0
+    for table in PACKED_TABLES:
+        n_bytes = size_of(connection, table)
+        total += n_bytes
+        print(f"  {table:24} {n_bytes / 1e6:10.1f} MB, {n_bytes / n_values:.2f} bytes for each value")
+        record(storage, f"disk, {table}, packed", n_bytes / n_values, "bytes/value")
+    print(f"  {'all':24} {total / 1e6:10.1f} MB, {total / n_values:.2f} bytes for each value")
+    record(storage, "disk, all, packed", total / n_values, "bytes/value")
+
+
+def run_command(url: str, command: list[str]) -> None:
+    """Runs a command of the product on that database."""
+    own = os.environ | {"NORMSTAT_DATABASE_URL": url}
+    subprocess.run([sys.executable, "-m", "normstat", *command], env=own, stdout=subprocess.DEVNULL, check=True)
 
 
 def total_of(found: list[StatSize]) -> StatSize:
@@ -195,11 +214,13 @@ def measure_store(server: TestServer, n_times: int) -> None:
             if server.storage == "timescaledb-community":
                 run_columnstore_jobs(connection)
                 show(f"{server.storage}, in the columnstore", sizes(connection, is_hypertable=True))
-            measure_sealed(url, connection, server.storage, n_values)
+            measure_packed(url, connection, server.storage, n_values)
     with server.fresh_database() as url:
-        n_bytes = asyncio.run(send_as_agent(url))
+        n_bytes, n_packed = asyncio.run(send_as_agent(url))
         n_recorded = n_values / n_times
-        print(f"  {'raw chunks of an agent':24} {n_bytes / 1e6:10.1f} MB, {n_bytes / n_recorded:.2f} bytes for each value")
+        for name, size in (("raw chunks of an agent", n_bytes), ("the same, packed", n_packed)):
+            print(f"  {name:24} {size / 1e6:10.1f} MB, {size / n_recorded:.2f} bytes for each value")
+            record(server.storage, f"disk, {name}", size / n_recorded, "bytes/value")
 
 
 def main() -> None:
