@@ -21,9 +21,11 @@ from normstat.db.hypertables import EmptyParts
 from normstat.db.session import open_read_session
 from normstat.errors import DamagedSamples
 from normstat.query.report_coverage import read_coverage
+from normstat.query.series_points import SeriesRequest, read_series
 from normstat.retention.retention_rules import RetentionRulePut
 from normstat.runtime.metrics import DAMAGED_BLOCKS
 from normstat.samples.lookup import require_host
+from normstat.samples.rollups.rollup_job import roll_up
 from normstat.window import LATEST, Window, from_us, to_us
 from tests.cli.commands import Commands
 from tests.database_access import Database
@@ -39,6 +41,7 @@ from tests.retention.test_retention import apply
 ROWS_LEFT = (
     "SELECT sum(n) FROM (SELECT count(*) AS n FROM samples.vmstat_linux UNION ALL SELECT count(*) FROM samples.mpstat_linux) AS t"
 )
+MINUTES_BYTES = "SELECT sum(octet_length(body))::int8 FROM rollups WHERE level = 1"
 SEALED = "SELECT coalesce(sum(n_rows), 0)::int8 FROM sealed_blocks"
 
 
@@ -71,6 +74,26 @@ async def test_everything_is_seen_as_before(agent: Agent, db: Database) -> None:
     assert await seal_all(db.sessions, "alpha") >= n_rows > 300
     assert db.query(ROWS_LEFT) == [(0,)]
     assert await seen(db.engine, db.sessions, db.url) == before
+
+
+@on_either_database
+async def test_slow_reports_have_no_minutes_beside_their_block(agent: Agent, db: Database) -> None:
+    await agent.send_file(vmstat_text([START + timedelta(seconds=30 * number) for number in range(2000)]), key="slow")
+    now = START + timedelta(days=3)
+    await roll_up(db.sessions, now=now, budget_s=60)
+    asked = SeriesRequest("alpha", "vmstat_linux", Window(START - timedelta(hours=12), now), 400, ("cpu_us", "cpu_id"))
+
+    async def drawn() -> list[tuple[object, ...]]:
+        async with open_read_session(db.sessions) as session:
+            found = await read_series(session, asked)
+        return [(found.source, one.n_raw, one.total, one.times.tobytes(), one.values.tobytes()) for one in found.series]
+
+    before, [(n_before,)] = await drawn(), db.query(MINUTES_BYTES)
+    assert before[0][:2] == ("rollup_minute", 1999)
+    assert (await Sealing(db.sessions, None).seal(now=now, budget_s=60, is_throttled=False)).is_all
+    [(n_after,)] = db.query(MINUTES_BYTES)
+    assert n_after < n_before / 2
+    assert await drawn() == before
 
 
 @on_either_database
