@@ -133,21 +133,21 @@ class Sealing:
             n_blocks = 0
             for host_id in self._turns.order([host_id for host_id in names if not self._is_idle(host_id, limit_us)]):
                 began = time.monotonic()
-                made = None
+                made, is_left_out = None, False
                 with self._turns.turn(host_id, host=names[host_id]):
                     made = await seal_next(self._sessions, host_id, limit_us, now, last=self._last)
-                    if made is None and await leave_out_next_day(self._sessions, host_id, limit_us):
-                        n_blocks += 1
-                    elif made is None:
+                    if made is None:
+                        is_left_out = await leave_out_next_day(self._sessions, host_id, limit_us)
+                    if made is None and not is_left_out:
                         await pack_instances(self._sessions, host_id, limit_us)
                         self._idle[host_id] = (limit_us, time.monotonic())
-                n_blocks += made is not None
+                n_blocks += made is not None or is_left_out
                 n_rows += made or 0
                 if time.monotonic() > ends_at:
                     return Sealed(n_rows, is_all=False, n_failed=len(self._turns.failures))
                 if made == 0:
                     await asyncio.sleep(LOCKED_S)
-                elif is_throttled and made:
+                elif is_throttled and (made or is_left_out):
                     await asyncio.sleep((time.monotonic() - began) * (1 / SHARE_WORKED - 1))
             if n_blocks == 0:
                 return Sealed(n_rows, is_all=True, n_failed=len(self._turns.failures))
