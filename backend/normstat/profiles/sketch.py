@@ -13,7 +13,7 @@ import numpy as np
 
 from normstat.baselines.window_sets import Windows, length_s
 from normstat.codecs.array_codec import Sections, pack_sections
-from normstat.profiles.summary_codec import pack_minutes, pack_summaries, unpack_minutes, unpack_summaries
+from normstat.profiles.summary_codec import pack_minutes, pack_summaries, unpack_minutes, unpack_summary
 from normstat.runtime.arrays import distinct_values
 from normstat.scoring.summary import Float32Array, FloatArray, IntArray, Summary
 from normstat.window import Window
@@ -183,7 +183,7 @@ class PackedSketch:
         """All of it."""
         found = self._sections.read("whole")
         # Sketches of earlier versions have their arrays as they are, and a section for each window.
-        return found if isinstance(found, Summary) else unpack_summaries(found, self.keys.digit)[0]
+        return found if isinstance(found, Summary) else unpack_summary(found, 0, self.keys.digit)
 
     @property
     def minutes(self) -> Float32Array:
@@ -197,25 +197,22 @@ class PackedSketch:
             return self.whole
         if (start_s, window_s) not in self.places:
             return None
-        return self._read_length(window_s)[self._starts(window_s).index(start_s)]
+        number = self.places.index((start_s, window_s))
+        if f"window{number}" in self._sections:
+            summary: Summary = self._sections.read(f"window{number}")
+            return summary
+        starts = [start for start, length_s in self.places if length_s == window_s]
+        packed = self._sections.read(f"windows{window_s}")
+        return unpack_summary(packed, starts.index(start_s), self.keys.digit, self.whole)
 
     def unpack(self) -> Sketch:
         """Return all of it at once."""
-        windows = [
-            SketchWindow(start_s, window_s, summary)
-            for window_s in dict.fromkeys(window_s for _, window_s in self.places)
-            for start_s, summary in zip(self._starts(window_s), self._read_length(window_s), strict=True)
-        ]
+        windows = []
+        for start_s, window_s in self.places:
+            summary = self.window(start_s, window_s)
+            assert summary is not None
+            windows.append(SketchWindow(start_s, window_s, summary))
         return Sketch(self.keys, self.whole, tuple(windows), self.minutes)
-
-    def _starts(self, window_s: int) -> list[float]:
-        return [start_s for start_s, length_s in self.places if length_s == window_s]
-
-    def _read_length(self, window_s: int) -> list[Summary]:
-        """Return all windows of that length."""
-        if f"windows{window_s}" in self._sections:
-            return unpack_summaries(self._sections.read(f"windows{window_s}"), self.keys.digit, self.whole)
-        return [self._sections.read(f"window{number}") for number, place in enumerate(self.places) if place[1] == window_s]
 
 
 def _put(summary: Summary, changed: Summary, rows: np.ndarray) -> Summary:

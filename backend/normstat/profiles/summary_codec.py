@@ -54,15 +54,18 @@ def pack_summaries(summaries: Sequence[Summary], digit: FloatArray, whole: Summa
     return packed
 
 
-def unpack_summaries(packed: PackedSummaries, digit: FloatArray, whole: Summary | None = None) -> list[Summary]:
-    """Return the windows that `pack_summaries` packed, with the same arguments."""
-    columns: dict[str, np.ndarray] = {name: values.astype(np.int64) for name, values in packed["counts"].items()}
+def unpack_summary(packed: PackedSummaries, number: int, digit: FloatArray, whole: Summary | None = None) -> Summary:
+    """Return one of the windows that `pack_summaries` packed, with the same arguments."""
+    # As if it were the only one.
+    columns: dict[str, np.ndarray] = {
+        name: values[number : number + 1].astype(np.int64) for name, values in packed["counts"].items()
+    }
     n = columns["n"]
     units = _units(n, digit)
     for name in _float_columns():
-        values = _unpack_column(packed[name], _reference(name, n, whole), units.get(name))
+        values = _unpack_column(packed[name], _reference(name, n, whole), units.get(name), number)
         columns[name] = values if name in WIDTHS else values[..., 0]
-    return [Summary(**{name: values[number] for name, values in columns.items()}) for number in range(len(n))]
+    return Summary(**{name: values[0] for name, values in columns.items()})
 
 
 def pack_minutes(minutes: Float32Array, digit: FloatArray) -> PackedColumn:
@@ -140,13 +143,19 @@ def _pack_column(values: Float32Array, reference: Float32Array, unit: FloatArray
     return {**packed, "rest": _narrow(_fold(bits))}
 
 
-def _unpack_column(packed: PackedColumn, reference: Float32Array, unit: FloatArray | None) -> Float32Array:
-    """Return what `_pack_column` packed, in the place of the reference."""
+def _unpack_column(packed: PackedColumn, reference: Float32Array, unit: FloatArray | None, number: int = 0) -> Float32Array:
+    """Return what `_pack_column` packed, in the place of the reference; of several windows the one with that number, for which
+    reference and unit are.
+    """
     shape = reference.shape[:-1]
-    is_stored = np.unpackbits(packed["stored"], count=int(np.prod(shape))).astype(np.bool_).reshape(shape)
-    bits = _unfold(packed["rest"])
+    n_cells = int(np.prod(shape))
+    are_stored = np.unpackbits(packed["stored"], count=(number + 1) * n_cells).astype(np.bool_)
+    first = int(np.count_nonzero(are_stored[: number * n_cells]))
+    is_stored = are_stored[number * n_cells :].reshape(shape)
+    rows = slice(first, first + int(np.count_nonzero(is_stored)))
+    bits = _unfold(packed["rest"][rows])
     if unit is not None:
-        multiple = np.cumsum(_unfold(packed["multiple"]), axis=1)
+        multiple = np.cumsum(_unfold(packed["multiple"][rows]), axis=1)
         near = _multiply(multiple, unit[is_stored])
         # Where a value is stored as it is, its multiple is 0, and so are the bits of that.
         bits = bits + near.view(np.int32)

@@ -19,7 +19,7 @@ from normstat.profiles.profile_codec import BAND, find_in_band, make_band, pack_
 from normstat.profiles.seasonality import describe, find_slots, slot_of
 from normstat.profiles.sketch import SHORT_BASELINE_S, TYPES, PackedSketch, Sketch, pack_sketch, rebase, sketch_spans, window_starts
 from normstat.profiles.sketch_builder import StatRows, build_sketch, join_fields
-from normstat.profiles.summary_codec import pack_minutes, pack_summaries, unpack_minutes, unpack_summaries
+from normstat.profiles.summary_codec import pack_minutes, pack_summaries, unpack_minutes, unpack_summary
 from normstat.scoring.summary import Summary, summarise
 from normstat.window import Window, to_us
 
@@ -334,10 +334,10 @@ def test_packed_statistics_have_every_bit(digit: float, numbers: list[float], n_
         values[:, :n_missing] = np.nan
         whole, windows = summary_of(values), [summary_of(values[:, :3]), summary_of(values[:, 3:]), summary_of(values)]
     digits = np.full(3, digit)
-    [found] = unpack_summaries(pack_summaries([whole], digits), digits)
-    for one, other in zip(
-        [whole, *windows], [found, *unpack_summaries(pack_summaries(windows, digits, whole), digits, whole)], strict=True
-    ):
+    found = [unpack_summary(pack_summaries([whole], digits), 0, digits)]
+    packed_windows = pack_summaries(windows, digits, whole)
+    found += [unpack_summary(packed_windows, number, digits, whole) for number in range(len(windows))]
+    for one, other in zip([whole, *windows], found, strict=True):
         for field in fields(Summary):
             mine, yours = getattr(one, field.name), getattr(other, field.name)
             assert (mine.dtype, mine.shape, mine.tobytes()) == (yours.dtype, yours.shape, yours.tobytes()), field.name
