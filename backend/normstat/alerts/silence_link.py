@@ -62,7 +62,7 @@ async def read_offer(session: AsyncSession, token: str) -> SilenceOffer:
 
     Raises: NotFound for a token that is not valid, or not any more
     """
-    return await _to_offer(session, await _require(session, token))
+    return await _to_offer(session, await _require(session, token, is_locked=False))
 
 
 async def use_link(session: AsyncSession, token: str, *, minutes: int, reason: str) -> list[WatchMuteRecord]:
@@ -70,7 +70,7 @@ async def use_link(session: AsyncSession, token: str, *, minutes: int, reason: s
 
     Raises: NotFound for a token that is not valid, or not any more; Conflict when it was used
     """
-    row = await _require(session, token)
+    row = await _require(session, token, is_locked=True)
     offer = await _to_offer(session, row)
     if offer.is_used:
         raise Conflict(
@@ -97,14 +97,14 @@ async def _to_offer(session: AsyncSession, row: AlertRow) -> SilenceOffer:
     return SilenceOffer(row.id, row.route, row.state, places, row.silenced_at is not None)
 
 
-async def _require(session: AsyncSession, token: str) -> AlertRow:
-    """Return the alert of a valid token, locked until the transaction ends."""
+async def _require(session: AsyncSession, token: str, *, is_locked: bool) -> AlertRow:
+    """Return the alert of a valid token, optionally locked until the transaction ends."""
     number, _, signature = token.partition(".")
     unknown = NotFound("This silence link is not valid; log in and mute it on the page Incidents")
     if not (number.isascii() and number.isdigit() and len(number) <= 18):
         raise unknown
     try:
-        row = await require_alert(session, int(number), is_locked=True)
+        row = await require_alert(session, int(number), is_locked=is_locked)
     except NotFound:
         raise unknown from None
     try:

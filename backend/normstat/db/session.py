@@ -146,14 +146,16 @@ def make_session(engine: AsyncEngine) -> AsyncSession:
 
 @asynccontextmanager
 async def open_read_session(sessions: async_sessionmaker[AsyncSession]) -> AsyncIterator[ReadSession]:
-    """Provide a session that can change nothing, and sees the database as it was at its first statement.
+    """Provide a session that changes nothing, and sees the database as it was at its first statement.
 
     Samples are read in pages by several statements: none may show samples that a reparse replaced since the one before.
     It ends with a commit: who watches this database takes transactions that are rolled back for failures.
     """
     async with sessions() as session:
-        await session.connection(execution_options={"isolation_level": "REPEATABLE READ", "postgresql_readonly": True})
+        await session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         yield ReadSession(session)
+        # What was done to the objects that it read is not written.
+        session.expunge_all()
         await session.commit()
 
 

@@ -16,8 +16,8 @@ INTERVAL_S: Final = 30
 # Lists of processes are longer: every second report, which halves the time to load the day.
 PROCESSES_EVERY: Final = 2
 LENGTH: Final = timedelta(hours=24)
-# A shop is busiest in the early afternoon.
-BUSIEST_S: Final = 14 * 3600
+# It is evening where the shop is: by the clock of the visitor, the last hours would be unlike the baseline at some times of day.
+BUSIEST_BEFORE_END_S: Final = 6 * 3600
 DAY_S: Final = 86_400
 # Share of the load that the time of day changes.
 SWING: Final = 0.22
@@ -55,7 +55,8 @@ class Day:
 
         Shape: (n,) float64
         """
-        angle = (np.array(self.epochs) % DAY_S - BUSIEST_S) / DAY_S * 2 * np.pi
+        before_end_s = self.epochs[-1] - np.array(self.epochs)
+        angle = (before_end_s - BUSIEST_BEFORE_END_S) / DAY_S * 2 * np.pi
         # What an hour looks like differs from hour to hour.
         drift = np.interp(np.arange(self.n), np.linspace(0, self.n, 49), rng.normal(0, 0.05, 49))
         return np.clip(1 + SWING * np.cos(angle) + drift + rng.normal(0, 0.06, self.n), 0.2, None)

@@ -201,7 +201,7 @@ async def read_event(session: AsyncSession, event_id: int) -> EventRecord:
 
     Raises: NotFound
     """
-    [record] = await _to_records(session, [await _require(session, event_id)])
+    [record] = await _to_records(session, [await _require(session, event_id, is_locked=False)])
     return record
 
 
@@ -354,8 +354,8 @@ async def _set_hosts(session: AsyncSession, event_id: int, hosts: Sequence[str] 
     await session.flush()
 
 
-async def _require(session: AsyncSession, event_id: int) -> EventRow:
-    row = await session.get(EventRow, event_id, with_for_update=True, populate_existing=True)
+async def _require(session: AsyncSession, event_id: int, *, is_locked: bool = True) -> EventRow:
+    row = await session.get(EventRow, event_id, with_for_update=is_locked or None, populate_existing=True)
     if row is None or row.deleted_at is not None:
         raise NotFound(f"There is no event {event_id}; GET /api/v1/events lists them", {"event": event_id})
     return row
