@@ -27,6 +27,8 @@ MIN_WINDOWS: Final = 4
 ENOUGH_WINDOWS: Final = 12
 # Summaries merged at once, which bounds memory.
 AT_ONCE: Final = 32
+# Wholes of sketches are kept up to this many series of all of them, 35 MB: each of up to ten windows is unpacked with its whole.
+MAX_KEPT: Final = 1 << 17
 # Most series of a profile: those with the most samples.
 MAX_SERIES: Final = 30_000
 # Maximum number of bins: more do not improve the load model, whose cost grows with their third power.
@@ -113,6 +115,10 @@ class _Index:
 
     def __init__(self, stats: Sequence[StatSketches]) -> None:
         self._stats = stats
+        sketches = [sketch for stat in stats for sketch in stat.sketches]
+        if sum(len(sketch.keys) for sketch in sketches) <= MAX_KEPT:
+            for sketch in sketches:
+                sketch.keep_whole()
         self.series, self._rows, self.n_left_out = _number(stats)
         self._offsets = np.concatenate([[0], np.cumsum([len(stat.instance) for stat in self.series])]).astype(np.int64)
         self.n_series = int(self._offsets[-1])
@@ -125,7 +131,7 @@ class _Index:
             or [np.empty(0, np.bool_)]
         )
         self.digit = self._find_digits()
-        keys = [sketch.keys for stat in stats for sketch in stat.sketches]
+        keys = [sketch.keys for sketch in sketches]
         self.n_rows = sum(own.n_rows for own in keys)
         self.n_left_out += max((own.n_left_out for own in keys), default=0)
         self.covered_s = max((sum(sketch.keys.covered_s for sketch in stat.sketches) for stat in stats), default=0.0)

@@ -172,6 +172,12 @@ class PackedSketch:
         self.keys: SketchKeys
         self.places: tuple[tuple[float, int], ...]
         self.keys, self.places = self._sections.read("keys")
+        self._whole: Summary | None = None
+        self._keeps_whole = False
+
+    def keep_whole(self) -> None:
+        """Keep the whole once it is unpacked: each window is unpacked with it."""
+        self._keeps_whole = True
 
     @property
     def is_hour(self) -> bool:
@@ -181,9 +187,14 @@ class PackedSketch:
     @property
     def whole(self) -> Summary:
         """All of it."""
+        if self._whole is not None:
+            return self._whole
         found = self._sections.read("whole")
         # Sketches of earlier versions have their arrays as they are, and a section for each window.
-        return found if isinstance(found, Summary) else unpack_summary(found, 0, self.keys.digit)
+        whole = found if isinstance(found, Summary) else unpack_summary(found, 0, self.keys.digit)
+        if self._keeps_whole:
+            self._whole = whole
+        return whole
 
     @property
     def minutes(self) -> Float32Array:
