@@ -131,6 +131,21 @@ def test_a_process_that_ends_while_a_snapshot_is_printed_is_not_counted_again(*,
         assert read_pieces(PIDS, pieces).rows == read_pieces(PIDS, [b"".join(pieces)]).rows
 
 
+def test_a_number_that_is_used_again_owes_nothing() -> None:
+    """The heir has 300 s of a process that the snapshot still shows; the next one of that number lives for 0.1 s."""
+    shell, heir = stat_line(7, "sh", parent=1), stat_line(7, "sh", parent=1, cutime=30_000)
+    text = [
+        pids(0, shell, stat_line(9, "python", parent=7, utime=30_000)),
+        pids(5, heir, stat_line(9, "python", parent=7, utime=30_000)),
+        pids(10, heir, stat_line(9, "sed", parent=7, start=1_000, utime=10)),
+        pids(15, heir),
+        pids(20, stat_line(7, "sh", parent=1, cutime=30_500)),
+    ]
+    assert [(at, values["ended_pct"]) for at, name, values in commands(text) if at > 5 and name == "sh"] == [
+        (10, 0.0), (15, 0.0), (20, 100.0),
+    ]  # fmt: skip
+
+
 def test_what_a_process_owes_is_taken_off_once() -> None:
     """Short children that no snapshot shows are counted again in the interval after, and beside a long one that lives on."""
     lives = stat_line(8, "worker", parent=7, utime=900)

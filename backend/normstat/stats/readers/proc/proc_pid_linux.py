@@ -279,10 +279,11 @@ class Reader(CounterReader[PidLayout]):
 
         def take(pid: str, amounts: Sequence[float]) -> list[float]:
             ticks, *sizes = amounts
-            taken = min(per_second(ticks, elapsed), max(0.0, left.get(pid, 0.0)))
-            if taken:
+            taken = min(per_second(ticks, elapsed), left.get(pid, 0.0))
+            # What is owed may be less than nothing in the state of an earlier version.
+            if taken > 0:
                 left[pid] -= taken
-            return [ticks - taken * elapsed / 100, *self._inherit_io(pid, sizes, elapsed)]
+            return [ticks - max(0.0, taken) * elapsed / 100, *self._inherit_io(pid, sizes, elapsed)]
 
         def parent_of(pid: str) -> str | None:
             uptime, text = self._known.get(pid, (None, ""))
