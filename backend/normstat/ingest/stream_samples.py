@@ -7,11 +7,14 @@ costs bounded memory.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+import structlog
 
+from normstat.errors import NormstatError
 from normstat.runtime.arrays import distinct_values
 from normstat.samples.chunks import RawChunk, compress_chunk
 from normstat.samples.stream_rows import MAX_KEPT_PER_REASON, MAX_KEPT_PER_STREAM
@@ -32,6 +35,8 @@ from normstat.stats.records import (
 from normstat.stats.spec import Spec
 from normstat.window import LATEST_US
 
+log = structlog.get_logger()
+
 PIECE_BYTES: Final = 1 << 20
 # The unfinished last line of a stream without a spec is stored when it is longer than this, as readers do.
 MAX_LINE_LENGTH: Final = 1 << 20
@@ -44,6 +49,9 @@ MAX_INSTANCE_LENGTH: Final = 16_384
 LONG_INSTANCE_REASON: Final = f"the name of what the row is about is longer than {MAX_INSTANCE_LENGTH} characters"
 # A rejected sample of many lines is shown by its first line, which may have been read before. It is searched this far back.
 LOOKBACK_BYTES: Final = 1 << 20
+READER_FAILED_REASON: Final = (
+    "reading failed here, a fault of normstat: the server's log says where; a later version can read it again"
+)
 # Names of instances whose rows are refused, by stat.
 Refused = Mapping[str, frozenset[str]]
 NOTHING_REFUSED: Final[Refused] = {}
@@ -154,16 +162,23 @@ class StreamReader:
 
     def _read_spec(self, spec: Spec, piece: bytes, *, is_final: bool) -> int:
         result = self.result
-        outcome = read(
-            spec,
-            piece,
-            state=result.state,
-            offset=result.end,
-            is_final=is_final,
-            timing=self._timing,
-            command=self._command,
-            window=self._window,
-        )
+        try:
+            outcome = read(
+                spec,
+                piece,
+                state=result.state,
+                offset=result.end,
+                is_final=is_final,
+                timing=self._timing,
+                command=self._command,
+                window=self._window,
+            )
+        except (NormstatError, MemoryError):
+            raise
+        except Exception:
+            # A fault of a reader must not stop the host, whose agent would send the same bytes again for ever.
+            log.exception("reader_failed", spec=spec.name, host_id=self._host_id, offset=result.end)
+            return self._reject_piece(piece, is_final=is_final)
         n_lines_before = self._n_lines_before + result.n_lines.total()
         moved = result.state.get(MOVED)
         self._moved = set(moved) if isinstance(moved, list) else set()
@@ -183,6 +198,21 @@ class StreamReader:
         if open_lines:
             result.state = result.state | {MOVED: sorted(open_lines)}
         return outcome.n_taken
+
+    def _reject_piece(self, piece: bytes, *, is_final: bool) -> int:
+        """Reject all whole lines; the next piece is read without what the state knew, which may be what the reader failed on."""
+        result = self.result
+        n_taken = len(piece) if is_final or len(piece) > MAX_LINE_LENGTH else piece.rfind(b"\n") + 1
+        offset, line_no = result.end, self._n_lines_before + result.n_lines.total()
+        lines = BytesIO(piece[:n_taken]).readlines()
+        for number, line in enumerate(lines, start=1):
+            text = line.decode("utf-8", "replace").rstrip("\r\n")[:REJECTED_TEXT_LIMIT]
+            self._keep([RejectedLine(offset, line_no + number, len(line), text, READER_FAILED_REASON)])
+            offset += len(line)
+        self._book(LineKind.REJECTED, len(lines), n_taken)
+        if n_taken:
+            result.state = {}
+        return n_taken
 
     def _take_events(self, events: Sequence[LineEvent], n_lines_before: int) -> None:
         """Keep the events with a time; reject the lines of the others."""

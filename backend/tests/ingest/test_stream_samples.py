@@ -4,21 +4,27 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
+from normstat.ingest import stream_samples
 from normstat.ingest.stream_samples import (
     NO_TIME_REASON,
+    READER_FAILED_REASON,
     TOO_MANY_INSTANCES_REASON,
     Refused,
     StreamReader,
     StreamResult,
     fill_unseen_text,
 )
+from normstat.samples.chunks import unpack_body
 from normstat.samples.table_plan import TablePlan
 from normstat.stats.catalogue import require_spec
-from normstat.stats.records import NO_TIMING, LineKind, State
+from normstat.stats.readers import read
+from normstat.stats.records import NO_TIMING, LineKind, ReadResult, State
 from tests.golden_captures import captures
+from tests.stats.proc_snapshots import pids, stat_line
 
 DISTRIBUTION = "      nsec ---- Time Distribution ---- count Stack\n"
 LINE = "{} (sh) S 1 1 1 0 -1 0 0 0 0 0 {} 0 0 0 20 0 1 0 100 4096 10 0 0\n"
@@ -122,3 +128,29 @@ def test_a_sum_that_is_refused_leaves_the_lines_of_its_processes() -> None:
     refused = read_pids(text, {"linux_process": frozenset({"7/sh"})})
     assert {block.stat.name for block in refused.blocks} == {"linux_command"}
     assert [line.reason for line in refused.rejected] == [TOO_MANY_INSTANCES_REASON] * 2
+
+
+def test_a_reader_that_fails_rejects_its_lines_and_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    states: list[State] = []
+
+    def fail_once(*given: Any, **named: Any) -> ReadResult:
+        states.append(named["state"])
+        if len(states) == 1:
+            raise KeyError("1")
+        return read(*given, **named)
+
+    monkeypatch.setattr(stream_samples, "read", fail_once)
+    spec = require_spec("proc_pid_linux")
+    state: State = {"owed": "what it failed on"}
+    reader = StreamReader(
+        spec, TablePlan([spec], {}), host_id=1, command="", timing=NO_TIMING, start=100, state=state, n_lines_before=7
+    )  # fmt: skip
+    text = f"1790000000\n{LINE.format(1, 0)}{LINE.format(2, 0)}".encode()
+    result = reader.read(text + b"17900")
+    assert (result.end, result.n_lines[LineKind.REJECTED], result.n_bytes[LineKind.REJECTED]) == (100 + len(text), 3, len(text))
+    assert [(line.offset, line.line_no, line.reason) for line in result.rejected][:2] == [
+        (100, 8, READER_FAILED_REASON), (111, 9, READER_FAILED_REASON),
+    ]  # fmt: skip
+    assert b"".join(unpack_body(chunk.body) for chunk in result.chunks) == text
+    result = reader.read(pids(5, stat_line(1, "init")).encode() + pids(10, stat_line(1, "init")).encode())
+    assert (states[:2], sum(map(len, result.blocks)) > 0, result.n_lines[LineKind.REJECTED]) == ([state, {}], True, 3)

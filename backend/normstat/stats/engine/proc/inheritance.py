@@ -55,9 +55,7 @@ class Inheritance:
             group = both[process.parent in ended]
             early = self._early.pop(pid, [0.0] * len(process.amounts))
             # A process that had the number before may have got more than this one: then nothing is left of it, and not less.
-            group[:] = [
-                sum_ + max(0.0, amount - taken) for sum_, amount, taken in zip(group, process.amounts, early, strict=True)
-            ]
+            group[:] = [sum_ + max(0.0, amount - taken) for sum_, amount, taken in zip(group, process.amounts, early, strict=True)]
         rests = {heir: [take(heir, of_children), of_orphans] for heir, (of_children, of_orphans) in left.items()}
         for heir, both in rests.items():
             both[1] = _take_of_orphans(heir, both[1], parent_of, take)
