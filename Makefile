@@ -162,8 +162,8 @@ MARKS := not matrix and not heavy
 EXAMPLES := push
 
 # What a stage prints comes in one piece when it ends. A failure lets the others end, starts no more,
-# is the exit status, and is named again at the end. The limits of tests are there for what hangs: on a slow machine, beside the other
-# stages, three times the usual time is not that.
+# is the exit status, and is named again at the end. Time limits are there to catch tests that hang: on a slow machine, beside the
+# other stages, one may need three times its usual time.
 test: test-deps ## the tests before a push; installs what it needs where it may
 	@NORMSTAT_TEST_PATIENCE=$${NORMSTAT_TEST_PATIENCE:-3} sh backend/setup/report.sh "$(NORMSTAT_CACHE)/test.log" \
 		$(MAKE) -j$(JOBS) $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test-stages

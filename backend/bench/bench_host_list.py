@@ -5,7 +5,7 @@
 The rows of hosts and streams are made in the database; half of the streams are of an earlier day. The list is first made in this
 process: new, again, and after every host has sent. Then it is measured over HTTP against a real `normstat serve`, on a connection
 that stays open: the first request, those while the list is kept, and one after it was not asked for. The CPU seconds of that server
-contain what else it does for so many hosts.
+include everything else that it does for these hosts.
 """
 
 import argparse

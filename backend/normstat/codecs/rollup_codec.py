@@ -38,7 +38,7 @@ BoolArray = npt.NDArray[np.bool_]
 NumberArray = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 VERSION: Final = 2
-# Of bodies with groups that are left to the samples.
+# The version of bodies in which some groups are left to the samples.
 VERSION_LEFT: Final = 3
 HEAD: Final = np.dtype([("version", "u1"), ("reserved", "u1"), ("n_groups", "<u2"), ("reserved_too", "<u4")])
 GROUP: Final = np.dtype(

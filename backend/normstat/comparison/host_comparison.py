@@ -34,7 +34,7 @@ from normstat.comparison.series_comparison import likely_of, unusual_of
 from normstat.comparison.series_rows import SeriesRows, make_rows
 from normstat.comparison.side_reader import SideRequest, read_sides
 from normstat.comparison.sparklines import DrawnSides, samples_of, sparkline_of
-from normstat.comparison.steady_processes import find_doubles, keep_steady
+from normstat.comparison.steady_processes import find_repeated, keep_steady
 from normstat.comparison.stories.actors import find_pids
 from normstat.comparison.stories.build import HostStory, build_stories, is_noticeable, rank_groups
 from normstat.comparison.stories.ledger_stories import lead_with_ledger
@@ -285,12 +285,12 @@ def compare_sides(
     all_sides = {stat.incident.stat.name: stat.incident for stat in all_stats}
     stats = [stat for stat in all_stats if stat.incident.stat.name not in left_out]
     by_name = {stat.incident.stat.name: stat for stat in stats} | dict(steady)
-    doubles = find_doubles(all_stats, steady, task.profile)
+    repeated = find_repeated(all_stats, steady, task.profile)
 
     def is_left_out(series: SeriesIdentity) -> bool:
         own = steady.get(series.stat)
         if own is None:
-            return series.stat in left_out or (series.stat, series.instance, series.field.key) in doubles
+            return series.stat in left_out or (series.stat, series.instance, series.field.key) in repeated
         return series.instance not in own.incident.names or series.field.key not in own.fields
 
     unscored = UnscoredSeries(task.host, by_name, task.profile)

@@ -50,16 +50,16 @@ def keep_steady(
     return found
 
 
-def find_doubles(
+def find_repeated(
     stats: Sequence[StatPair], steady: Mapping[str, StatPair], profile: LoadedProfile | None
 ) -> set[tuple[str, str, str]]:
-    """Return the series of commands that say again what a steady process does: it is the only one of its command.
+    """Return the series of commands that only repeat a steady process, the only one of its command: stat, command and field.
 
-    As stat, command and field. `steady`: of `keep_steady`
+    `steady`: of `keep_steady`
     """
     known = load_catalogue().stats
     commands = {known[name][1].summary_of: name for pair in stats if (name := pair.incident.stat.name) in known}
-    doubles = set()
+    repeated = set()
     for pair in stats:
         stat = pair.incident.stat.name
         if stat not in steady or stat not in commands:
@@ -69,8 +69,8 @@ def find_doubles(
             names |= {key.instance for key in profile.series if key.stat == stat}
         n_of = Counter(map(command_of, names))
         alone = [command for name in steady[stat].incident.names if n_of[command := command_of(name)] == 1]
-        doubles |= {(commands[stat], command, field) for command in alone for field in steady[stat].fields}
-    return doubles
+        repeated |= {(commands[stat], command, field) for command in alone for field in steady[stat].fields}
+    return repeated
 
 
 def _steady_of_samples(side: StatSide) -> list[str]:

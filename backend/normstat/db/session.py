@@ -149,14 +149,18 @@ async def open_read_session(sessions: async_sessionmaker[AsyncSession]) -> Async
     """Provide a session that changes nothing, and sees the database as it was at its first statement.
 
     Samples are read in pages by several statements: none may show samples that a reparse replaced since the one before.
-    It ends with a commit: who watches this database takes transactions that are rolled back for failures.
+    It ends with a commit: monitoring takes a transaction that is rolled back for a failure.
     """
     async with sessions() as session:
         await session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         yield ReadSession(session)
-        # What was done to the objects that it read is not written.
-        session.expunge_all()
-        await session.commit()
+        await _end_reading(session)
+
+
+async def _end_reading(session: AsyncSession) -> None:
+    # Changes to the objects that were read are not written.
+    session.expunge_all()
+    await session.commit()
 
 
 @asynccontextmanager
@@ -184,6 +188,7 @@ async def open_second_session(
         snapshot = await _export_snapshot(connection)
         await (await driver_of(second)).execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot)))
         yield ReadSession(second)
+        await _end_reading(second)
 
 
 async def _export_snapshot(connection: AsyncConnection[tuple[object, ...]]) -> str:

@@ -16,7 +16,7 @@ INTERVAL_S: Final = 30
 # Lists of processes are longer: every second report, which halves the time to load the day.
 PROCESSES_EVERY: Final = 2
 LENGTH: Final = timedelta(hours=24)
-# It is evening where the shop is: by the clock of the visitor, the last hours would be unlike the baseline at some times of day.
+# The load follows the demo's end, not the clock: at some hours its last part would look unusual against the baseline.
 BUSIEST_BEFORE_END_S: Final = 6 * 3600
 DAY_S: Final = 86_400
 # Share of the load that the time of day changes.

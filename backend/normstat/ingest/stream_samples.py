@@ -7,7 +7,6 @@ costs bounded memory.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from io import BytesIO
 from typing import Final
 
 import numpy as np
@@ -49,9 +48,7 @@ MAX_INSTANCE_LENGTH: Final = 16_384
 LONG_INSTANCE_REASON: Final = f"the name of what the row is about is longer than {MAX_INSTANCE_LENGTH} characters"
 # A rejected sample of many lines is shown by its first line, which may have been read before. It is searched this far back.
 LOOKBACK_BYTES: Final = 1 << 20
-READER_FAILED_REASON: Final = (
-    "reading failed here, a fault of normstat: the server's log says where; a later version can read it again"
-)
+READER_FAILED_REASON: Final = "normstat failed to read this: the server's log says why, and a later version can read it again"
 # Names of instances whose rows are refused, by stat.
 Refused = Mapping[str, frozenset[str]]
 NOTHING_REFUSED: Final[Refused] = {}
@@ -154,14 +151,13 @@ class StreamReader:
 
     def _read_unknown(self, piece: bytes, *, is_final: bool) -> int:
         """Without a spec, store the bytes and only count the lines."""
-        n_taken = piece.rfind(b"\n") + 1
-        if is_final or (not n_taken and len(piece) > MAX_LINE_LENGTH):
-            n_taken = len(piece)
+        n_taken = _measure_lines(piece, is_final=is_final)
         self._book(LineKind.IGNORED, piece.count(b"\n"), n_taken)
         return n_taken
 
     def _read_spec(self, spec: Spec, piece: bytes, *, is_final: bool) -> int:
         result = self.result
+        n_lines_before = self._n_lines_before + result.n_lines.total()
         try:
             outcome = read(
                 spec,
@@ -176,14 +172,13 @@ class StreamReader:
         except (NormstatError, MemoryError):
             raise
         except Exception:
-            # A fault of a reader must not stop the host, whose agent would send the same bytes again for ever.
+            # A fault in a reader must not stop the host: its agent would send the same bytes for ever.
             log.exception("reader_failed", spec=spec.name, host_id=self._host_id, offset=result.end)
-            return self._reject_piece(piece, is_final=is_final)
-        n_lines_before = self._n_lines_before + result.n_lines.total()
+            return self._reject_piece(piece, n_lines_before, is_final=is_final)
         moved = result.state.get(MOVED)
         self._moved = set(moved) if isinstance(moved, list) else set()
         self._moved.update(line.offset for line in outcome.rejected)
-        # Of a few kinds each: a Counter takes longer to update itself.
+        # Only a few kinds each, for which Counter.update() takes longer.
         for kind, n_lines in outcome.accounts.n_lines.items():
             result.n_lines[kind] += n_lines
         for kind, n_bytes in outcome.accounts.n_bytes.items():
@@ -199,19 +194,16 @@ class StreamReader:
             result.state = result.state | {MOVED: sorted(open_lines)}
         return outcome.n_taken
 
-    def _reject_piece(self, piece: bytes, *, is_final: bool) -> int:
-        """Reject all whole lines; the next piece is read without what the state knew, which may be what the reader failed on."""
-        result = self.result
-        n_taken = len(piece) if is_final or len(piece) > MAX_LINE_LENGTH else piece.rfind(b"\n") + 1
-        offset, line_no = result.end, self._n_lines_before + result.n_lines.total()
-        lines = BytesIO(piece[:n_taken]).readlines()
-        for number, line in enumerate(lines, start=1):
-            text = line.decode("utf-8", "replace").rstrip("\r\n")[:REJECTED_TEXT_LIMIT]
-            self._keep([RejectedLine(offset, line_no + number, len(line), text, READER_FAILED_REASON)])
-            offset += len(line)
-        self._book(LineKind.REJECTED, len(lines), n_taken)
+    def _reject_piece(self, piece: bytes, n_lines_before: int, *, is_final: bool) -> int:
+        """Reject all whole lines. The next piece is read without the state, which may be what the reader failed on."""
+        n_taken = _measure_lines(piece, is_final=is_final)
         if n_taken:
-            result.state = {}
+            begins = np.append(0, np.flatnonzero(np.frombuffer(piece, np.uint8, n_taken) == ord("\n")) + 1)
+            begins = begins[begins < n_taken]
+            self._book(LineKind.IGNORED, len(begins), n_taken)
+            self._moved = set()
+            self._reject_lines(self.result.end + begins, LineKind.IGNORED, n_lines_before, READER_FAILED_REASON)
+            self.result.state = {}
         return n_taken
 
     def _take_events(self, events: Sequence[LineEvent], n_lines_before: int) -> None:
@@ -308,6 +300,12 @@ class StreamReader:
     def _book(self, kind: LineKind, n_lines: int, n_bytes: int) -> None:
         self.result.n_lines[kind] += n_lines
         self.result.n_bytes[kind] += n_bytes
+
+
+def _measure_lines(piece: bytes, *, is_final: bool) -> int:
+    """Return the length of the whole lines of a piece: all of it when it is final, or one line that is far too long."""
+    n_taken = piece.rfind(b"\n") + 1
+    return len(piece) if is_final or (not n_taken and len(piece) > MAX_LINE_LENGTH) else n_taken
 
 
 def find_span(block: SampleBlock) -> tuple[int, int] | None:

@@ -27,7 +27,7 @@ MIN_WINDOWS: Final = 4
 ENOUGH_WINDOWS: Final = 12
 # Summaries merged at once, which bounds memory.
 AT_ONCE: Final = 32
-# Wholes of sketches are kept up to this many series of all of them, 35 MB: each of up to ten windows is unpacked with its whole.
+# Up to this many series in all sketches, 35 MB, the summaries of whole sketches are kept: each of up to ten windows needs one.
 MAX_KEPT: Final = 1 << 17
 # Most series of a profile: those with the most samples.
 MAX_SERIES: Final = 30_000

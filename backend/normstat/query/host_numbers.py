@@ -19,6 +19,7 @@ from sqlalchemy.orm import aliased
 from normstat.db.schema.models import Stream
 from normstat.db.session import driver_of
 from normstat.query.reject_rise import read_reject_counts
+from normstat.samples.binary_arrays import POSTGRES_EPOCH_US, from_array
 from normstat.stats.engine.times.calls import stream_interval
 from normstat.window import to_us
 
@@ -30,10 +31,6 @@ GRACE: Final = timedelta(seconds=20)
 MAX_INTERVAL_S: Final = 86_400
 # A time that is missing: what PostgreSQL sends for -infinity.
 NO_TIME: Final = np.iinfo(np.int64).min
-# PostgreSQL counts microseconds from 2000 on.
-POSTGRES_EPOCH_US: Final = 946_684_800_000_000
-# The head of an array of one dimension: dimensions, flags, type, length, lower bound. Each item follows its size.
-ARRAY_HEAD_BYTES: Final = 20
 
 Ints = NDArray[np.int64]
 
@@ -151,7 +148,7 @@ async def read_numbers(session: AsyncSession, now: datetime, host_id: int | None
     ]
     states = np.select(own, [LIVE, RECORDED, LIVE, LATE], SILENT)
     n_streams_live = n_live.copy()
-    # Of a host that is being deleted there may still be streams.
+    # A host that is being deleted may still have streams.
     positions = {int(id_): position for position, id_ in enumerate(ids)} if len(ids) else {}
     for own_id, patient in (await _read_patient(session, now, host_id)).items():
         if (position := positions.get(own_id)) is not None:
@@ -176,10 +173,9 @@ async def _read_arrays(session: AsyncSession, statement: str, arguments: Mapping
     assert cursor.pgresult is not None, "it returned a row"
     arrays: dict[str, NDArray[Any]] = {}
     for number, name in enumerate(COLUMNS):
-        kind = ">f8" if name == "clock_offset_s" else ">i8"
         # Without hosts there is no array.
-        cells = (cursor.pgresult.get_value(0, number) or b"")[ARRAY_HEAD_BYTES:]
-        values = np.frombuffer(cells, [("size", ">i4"), ("value", kind)])["value"].astype(kind[1:])
+        cells = cursor.pgresult.get_value(0, number) or b""
+        values = from_array(cells, "f" if name == "clock_offset_s" else "i")
         arrays[name] = np.where(values == NO_TIME, NO_TIME, values + POSTGRES_EPOCH_US) if name.endswith("_us") else values
     return arrays
 

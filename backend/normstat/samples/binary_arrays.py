@@ -1,4 +1,4 @@
-"""Arrays as parameters of statements, in PostgreSQL's binary form: psycopg's own lists take ten times as long on either side.
+"""Arrays in PostgreSQL's binary form, as parameters and results: psycopg's own lists take ten times as long on either side.
 
 An array on the wire is its number of dimensions, whether it has NULLs, the type of its elements, its length and its first index,
 then the length and the bytes of each element, all big-endian. The statement has to name the type: %(ids)s::int8[].
@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Final
 
+import numpy as np
 import psycopg
+from numpy.typing import NDArray
 from psycopg.adapt import Buffer, Dumper
 from psycopg.pq import Format
 
@@ -65,6 +67,16 @@ def to_array(type_: str, values: Sequence[bool | int | float | str | bytes | dat
     oid, encode = _ENCODERS[type_]
     elements = [_NULL if value is None else encode(value) for value in values]
     return BinaryArray(_HEAD.pack(1, _NULL in elements, oid, len(elements), 1) + b"".join(elements))
+
+
+def from_array(cells: bytes, kind: str) -> NDArray[np.int64] | NDArray[np.float64]:
+    """Return the elements of an array of numbers of eight bytes without NULL. `kind`: i for whole numbers, f for floats
+
+    Shape: (n,)
+    """
+    elements = np.frombuffer(cells[_HEAD.size :], [("length", ">i4"), ("value", f">{kind}8")])
+    found: NDArray[np.int64] | NDArray[np.float64] = elements["value"].astype(f"{kind}8")
+    return found
 
 
 def accept_arrays(connection: psycopg.AsyncConnection) -> None:

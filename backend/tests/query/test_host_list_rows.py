@@ -1,4 +1,4 @@
-"""The kept JSON of the list of all hosts: after any change it is what the list, made anew, has."""
+"""The JSON that is kept of the list of all hosts: after each change it equals a fresh list."""
 
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
@@ -83,17 +83,17 @@ STEPS: tuple[Callable[[AsyncSession], Awaitable[None]], ...] = (
 
 
 async def read(sessions: Sessions, now: datetime, kept: HostListRows | None) -> HostListRows:
-    """The list from what is kept, compared with one that is made anew."""
+    """The list from what is kept, compared with a fresh one."""
     async with sessions() as session:
         found = await read_rows(session, now, kept)
-        anew = await list_hosts(session, now)
+        fresh = await list_hosts(session, now)
         assert found.version == await read_hosts_version(session)
-    assert [orjson.loads(row) for row in found.rows] == orjson.loads(orjson.dumps(anew, option=orjson.OPT_UTC_Z))
-    assert found.names == [host.name for host in anew]
+    assert [orjson.loads(row) for row in found.rows] == orjson.loads(orjson.dumps(fresh, option=orjson.OPT_UTC_Z))
+    assert found.names == [host.name for host in fresh]
     return found
 
 
-async def test_what_is_kept_is_what_would_be_made_anew(sessions: Sessions) -> None:
+async def test_what_is_kept_equals_a_fresh_list(sessions: Sessions) -> None:
     found = await read(sessions, NOW, None)
     assert found.rows == []
     async with sessions() as session, session.begin():

@@ -58,7 +58,7 @@ async def test_the_schedule_uses_it_for_a_large_fleet(
         await send_mpstat(sessions, f"sun{number}", range(50), range(40, 50))
         async with sessions() as session, session.begin():
             await session.execute(text("UPDATE hosts SET last_seen_at = now()"))
-        # The round after the one that finds so many hosts.
+        # The first round finds that there are enough hosts, the second one starts the process.
         for _ in range(2):
             await tasks.run_watch()
         assert (tasks._watch_process is not None) is (number == 1)

@@ -202,7 +202,7 @@ def _build(
 ) -> HostStory:
     """Return the story of a topic. `groups`: its own, and those of other topics that it may name"""
     placed, elsewhere = groups
-    # The size of a story is that of what its sentence tells: not of the little that a process read beside its work.
+    # The size of a story is that of what its sentence tells, not of amounts that are too small to matter.
     chief = [item for item in placed if item[2].role != "detail"] or placed
     chief = [item for item in chief if not is_process_stat(item[1].stat) or is_amount_that_matters(item[1])] or chief
     impact = max((group.impact for _, group, _ in chief), default=0.0)

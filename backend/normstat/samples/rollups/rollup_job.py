@@ -214,7 +214,7 @@ async def roll_day(sessions: Sessions, place: Place, day_us: int) -> int | None:
         made: dict[str, list[tuple[int, Buckets]]] = {}
         left_out_until_us = await _read_until(connection, place.host_id, READ_LEFT_OUT_UNTIL)
         is_left_out = left_out_until_us is not None and day_us < left_out_until_us
-        # Of a day whose minutes may be left out, all hours are made again: what is stored does not have them.
+        # Where minutes of the day were left out, the stored body lacks them: all its hours are computed again.
         hours_us = range(day_us, day_us + DAY_US, HOUR_US) if is_left_out else sorted(marks)
         for hour_us in hours_us:
             for key, buckets in (await _read_hour(session, stat, place.host_id, hour_us) if stat else {}).items():

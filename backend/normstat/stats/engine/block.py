@@ -121,20 +121,6 @@ class BlockBuilder:
         return [found[wide] for wide in sorted(found)]
 
     def _build(self) -> SampleBlock:
-        if len(self._bulk) == 1 and not self._rows:
-            # As nearly all blocks of an agent: nothing to put in order.
-            (rows,) = self._bulk
-            missing = tuple(rows.missing) or (None,) * len(self.fields)
-            return SampleBlock(
-                stat=self.stat,
-                fields=self.fields,
-                time_us=rows.time_us,
-                instances=rows.instances,
-                values=tuple(rows.values),
-                line_offset=rows.line_offset,
-                missing=missing,
-                bound=rows.bound,
-            )
         parts = list(self._bulk)
         if self._rows:
             columns = list(zip(*(row.values for row in self._rows), strict=True))
@@ -193,4 +179,5 @@ class BlockBuilder:
             line_offset=rows.line_offset,
             missing=tuple(missing),
             printed=printed,
+            bound=rows.bound,
         )

@@ -54,7 +54,7 @@ class Inheritance:
             both = left.setdefault(_find_heir(pid, ended, heirs), [[0.0] * len(process.amounts) for _ in range(2)])
             group = both[process.parent in ended]
             early = self._early.pop(pid, [0.0] * len(process.amounts))
-            # A process that had the number before may have got more than this one: then nothing is left of it, and not less.
+            # A number is used again: what was taken for the process before may exceed what this one used.
             group[:] = [sum_ + max(0.0, amount - taken) for sum_, amount, taken in zip(group, process.amounts, early, strict=True)]
         rests = {heir: [take(heir, of_children), of_orphans] for heir, (of_children, of_orphans) in left.items()}
         for heir, both in rests.items():

@@ -280,7 +280,7 @@ class Reader(CounterReader[PidLayout]):
         def take(pid: str, amounts: Sequence[float]) -> list[float]:
             ticks, *sizes = amounts
             taken = min(per_second(ticks, elapsed), left.get(pid, 0.0))
-            # What is owed may be less than nothing in the state of an earlier version.
+            # State that an earlier version saved may owe a negative amount.
             if taken > 0:
                 left[pid] -= taken
             return [ticks - max(0.0, taken) * elapsed / 100, *self._inherit_io(pid, sizes, elapsed)]
